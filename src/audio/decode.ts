@@ -23,10 +23,10 @@ function tame(sample: number): number {
 
 /**
  * A function from encoded bytes, in chunks of any size, to mono samples of about −1 to 1: channels are mixed by
- * their mean. A block that ends in the next chunk is carried; one that never ends is dropped. A sample that is
+ * their mean, or `only` is the one to take, from 0. A block that ends in the next chunk is carried; one that never ends is dropped. A sample that is
  * not a number counts as silence.
  */
-export function createMonoDecoder(format: SampleFormat): (bytes: Buffer) => Float32Array {
+export function createMonoDecoder(format: SampleFormat, only?: number): (bytes: Buffer) => Float32Array {
   const { channels, bitsPerSample } = format;
   const readSample = readers[`${format.encoding}${bitsPerSample}`];
   if (!readSample) throw new RangeError(`no decoder for ${bitsPerSample}-bit ${format.encoding}`);
@@ -42,9 +42,9 @@ export function createMonoDecoder(format: SampleFormat): (bytes: Buffer) => Floa
     for (let index = 0, offset = 0; index < count; index += 1) {
       let sum = 0;
       for (let channel = 0; channel < channels; channel += 1, offset += sampleBytes) {
-        sum += readSample(view, offset);
+        if (only === undefined || only === channel) sum += readSample(view, offset);
       }
-      samples[index] = sum / channels;
+      samples[index] = only === undefined ? sum / channels : sum;
     }
     return samples;
   };

@@ -1,12 +1,15 @@
+import { basename } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import type { Dialogue } from '../audio/dialogue/dialogue.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import { escapeText } from '../kernel/escape.ts';
 import { sampleRate } from '../protocol/audio-format.ts';
 import { secondsText } from '../protocol/time-text.ts';
 import type { RecordedEvent, RecordedSummary } from '../recording/format.ts';
 import type { Recording } from '../recording/read-recording.ts';
-import type { Timeline } from '../recording/timeline.ts';
+import { readDialogue, type Timeline } from '../recording/timeline.ts';
 import type { RecordedTurn } from '../recording/turns.ts';
+import { dialogueMedianText, dialogueProblems } from '../report/dialogue-lines.ts';
 import { entryText } from '../report/event-words.ts';
 import { describeSessionEvent, transcriptOf } from '../report/session-lines.ts';
 import { createStyle } from '../report/style.ts';
@@ -26,17 +29,18 @@ export function recordingView(recording: Recording, timeline: Timeline): Recordi
     );
   }
   const { summary, events, problems, manifest } = recording;
+  const dialogue = readDialogue(recording);
   const failure = summary?.failure ?? undefined;
   const made = manifest === undefined ? '' : ` ${manifest.version} at ${manifest.startedAt}`;
   return {
     ...headingOf(recording),
-    ...marksOf(recording),
+    ...marksOf(recording, dialogue),
     ...timeline,
     spoken: spokenIn(recording),
-    outcome: summary === undefined ? 'cut' : summary.ok ? 'ok' : 'failed',
+    outcome: recording.isCall ? undefined : summary === undefined ? 'cut' : summary.ok ? 'ok' : 'failed',
     failure: failure && escapeText(`${failure.kind}: ${failure.message}`),
     problems: problems.map(escapeText),
-    metrics: metricsOf(summary, timeline),
+    metrics: metricsOf(summary, timeline, dialogue),
     events: events.map((event) => ({ t: event.t, tone: toneOf(event), text: textOf(event) })),
     verdicts: (summary?.verdicts ?? []).map(({ name, ok, expected, measured }) => ({
       name: escapeText(name),
@@ -44,7 +48,7 @@ export function recordingView(recording: Recording, timeline: Timeline): Recordi
       expected: escapeText(expected),
       measured: escapeText(measured),
     })),
-    made: escapeText(`Recorded by voicectl${made}.`),
+    made: escapeText(recording.isCall ? 'Read by voicectl.' : `Recorded by voicectl${made}.`),
     sampleRate,
   };
 }
@@ -55,8 +59,14 @@ export function packVoices({ audio }: Recording): PackedVoices {
   return { out: pack(audio.out), in: pack(audio.in) };
 }
 
-function headingOf({ manifest, durationMs }: Recording): Pick<RecordingView, 'title' | 'facts'> {
+function headingOf({
+  manifest,
+  durationMs,
+  isCall,
+  folder,
+}: Recording): Pick<RecordingView, 'title' | 'facts'> {
   const length = secondsText(durationMs, 1);
+  if (isCall) return { title: { what: escapeText(basename(folder)), where: undefined }, facts: length };
   if (manifest === undefined)
     return { title: { what: 'An incomplete recording', where: undefined }, facts: length };
   const { source, wsUrl, device, startedAt } = manifest;
@@ -70,6 +80,7 @@ function headingOf({ manifest, durationMs }: Recording): Pick<RecordingView, 'ti
 function metricsOf(
   summary: RecordedSummary | undefined,
   { turns, gaps }: Timeline,
+  { unjudged, figures }: Dialogue,
 ): RecordingView['metrics'] {
   const ms = (value: number | null) => (value === null ? '–' : `${value} ms`);
   const shown: RecordingView['metrics'] = [];
@@ -92,6 +103,15 @@ function metricsOf(
     gaps.length === 0
       ? 'no gap in a reply'
       : `${gaps.length} ${gaps.length === 1 ? 'gap' : 'gaps'} in replies`;
+  if (unjudged === null) {
+    add('response', dialogueMedianText(figures.responseMs), 'from the end of a turn to audible AI audio');
+    add('yield', dialogueMedianText(figures.yieldMs), 'until an interrupted AI is silent');
+    add(
+      'both speak',
+      secondsText(figures.overlapMs),
+      `${secondsText(figures.talkOverMs)} of it the AI had to be silent`,
+    );
+  }
   add('turns', `${count('out')} of yours, ${count('in')} of the AI`, late);
   return shown;
 }
@@ -113,7 +133,10 @@ function toneOf(event: RecordedEvent): Tone {
 
 const marked: readonly RecordedEvent['type'][] = ['message', 'warning', 'retry', 'close'];
 
-function marksOf({ events, wire }: Recording): Pick<RecordingView, 'phases' | 'marks' | 'arrivals'> {
+function marksOf(
+  { events, wire }: Recording,
+  dialogue: Dialogue,
+): Pick<RecordingView, 'phases' | 'marks' | 'arrivals'> {
   return {
     phases: events.flatMap((event) => (event.type === 'state' ? [{ t: event.t, state: event.state }] : [])),
     marks: events
@@ -123,7 +146,26 @@ function marksOf({ events, wire }: Recording): Pick<RecordingView, 'phases' | 'm
         tone: toneOf(event),
         name: escapeText(nameOf(event)),
         text: textOf(event),
-      })),
+      }))
+      .concat(
+        dialogue.turns.flatMap(({ startMs, yieldMs }) => {
+          if (yieldMs === null) return [];
+          return [
+            {
+              t: startMs + yieldMs,
+              tone: 'good' as const,
+              name: 'yields',
+              text: `the AI yields after ${yieldMs} ms`,
+            },
+          ];
+        }),
+        dialogueProblems(dialogue).map(({ atMs, text }) => ({
+          t: atMs,
+          tone: 'note' as const,
+          name: text.split(':')[0] ?? text,
+          text,
+        })),
+      ),
     arrivals: wire.flatMap((line) => (line.type === 'audio' && line.direction === 'in' ? [line.t] : [])),
   };
 }

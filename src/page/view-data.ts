@@ -41,7 +41,8 @@ export interface Mark {
 /** A finished session, as its page shows it. Text from outside is escaped for a terminal, and still no markup. */
 export interface RecordingView extends Axis {
   title: { what: string; where: string | undefined };
-  outcome: 'ok' | 'failed' | 'cut';
+  /** Undefined for a WAV, which has none. */
+  outcome: 'ok' | 'failed' | 'cut' | undefined;
   facts: string;
   failure: string | undefined;
   problems: string[];

@@ -2,6 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type * as z from 'zod';
 import { wavHeaderBytes } from '../audio/wav/wav-header.ts';
+import { loadPcm } from '../audio/wav/wav-source.ts';
 import { readFailure, refusal, systemCode } from '../files/refusal.ts';
 import { bytesPerSample, msForBytes } from '../protocol/audio-format.ts';
 import { parseJson } from '../protocol/parse-json.ts';
@@ -22,6 +23,8 @@ import {
 /** The readable parts of a recording. */
 export interface Recording {
   folder: string;
+  /** A stereo WAV, and not a recording of ours. */
+  isCall?: true;
   /** Undefined if the recording ended before it was written. */
   manifest: Manifest | undefined;
   events: RecordedEvent[];
@@ -64,6 +67,30 @@ export async function readRecording(folder: string): Promise<Recording> {
     summary: summary as RecordedSummary | undefined,
     durationMs: Math.max(...lastAt, msForBytes(audio.out.length), msForBytes(audio.in.length)),
     problems,
+  };
+}
+
+/** A call of up to an hour. */
+const longestCallMs = 60 * 60_000;
+
+/**
+ * Reads a stereo WAV of any rate as a recording that has nothing but its audio: the user left, the AI right; `swap`: the
+ * other way. Throws `bad-input` for a file that is no such WAV, or is longer than an hour.
+ */
+export async function readCall(path: string, { swap }: { swap: boolean }): Promise<Recording> {
+  const read = (only: 'left' | 'right') => loadPcm(path, { only, maxMs: longestCallMs });
+  const audio = { out: await read(swap ? 'right' : 'left'), in: await read(swap ? 'left' : 'right') };
+  const durationMs = Math.max(msForBytes(audio.out.length), msForBytes(audio.in.length));
+  return {
+    folder: path,
+    isCall: true,
+    manifest: undefined,
+    events: [],
+    wire: [],
+    audio,
+    summary: undefined,
+    durationMs,
+    problems: [],
   };
 }
 

@@ -1,3 +1,6 @@
+import type { Dialogue } from '../audio/dialogue/dialogue.ts';
+import { judgeDialogue } from '../audio/dialogue/judge-dialogue.ts';
+import { measureSteps } from '../audio/dialogue/step-levels.ts';
 import { createSpeechGate } from '../audio/speech-gate.ts';
 import { createTurnTaking, isGap } from '../audio/turn-taking.ts';
 import { isInterruption, readServiceMessage } from '../protocol/messages.ts';
@@ -18,6 +21,8 @@ export interface Timeline {
   gaps: Gap[];
 }
 
+/** Default of `--wait`, which a recording does not have. */
+const waitMs = 10_000;
 const defaultSettleMs = 1_500;
 
 /** Finds turns by the level of both voices, and gaps as a session does. */
@@ -29,6 +34,18 @@ export function readTimeline(recording: Recording): Timeline {
     turns: relateTurns(spoken),
     gaps: findGaps(recording, manifest?.settleMs ?? defaultSettleMs),
   };
+}
+
+/** Who spoke when, and how the two got on. The script of a conversation is not in a recording: a turn ends after a pause. */
+export function readDialogue({ audio, wire }: Recording): Dialogue {
+  return judgeDialogue({
+    user: measureSteps(audio.out),
+    ai: measureSteps(audio.in),
+    stops: wire.flatMap((line) =>
+      isServiceText(line) && isInterruption(readServiceMessage(line.text)) ? [line.t] : [],
+    ),
+    waitMs,
+  });
 }
 
 const chunkBytes = 64 * 1024;

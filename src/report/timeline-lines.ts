@@ -1,3 +1,4 @@
+import type { Dialogue } from '../audio/dialogue/dialogue.ts';
 import { secondsText } from '../protocol/time-text.ts';
 import type { RecordedEvent } from '../recording/format.ts';
 import type { Gap, Timeline } from '../recording/timeline.ts';
@@ -5,6 +6,7 @@ import type { RecordedTurn } from '../recording/turns.ts';
 import type { Style } from './style.ts';
 
 export interface Picture extends Timeline {
+  dialogue: Pick<Dialogue, 'overlaps' | 'turns' | 'noises'>;
   /** The loudest amplitude, 0 to 1, of each column. */
   peaks: { out: readonly number[]; in: readonly number[] };
   events: readonly RecordedEvent[];
@@ -29,6 +31,7 @@ interface Glyphs {
   line: string;
   right: string;
   gap: string;
+  overlap: string;
   tick: string;
 }
 
@@ -38,6 +41,7 @@ const blocks: Glyphs = {
   line: '─',
   right: '╯',
   gap: '░',
+  overlap: '▒',
   tick: '╷',
 };
 const plain: Glyphs = {
@@ -46,6 +50,7 @@ const plain: Glyphs = {
   line: '_',
   right: '/',
   gap: '!',
+  overlap: 'x',
   tick: '|',
 };
 
@@ -68,15 +73,27 @@ export function timelineLines(picture: Picture, { ascii, style }: PictureOptions
       }
       return row(label, cells.join(''));
     });
-  const { marks, kinds } = drawMarks(picture.events, columns, toColumn);
+  const { overlaps } = picture.dialogue;
+  const drawOverlaps = () => {
+    const cells = canvas(columns);
+    for (const { startMs, endMs } of overlaps)
+      write(
+        cells,
+        toColumn(startMs),
+        glyphs.overlap.repeat(Math.max(1, toColumn(endMs) - toColumn(startMs))),
+      );
+    return cells.join('');
+  };
+  const { marks, kinds } = drawMarks(picture, columns, toColumn);
   return [
     ...drawAxis(picture.durationMs, columns, toColumn, glyphs).map((text) => row('', style.dim(text))),
     ...waves('you', picture.peaks.out),
     row('', drawSpans(turnsOf('out'), columns, toColumn, glyphs)),
     ...waves('ai', picture.peaks.in, picture.gaps),
     row('', drawSpans(turnsOf('in'), columns, toColumn, glyphs)),
+    ...(overlaps.length === 0 ? [] : [row('both', drawOverlaps())]),
     row('events', marks),
-    row('', style.dim(legend(kinds, picture.gaps, glyphs))),
+    row('', style.dim(legend(kinds, picture, glyphs))),
   ];
 }
 
@@ -139,6 +156,8 @@ function turnText({ startMs, endMs, afterMs, bargeIn }: RecordedTurn): string {
 const markNames: Record<string, string> = {
   s: 'status',
   m: 'message',
+  y: 'the AI yields',
+  f: 'false stop',
   c: 'connected',
   r: 'retry',
   w: 'warning',
@@ -157,23 +176,35 @@ function markOf(event: RecordedEvent): string | undefined {
   return { connected: 'c', status: 's', error: 'e', malformed: 'e' }[event.category] ?? 'm';
 }
 
-function drawMarks(events: readonly RecordedEvent[], columns: number, toColumn: ToColumn) {
+function drawMarks({ events, dialogue }: Picture, columns: number, toColumn: ToColumn) {
   const cells = canvas(columns);
   const order = Object.keys(markNames);
   const found = new Set<string>();
-  for (const event of events) {
-    const mark = markOf(event);
-    if (mark === undefined) continue;
+  const stops = [
+    ...dialogue.turns.map(({ startMs, yieldMs }) => ({
+      mark: 'y',
+      t: yieldMs === null ? null : startMs + yieldMs,
+    })),
+    ...dialogue.noises.map(({ stoppedAtMs }) => ({ mark: 'f', t: stoppedAtMs })),
+  ];
+  const marked = [...events.map((event) => ({ mark: markOf(event), t: event.t })), ...stops];
+  for (const { mark, t } of marked) {
+    if (mark === undefined || t === null) continue;
     found.add(mark);
-    const column = toColumn(event.t);
+    const column = toColumn(t);
     if (order.indexOf(mark) > order.indexOf(cells[column] ?? ' ')) cells[column] = mark;
   }
   return { marks: cells.join(''), kinds: order.filter((mark) => found.has(mark)) };
 }
 
-function legend(kinds: readonly string[], gaps: readonly Gap[], { gap }: Glyphs): string {
+function legend(
+  kinds: readonly string[],
+  { gaps, dialogue: { overlaps } }: Picture,
+  { gap, overlap }: Glyphs,
+): string {
   const texts = kinds.map((mark) => `${mark} ${markNames[mark]}`);
   if (gaps.length > 0) texts.push(`${gap} gap (${gaps.length})`);
+  if (overlaps.length > 0) texts.push(`${overlap} both speak (${overlaps.length})`);
   return texts.join('  ');
 }
 

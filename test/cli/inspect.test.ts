@@ -1,6 +1,8 @@
 import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { wireFormat } from '../../src/audio/source-format.ts';
+import { makeWavHeader } from '../../src/audio/wav/wav-header.ts';
 import { fixture, setUpSandbox } from '../helpers/voicectl.ts';
 
 const sandbox = setUpSandbox();
@@ -100,5 +102,68 @@ describe('inspect', () => {
   test('a page that cannot be written is an output that failed', async () => {
     const ended = await sandbox.runHere(['inspect', 'r', '--html', 'missing/p.html']);
     expect(ended.code).toBe(8);
+  });
+});
+
+describe('inspect of a stereo WAV', () => {
+  /** A conversation with a barge-in: what `--expect-file` holds, on the clock of the session. */
+  const record = async () => {
+    const flags = [
+      '--expect-file',
+      join(import.meta.dirname, '../../examples/conversation.yaml'),
+      '--record',
+      'c',
+    ];
+    const { code } = await sandbox.runHere(['stream', '--local', ...flags]);
+    expect(code).toBe(0);
+  };
+  const dialogueOf = async (...flags: string[]) => {
+    const { code, stdout } = await sandbox.runHere(['inspect', ...flags, '--json']);
+    expect(code).toBe(0);
+    return JSON.parse(stdout).dialogue;
+  };
+
+  test('has the same figures as the recording, and with --swap those of the other side', async () => {
+    await record();
+    const { rules, ...dialogue } = await dialogueOf('c');
+    expect(rules).toMatchObject({ stepMs: 5, turnPauseMs: 700 });
+    expect(dialogue).toMatchObject({
+      unjudged: null,
+      turns: [
+        { interruption: null, reply: 'answered', earlyMs: null },
+        { interruption: 'yielded', reply: 'answered', yieldMs: expect.any(Number) },
+      ],
+      noises: [],
+      figures: { responseMs: { count: 2 }, yieldMs: { count: 1 }, unanswered: 0 },
+    });
+    const { overlapMs, talkOverMs } = dialogue.figures;
+    expect(overlapMs).toBe(talkOverMs);
+    expect(overlapMs).toBeGreaterThan(0);
+    expect(await dialogueOf('c/both.wav')).toEqual({ rules, ...dialogue });
+    const swapped = await dialogueOf('c/both.wav', '--swap');
+    expect(swapped.figures).toMatchObject({ overlapMs, talkShare: { user: dialogue.figures.talkShare.ai } });
+
+    const { stdout } = await sandbox.runHere(['inspect', 'c/both.wav'], unicode);
+    expect(stdout).toMatch(/^both +▒+/m);
+    expect(stdout).toMatch(/^events +y/m);
+    expect(stdout).toMatch(/^yield +\d+ ms$/m);
+    expect(stdout).not.toMatch(/summary|incomplete/);
+    await sandbox.runHere(['inspect', 'c/both.wav', '--html', 'call.html']);
+    expect(sandbox.read('call.html')).toMatch(/both\.wav/);
+  });
+
+  test('reads any rate, and refuses what is no call', async () => {
+    const silence = Buffer.alloc(4 * 44_100);
+    const header = makeWavHeader({ ...wireFormat, sampleRate: 44_100, channels: 2 }, silence.length);
+    writeFileSync(sandbox.path('s.wav'), Buffer.concat([header, silence]));
+    expect(await dialogueOf('s.wav')).toMatchObject({
+      turns: [],
+      figures: { responseMs: null, talkShare: null },
+    });
+    const ended = await sandbox.runHere(['inspect', fixture('hello.wav')]);
+    expect(ended).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('it has 1 channel, but must have 2'),
+    });
   });
 });

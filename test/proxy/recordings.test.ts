@@ -95,7 +95,14 @@ describe('a proxy that records', () => {
     });
     expect(summary).toMatchObject({ ok: false, verdicts: [{ name: 'device D4', ok: false }] });
     const peaks = { out: Array(40).fill(0), in: Array(40).fill(0) };
-    const picture = { events, durationMs, turns: [], gaps: [], peaks };
+    const picture = {
+      events,
+      durationMs,
+      turns: [],
+      dialogue: { overlaps: [], turns: [], noises: [] },
+      gaps: [],
+      peaks,
+    };
     expect(timelineLines(picture, { ascii: true, style: createStyle(false) }).join('\n')).toContain(
       'd device violation',
     );

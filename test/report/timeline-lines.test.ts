@@ -14,6 +14,7 @@ const picture: Picture = {
     { voice: 'out', startMs: 200, endMs: 1_800, afterMs: null, bargeIn: false },
     { voice: 'in', startMs: 2_400, endMs: 3_900, afterMs: 600, bargeIn: false },
   ],
+  dialogue: { overlaps: [], turns: [], noises: [] },
   gaps: [{ startMs: 3_000, endMs: 3_200 }],
   peaks: { out: loud(2, 18), in: loud(24, 39, 0.06) },
   events: [

@@ -142,9 +142,7 @@ function whyNoReply(turn: Sound, nextMs: number, { user, replies, endMs, waitMs 
   // An AI that did not yield goes on with what it said before.
   const goesOn = replies.findLast(({ startMs }) => startMs < turn.startMs);
   const sinceMs = Math.max(turn.endMs, Math.min(goesOn?.endMs ?? 0, untilMs));
-  const noise = user.findLast(
-    (one) => !one.isTurn && one.startMs >= turn.startMs && one.startMs < untilMs,
-  );
+  const noise = user.findLast((one) => !one.isTurn && one.startMs >= turn.startMs && one.startMs < untilMs);
   if (noise !== undefined && untilMs - noise.endMs >= Math.min(waitMs, rules.answersNoiseMs)) return 'lost';
   return untilMs - sinceMs >= waitMs ? 'unanswered' : 'open';
 }

@@ -1,8 +1,7 @@
-import { bytesForMs, bytesPerSample, sampleRate } from '../../protocol/audio-format.ts';
+import { bytesPerSample, sampleRate } from '../../protocol/audio-format.ts';
 import { dialogueRules } from './rules.ts';
 
 export const stepSamples = (sampleRate * dialogueRules.stepMs) / 1000;
-const stepBytes = bytesForMs(dialogueRules.stepMs);
 /** The level of a step without audio, or of zeros. */
 export const noLevel = -100;
 /** An hour. What comes later is not measured. */
@@ -99,9 +98,4 @@ export function measureSteps(pcm: Buffer): Float32Array {
   const levels = createStepLevels();
   levels.add(0, pcm);
   return levels.read();
-}
-
-/** The first step that begins at this byte or later. */
-export function stepFrom(atByte: number): number {
-  return Math.ceil(atByte / stepBytes);
 }

@@ -19,6 +19,8 @@ import { makeWavHeader } from './wav-header.ts';
 export interface WavSourceOptions {
   /** Refuse audio that is not 16 kHz, 16-bit, mono, instead of converting it. */
   strictFormat?: boolean | undefined;
+  /** Take this channel of a stereo file, in place of both. */
+  only?: 'left' | 'right' | undefined;
   /** Ends the wait for the header. */
   signal?: AbortSignal | undefined;
 }
@@ -45,10 +47,13 @@ export async function openWavStream(
 
 /**
  * Reads a whole WAV file into memory, as 16 kHz s16le mono: for a reply that is read once, at the start.
- * Errors: those of `openWavFile`, and `bad-input` if it is longer than `maxMs` (10 minutes).
+ * Errors: those of `openWavFile`, and `bad-input` if it is longer than `maxMs` (10 minutes), or with `only` is not stereo.
  */
-export async function loadPcm(path: string, options: ConvertOptions = {}): Promise<Buffer> {
-  return convertToPcm(await openWavFile(path, { signal: options.signal }), options);
+export async function loadPcm(
+  path: string,
+  options: ConvertOptions & Pick<WavSourceOptions, 'only'> = {},
+): Promise<Buffer> {
+  return convertToPcm(await openWavFile(path, { signal: options.signal, only: options.only }), options);
 }
 
 async function planWav(input: ByteInput, options: WavSourceOptions): Promise<ReadingPlan> {
@@ -64,19 +69,28 @@ async function planWav(input: ByteInput, options: WavSourceOptions): Promise<Rea
     const wanted = describeFormat(wireFormat).text;
     throw refusal(input.name, `it is ${description.text}, but must be ${wanted}`, convertHint);
   }
+  if (options.only !== undefined && format.channels !== 2)
+    throw refusal(
+      input.name,
+      `it has ${format.channels === 1 ? '1 channel' : `${format.channels} channels`}, but must have 2`,
+    );
   return {
     description,
     durationMs:
       dataBytes === undefined ? undefined : (dataBytes / format.blockBytes / format.sampleRate) * 1000,
     pcm(opened) {
       const audio = readThroughWav(format, opened.chunks(dataOffset, dataBytes ?? Number.POSITIVE_INFINITY));
-      return description.converted ? convert(audio, format) : wholeSamples(audio);
+      return description.converted ? convert(audio, format, options.only) : wholeSamples(audio);
     },
   };
 }
 
-async function* convert(audio: AsyncIterable<Buffer>, format: WavFormat): AsyncGenerator<Buffer> {
-  const decode = createMonoDecoder(format);
+async function* convert(
+  audio: AsyncIterable<Buffer>,
+  format: WavFormat,
+  only: WavSourceOptions['only'],
+): AsyncGenerator<Buffer> {
+  const decode = createMonoDecoder(format, only === undefined ? undefined : only === 'left' ? 0 : 1);
   const resampler = createResampler(format.sampleRate, sampleRate);
   for await (const bytes of audio) {
     const samples = resampler.push(decode(bytes));

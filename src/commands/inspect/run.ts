@@ -1,10 +1,13 @@
+import { stat } from 'node:fs/promises';
+import type { Dialogue } from '../../audio/dialogue/dialogue.ts';
 import { writeText } from '../../files/write-text.ts';
 import { escapeText, jsonLine } from '../../kernel/escape.ts';
 import { bytesForMs, bytesPerSample } from '../../protocol/audio-format.ts';
 import { secondsText } from '../../protocol/time-text.ts';
 import type { Manifest, RecordedEvent } from '../../recording/format.ts';
-import { type Recording, readRecording } from '../../recording/read-recording.ts';
-import { readTimeline, type Timeline } from '../../recording/timeline.ts';
+import { type Recording, readCall, readRecording } from '../../recording/read-recording.ts';
+import { readDialogue, readTimeline, type Timeline } from '../../recording/timeline.ts';
+import { dialogueLines } from '../../report/dialogue-lines.ts';
 import { sessionLines } from '../../report/session-lines.ts';
 import { type Style, speaksUnicode } from '../../report/style.ts';
 import { summaryLines } from '../../report/summary-lines.ts';
@@ -17,17 +20,22 @@ type InspectContext = ContextOf<typeof inspectSpec>;
 export async function run(context: InspectContext): Promise<number> {
   const { args, settings, json, io, note, warn } = context;
 
-  const recording = await readRecording(args[0] ?? '');
+  const path = args[0] ?? '';
+  const isFile = (await stat(path).catch(() => undefined))?.isFile() === true;
+  const recording = isFile
+    ? await readCall(path, { swap: settings.swap ?? false })
+    : await readRecording(path);
   const timeline = readTimeline(recording);
+  const dialogue = readDialogue(recording);
   for (const problem of recording.problems) await warn(problem);
   for (const path of await writeExports(context, recording, timeline)) await note(`Wrote ${path}`);
   if (json) {
     const { manifest = null, summary = null, events, problems } = recording;
-    await io.stdout.write(jsonLine({ manifest, ...timeline, events, summary, problems }));
+    await io.stdout.write(jsonLine({ manifest, ...timeline, dialogue, events, summary, problems }));
     return 0;
   }
   if (settings.html !== undefined || settings.har !== undefined) return 0;
-  await io.stdout.write(`${(await describe(context, recording, timeline)).join('\n')}\n`);
+  await io.stdout.write(`${(await describe(context, recording, { ...timeline, dialogue })).join('\n')}\n`);
   return 0;
 }
 
@@ -55,22 +63,37 @@ const mostColumns = 200;
 async function describe(
   { io, settings, style }: InspectContext,
   recording: Recording,
-  timeline: Timeline,
+  { dialogue, ...timeline }: Timeline & { dialogue: Dialogue },
 ): Promise<string[]> {
   const width = Math.min(mostColumns, io.stdout.columns ?? defaultColumns);
   const columns = Math.max(20, width - labelColumns);
-  const { audio, events, summary, manifest, durationMs } = recording;
+  const { audio, events, summary, manifest, durationMs, isCall } = recording;
   const peaksOf = (pcm: Buffer) => readPeaks(pcm, bytesForMs(durationMs), columns);
-  const picture = { ...timeline, peaks: { out: peaksOf(audio.out), in: peaksOf(audio.in) }, events };
+  const picture = {
+    ...timeline,
+    dialogue,
+    peaks: { out: peaksOf(audio.out), in: peaksOf(audio.in) },
+    events,
+  };
   const ascii = settings.ascii ?? !speaksUnicode(io.env);
   return [
-    recordingTitle(manifest, durationMs, style),
+    isCall
+      ? `${style.strong(escapeText(recording.folder))}  ${secondsText(durationMs, 1)}`
+      : recordingTitle(manifest, durationMs, style),
     '',
     ...timelineLines(picture, { ascii, style }),
     '',
+    ...dialogueLines(dialogue, style),
+    ...(events.length === 0 ? [] : ['']),
     ...events.flatMap((event: RecordedEvent) => sessionLines(event, style)),
-    '',
-    ...(summary === undefined ? ['No summary: the recording is incomplete.'] : summaryLines(summary, style)),
+    ...(isCall
+      ? []
+      : [
+          '',
+          ...(summary === undefined
+            ? ['No summary: the recording is incomplete.']
+            : summaryLines(summary, style)),
+        ]),
   ];
 }
 

@@ -259,6 +259,14 @@ export const streamSettings = {
 
 /** `inspect`. */
 export const inspectSettings = {
+  swap: define({
+    commands: ['inspect'],
+    group: 'print',
+    flag: '--swap',
+    parse: parseFlag,
+    flagOnly: true,
+    help: 'of a stereo WAV: the AI is left, the user right',
+  }),
   html: define({
     commands: ['inspect', 'stream', 'check', 'drill', 'compare', ...results],
     group: 'files',

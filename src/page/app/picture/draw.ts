@@ -1,3 +1,4 @@
+import { overlaps } from '../../../audio/dialogue/find-sound.ts';
 import { secondsText } from '../../../protocol/time-text.ts';
 import type { Axis, Mark, PictureSpan } from '../../view-data.ts';
 import { gravity, marksInView, spansInView } from './in-view.ts';
@@ -59,6 +60,7 @@ export function drawPicture(context: CanvasRenderingContext2D, view: PictureView
     drawTurns(drawing, voice);
     drawWave(drawing, voice);
   }
+  drawOverlaps(drawing);
   drawGaps(drawing);
   drawWaits(drawing);
   drawArrivals(drawing);
@@ -143,6 +145,21 @@ function drawWaits({ pen, colors, axis, x }: Drawing): void {
     pen.fill(at - 4, y - 8, width + 8, 16, colors.panel);
     pen.label(text, at, y, colors.ink, 600);
   }
+}
+
+/** Where both speak: a band over both voices. */
+function drawOverlaps({ pen, colors, axis, x }: Drawing): void {
+  const [yours, theirs] = voices.map((voice) => axis.turns.filter((turn) => turn.voice === voice));
+  const bottom = rows.in.top + rows.in.height;
+  for (const { startMs, endMs } of overlaps(yours ?? [], theirs ?? []))
+    pen.fill(
+      x(startMs),
+      rows.out.top,
+      Math.max(2, x(endMs) - x(startMs)),
+      bottom - rows.out.top,
+      colors.note,
+      0.18,
+    );
 }
 
 function drawGaps({ pen, colors, axis, x }: Drawing): void {

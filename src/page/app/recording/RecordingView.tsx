@@ -72,7 +72,7 @@ function Heading({ data: { title, outcome, facts } }: { data: Data }) {
             <span class="arrow">→</span> {title.where}
           </>
         )}{' '}
-        <span class={`badge ${badges[outcome]}`}>{outcome}</span>
+        {outcome !== undefined && <span class={`badge ${badges[outcome]}`}>{outcome}</span>}
       </h1>
       <p class="facts">{facts}</p>
     </>
