@@ -137,7 +137,11 @@ describe('a client of docs/PROTOCOL.md streams a sound and saves the reply', () 
 
       const closed = JSON.parse(await serve.line(/"stream-closed"/));
       const sent = fixturePcm('hello.wav');
-      expect(closed).toMatchObject({ code: 1000, bytesIn: sent.length, remarks: [] });
+      expect(closed).toMatchObject({ code: 1000, bytesIn: sent.length });
+      // A busy machine sends late, and then faster.
+      expect(closed.remarks.filter((one: string) => !/^a gap of|in bursts|× real time/.test(one))).toEqual(
+        [],
+      );
       // The parrot says again what was said, without the silence around it.
       const reply = readFileSync(sandbox.path('reply.pcm'));
       expect(reply.length).toBe(closed.bytesOut);

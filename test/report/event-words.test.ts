@@ -41,6 +41,7 @@ describe('a line, a row of the screen and an entry of the page say the same', ()
     const recording = {
       events: [event as RecordedEvent],
       wire: [],
+      audio: { out: Buffer.alloc(0), in: Buffer.alloc(0) },
       problems: [],
       durationMs: 1,
     } as never as Recording;

@@ -1,8 +1,8 @@
-import type { Sound } from './find-sound.ts';
+import type { SoundSpan } from './find-sound.ts';
 import type { DialogueRules } from './rules.ts';
 
 /** A clip that a script says, and whether it is a turn: a cough is none. */
-export interface ScriptedClip extends Sound {
+export interface ScriptedClip extends SoundSpan {
   /** Its number in the script, from 1. */
   turn: number;
   isTurn: boolean;
@@ -12,12 +12,12 @@ export interface ScriptedClip extends Sound {
 export type SpeechEnd = 'cut' | 'ended' | 'open';
 
 /** Uninterrupted speech of the AI. */
-export interface AiSpeech extends Sound {
+export interface AiSpeech extends SoundSpan {
   end: SpeechEnd;
 }
 
 /** A turn of the user, and what the AI did about it. Times are milliseconds of the time axis. */
-export interface UserTurn extends Sound {
+export interface UserTurn extends SoundSpan {
   /** Its number in the script; absent without one. */
   turn?: number;
   /** From its end to the first AI audio of the reply; null without a reply, or if it was early. */
@@ -35,7 +35,7 @@ export interface UserTurn extends Sound {
 }
 
 /** A sound of the user that is no turn, and what the AI did about it. */
-export interface UserNoise extends Sound {
+export interface UserNoise extends SoundSpan {
   turn?: number;
   /** When the AI stopped because of it; null if it did not. */
   stoppedAtMs: number | null;
@@ -81,7 +81,7 @@ export interface Dialogue {
   turns: UserTurn[];
   noises: UserNoise[];
   ai: AiSpeech[];
-  overlaps: Sound[];
+  overlaps: SoundSpan[];
   figures: DialogueFigures;
   /** What is worth a look, as sentences. */
   remarks: { atMs: number; text: string }[];

@@ -1,7 +1,7 @@
 import { dialogueRules as rules } from './rules.ts';
 
-/** Sound, in milliseconds of the time axis. */
-export interface Sound {
+/** SoundSpan, in milliseconds of the time axis. */
+export interface SoundSpan {
   startMs: number;
   endMs: number;
 }
@@ -12,7 +12,7 @@ const { stepMs } = rules;
  * Where a side makes a sound, from the levels of its steps: above a gate over its background, from the first to the last
  * step that is above the background at all. Sounds are in order and do not touch.
  */
-export function findSounds(levels: Float32Array): Sound[] {
+export function findSounds(levels: Float32Array): SoundSpan[] {
   const active = findActive(levels);
   const runs = joinSteps(active, rules.soundJoinMs);
   const isLong = ({ activeMs }: Run) => activeMs >= rules.shortestSoundMs;
@@ -22,8 +22,8 @@ export function findSounds(levels: Float32Array): Sound[] {
 }
 
 /** Joins sounds over pauses that are shorter than this. */
-export function joinSounds(sounds: readonly Sound[], pauseMs: number): Sound[] {
-  const joined: Sound[] = [];
+export function joinSounds(sounds: readonly SoundSpan[], pauseMs: number): SoundSpan[] {
+  const joined: SoundSpan[] = [];
   for (const { startMs, endMs } of sounds) {
     const last = joined.at(-1);
     if (last !== undefined && startMs - last.endMs < pauseMs) last.endMs = endMs;
@@ -33,7 +33,7 @@ export function joinSounds(sounds: readonly Sound[], pauseMs: number): Sound[] {
 }
 
 /** How long two lists of sounds go on at once. Those of a list do not overlap. */
-export function overlaps(a: readonly Sound[], b: readonly Sound[]): Sound[] {
+export function overlaps(a: readonly SoundSpan[], b: readonly SoundSpan[]): SoundSpan[] {
   return a.flatMap((one) =>
     b.flatMap((other) => {
       const startMs = Math.max(one.startMs, other.startMs);
@@ -43,11 +43,11 @@ export function overlaps(a: readonly Sound[], b: readonly Sound[]): Sound[] {
   );
 }
 
-export function lengthOf(sounds: readonly Sound[]): number {
+export function lengthOf(sounds: readonly SoundSpan[]): number {
   return sounds.reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0);
 }
 
-interface Run extends Sound {
+interface Run extends SoundSpan {
   activeMs: number;
 }
 

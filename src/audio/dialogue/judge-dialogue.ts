@@ -8,7 +8,7 @@ import type {
   UserTurn,
 } from './dialogue.ts';
 import { isEcho } from './echo.ts';
-import { findSounds, joinSounds, lengthOf, overlaps, type Sound } from './find-sound.ts';
+import { findSounds, joinSounds, lengthOf, overlaps, type SoundSpan } from './find-sound.ts';
 import { dialogueRules as rules } from './rules.ts';
 import { findAiSpeech } from './speech-end.ts';
 
@@ -24,10 +24,10 @@ export interface DialogueInput {
   waitMs: number;
 }
 
-type UserSound = Sound & { turn?: number; isTurn: boolean };
+type UserSound = SoundSpan & { turn?: number; isTurn: boolean };
 
 /** A reply of the AI: its speech, and pauses in which no turn ended. */
-type Reply = Sound & { speech: readonly AiSpeech[] };
+type Reply = SoundSpan & { speech: readonly AiSpeech[] };
 
 /** Who spoke when in two tracks of one time axis, and what each turn and each other sound of the user led to. Pure. */
 export function judgeDialogue(input: DialogueInput): Dialogue {
@@ -57,7 +57,7 @@ export function judgeDialogue(input: DialogueInput): Dialogue {
 
 interface Scene {
   user: readonly UserSound[];
-  turns: readonly Sound[];
+  turns: readonly SoundSpan[];
   ai: readonly AiSpeech[];
   replies: readonly Reply[];
   endMs: number;
@@ -68,12 +68,12 @@ interface Scene {
 const clipSlackMs = 60;
 
 /** The sounds of each clip as one, or without clips the sounds up to a long pause. */
-function userParts(sounds: readonly Sound[], clips: readonly ScriptedClip[] | undefined): UserSound[] {
+function userParts(sounds: readonly SoundSpan[], clips: readonly ScriptedClip[] | undefined): UserSound[] {
   if (clips === undefined)
     return joinSounds(sounds, rules.turnPauseMs).map((sound) => ({ ...sound, isTurn: true }));
   const left = [...sounds];
   const said = clips.flatMap(({ turn, isTurn, startMs, endMs }): UserSound[] => {
-    const isIn = (sound: Sound) =>
+    const isIn = (sound: SoundSpan) =>
       (sound.startMs + sound.endMs) / 2 > startMs - clipSlackMs &&
       (sound.startMs + sound.endMs) / 2 < endMs + clipSlackMs;
     const own = left.filter(isIn);
@@ -86,7 +86,7 @@ function userParts(sounds: readonly Sound[], clips: readonly ScriptedClip[] | un
   return [...said, ...others].sort((a, b) => a.startMs - b.startMs);
 }
 
-function groupReplies(ai: readonly AiSpeech[], turns: readonly Sound[]): Reply[] {
+function groupReplies(ai: readonly AiSpeech[], turns: readonly SoundSpan[]): Reply[] {
   const replies: { startMs: number; endMs: number; speech: AiSpeech[] }[] = [];
   for (const speech of ai) {
     const last = replies.at(-1);
@@ -106,13 +106,13 @@ function groupReplies(ai: readonly AiSpeech[], turns: readonly Sound[]): Reply[]
  * The end of the AI's speech that a sound of the user meets: of a reply that began before, and goes on. Its own pauses are
  * no ends.
  */
-function metBy(sound: Sound, { replies }: Scene): AiSpeech | undefined {
+function metBy(sound: SoundSpan, { replies }: Scene): AiSpeech | undefined {
   const reply = replies.find(({ startMs, endMs }) => startMs < sound.startMs && endMs > sound.startMs);
   const left = reply?.speech.filter(({ endMs }) => endMs > sound.startMs) ?? [];
   return left.find(({ end }) => end === 'cut') ?? left.at(-1);
 }
 
-function judgeTurn(turn: Sound & { turn?: number }, index: number, scene: Scene): UserTurn {
+function judgeTurn(turn: SoundSpan & { turn?: number }, index: number, scene: Scene): UserTurn {
   const nextMs = scene.turns[index + 1]?.startMs ?? Number.POSITIVE_INFINITY;
   const reply = scene.replies.find(({ startMs }) => startMs >= turn.startMs && startMs < nextMs);
   const leadMs = reply === undefined ? 0 : turn.endMs - reply.startMs;
@@ -132,12 +132,16 @@ function judgeTurn(turn: Sound & { turn?: number }, index: number, scene: Scene)
   };
 }
 
-function interruptionOf(met: AiSpeech, turn: Sound): UserTurn['interruption'] {
+function interruptionOf(met: AiSpeech, turn: SoundSpan): UserTurn['interruption'] {
   if (met.endMs - turn.startMs >= rules.neverYieldsMs) return 'never-yields';
   return met.end === 'cut' ? 'yielded' : met.end === 'ended' ? 'ended' : null;
 }
 
-function whyNoReply(turn: Sound, nextMs: number, { user, replies, endMs, waitMs }: Scene): UserTurn['reply'] {
+function whyNoReply(
+  turn: SoundSpan,
+  nextMs: number,
+  { user, replies, endMs, waitMs }: Scene,
+): UserTurn['reply'] {
   const untilMs = Math.min(nextMs, endMs);
   // An AI that did not yield goes on with what it said before.
   const goesOn = replies.findLast(({ startMs }) => startMs < turn.startMs);
@@ -176,7 +180,7 @@ function judgeNoise(noise: UserSound, scene: Scene): UserNoise {
 
 function figuresOf(
   { turns, noises }: Pick<Dialogue, 'turns' | 'noises'>,
-  { user, ai, both }: { user: readonly Sound[]; ai: readonly Sound[]; both: readonly Sound[] },
+  { user, ai, both }: { user: readonly SoundSpan[]; ai: readonly SoundSpan[]; both: readonly SoundSpan[] },
 ): DialogueFigures {
   const count = (is: (turn: UserTurn) => boolean) => turns.filter(is).length;
   const all = [...user, ...ai];

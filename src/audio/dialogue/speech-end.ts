@@ -1,24 +1,24 @@
 import type { AiSpeech, SpeechEnd } from './dialogue.ts';
-import { meanDb, type Sound } from './find-sound.ts';
+import { meanDb, type SoundSpan } from './find-sound.ts';
 import { dialogueRules as rules } from './rules.ts';
 
 /** How each stretch of the AI's speech ended. `stops`: when the service said that it was interrupted. */
 export function findAiSpeech(
   levels: Float32Array,
-  speech: readonly Sound[],
+  speech: readonly SoundSpan[],
   stops: readonly number[],
 ): AiSpeech[] {
   const activeDb = meanDb(Float32Array.from(speech.flatMap((one) => [...levelsIn(levels, one)])));
   return speech.map((one) => ({ ...one, end: endOf(one) }));
 
-  function endOf({ startMs, endMs }: Sound): SpeechEnd {
+  function endOf({ startMs, endMs }: SoundSpan): SpeechEnd {
     const isStopped = stops.some((at) => at > startMs && Math.abs(at - endMs) <= rules.stopMessageMs);
     if (isStopped || isAbrupt(levels, endMs / rules.stepMs, activeDb)) return 'cut';
     return levels.length * rules.stepMs - endMs < rules.aiSilentMs ? 'open' : 'ended';
   }
 }
 
-function levelsIn(levels: Float32Array, { startMs, endMs }: Sound): Float32Array {
+function levelsIn(levels: Float32Array, { startMs, endMs }: SoundSpan): Float32Array {
   return levels.subarray(startMs / rules.stepMs, endMs / rules.stepMs);
 }
 
