@@ -18,8 +18,11 @@ export function comparisonText(comparison: RunComparison): string {
   const noun =
     kind === 'dialect' ? 'setting' : kind === 'check' ? 'rule' : kind === 'drill' ? 'situation' : 'figure';
   switch (verdict) {
-    case 'worse':
-      return `${count('worse', noun)} got worse${noun === 'figure' ? ' beyond the noise' : ''}`;
+    case 'worse': {
+      const isKnown = figures.some(({ change, isNoiseKnown }) => change === 'worse' && isNoiseKnown);
+      const by = isKnown ? 'beyond the noise' : 'by more than is allowed';
+      return `${count('worse', noun)} got worse${noun === 'figure' ? ` ${by}` : ''}`;
+    }
     case 'changed':
       return `${count('changed', noun)} ${items.length === 1 ? 'differs' : 'differ'}`;
     case 'better':
@@ -75,8 +78,8 @@ function markOf(verdict: RunComparison['verdict'], style: Style): string {
 /** A side: its name, what was measured, how many runs and when. */
 export function sideText({ name, subject, runs, from, to }: ComparedSide): string {
   const day = (at: number) => new Date(at).toISOString().slice(0, 16).replace('T', ' ');
-  const when =
-    from === null || to === null ? '' : from === to ? `, ${day(from)}` : `, ${day(from)} to ${day(to)}`;
+  const [first, last] = [from === null ? '' : day(from), to === null ? '' : day(to)];
+  const when = first === '' ? '' : first === last ? `, ${first}` : `, ${first} to ${last}`;
   const of = subject === '' ? '' : `: ${subject}`;
   return escapeText(`${name}${of}${runs > 1 ? `, ${runs} runs` : ''}${when}`);
 }
@@ -90,14 +93,22 @@ export function figureCells(figure: FigureChange): string[] {
   const value = (one: number | null) =>
     one === null ? '–' : name === 'failed' ? percentText(one, 2) : msText(one);
   const more = (one: number | null) =>
-    one === null ? '–' : name === 'failed' ? `${(one * 100).toFixed(2)} points` : percentText(one, 1);
+    one === null ? '–' : name === 'failed' ? `${(one * 100).toFixed(2)} points` : changeText(one);
+  const isWithin = noise !== null && !isNoiseKnown;
+  const allowed = tolerance === null ? '' : `; allowed ${tolerance.replace(name, '')}`;
   return [
     name,
     value(a),
     `${isLowerBound ? '≥ ' : ''}${value(b)}`,
-    difference === null ? '–' : `${difference > 0 ? '+' : ''}${more(difference)}`,
-    `${noise === null ? 'not known' : more(noise)}${noise === null || isNoiseKnown ? '' : ', and more between runs'}${tolerance === null ? '' : `; allowed ${tolerance}`}`,
+    difference === null ? '–' : `${difference > 0 && difference <= 2 ? '+' : ''}${more(difference)}`,
+    `${noise === null ? 'not known' : more(noise)}${isWithin ? ' within the runs' : ''}${allowed}`,
   ];
+}
+
+/** `4.1 %`; of large changes, how often: `12 times`. */
+function changeText(change: number): string {
+  const times = change + 1;
+  return change > 2 ? `${times >= 10 ? Math.round(times) : times.toFixed(1)} times` : percentText(change, 1);
 }
 
 function figureLines({ figures }: RunComparison, style: Style): string[] {

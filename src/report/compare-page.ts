@@ -18,7 +18,7 @@ export function comparisonPage(comparison: RunComparison): string {
   });
 }
 
-function comparisonTables({ invalid, figures, items, unchanged }: RunComparison): Html {
+function comparisonTables({ verdict, invalid, figures, items, unchanged }: RunComparison): Html {
   const isOpen = ({ change }: FigureChange | ItemChange) => change === 'worse' || change === 'changed';
   const [open, folded] = [figures.filter(isOpen), figures.filter((one) => !isOpen(one))];
   const [openItems, foldedItems] = [items.filter(isOpen), items.filter((one) => !isOpen(one))];
@@ -26,7 +26,7 @@ function comparisonTables({ invalid, figures, items, unchanged }: RunComparison)
   return html`
 ${invalid.map((why) => html`<p class="bad-text"><strong>Not valid:</strong> ${why}</p>`)}
 ${figureTable(open)}${itemTable(openItems)}
-${others === 0 ? '' : html`<details class="fold"${open.length + openItems.length === 0 ? html` open` : ''}><summary><h2>${others} that did not get worse</h2></summary>${figureTable(folded)}${itemTable(foldedItems)}</details>`}
+${others === 0 ? '' : html`<details class="fold"${open.length + openItems.length === 0 ? html` open` : ''}><summary><h2>${others} that ${verdict === 'not valid' ? 'were not judged' : 'did not get worse'}</h2></summary>${figureTable(folded)}${itemTable(foldedItems)}</details>`}
 ${unchanged === 0 ? '' : html`<p>${unchanged} as before.</p>`}`;
 }
 

@@ -27,8 +27,8 @@ describe('compare', () => {
     );
     const worse = await sandbox.runHere(['compare', a, b, '--tolerance', 'first-audio:p95<10%']);
     expect(worse.code).toBe(1);
-    expect(worse.stdout).toMatch(/^WORSE .*1 figure got worse beyond the noise\n/);
-    expect(worse.stderr).toContain('1 figure got worse beyond the noise');
+    expect(worse.stdout).toMatch(/^WORSE .*1 figure got worse by more than is allowed\n/);
+    expect(worse.stderr).toContain('1 figure got worse by more than is allowed');
     const allowed = await sandbox.runHere(['compare', a, b, '--tolerance', 'first-audio:p95<30%']);
     expect(allowed.code).toBe(0);
   });

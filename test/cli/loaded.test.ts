@@ -85,3 +85,9 @@ test('token does not have the parser of its answer optimised, which takes longer
   expect(trace).toContain('Compiled ');
   expect(trace).not.toContain('using TurboFan');
 });
+
+test('an emulator that nobody scrapes loads nothing that writes metrics', async () => {
+  const { packages, modules } = await loadedBy(['exec', '--', 'true']);
+  expect(modules).toContain('src/service/metrics/service-tally.ts');
+  expect(packages).not.toContain('prom-client');
+});

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { parseThreshold } from '../../src/config/threshold.ts';
+import { describe, expect, test } from 'vitest';
+import { parseThreshold, parseTolerance } from '../../src/config/threshold.ts';
 
 test.each([
   ['first-audio:p95<800ms', { metric: 'first-audio', statistic: 'p95', limit: 800, isInclusive: false }],
@@ -20,4 +20,28 @@ test.each([
   ['failed<lots', 'failed<N%'],
 ])('%s is refused', (text, why) => {
   expect(() => parseThreshold(text)).toThrow(why);
+});
+
+describe('a tolerance', () => {
+  test.each([
+    ['first-audio:p95<10%', { figure: 'first-audio:p95', limit: 0.1, unit: 'share', isInclusive: false }],
+    [' token:p50<=20ms ', { figure: 'token:p50', limit: 20, unit: 'ms', isInclusive: true }],
+    ['gap:p99<1.5s', { figure: 'gap:p99', limit: 1_500, unit: 'ms', isInclusive: false }],
+    ['failed<1%', { figure: 'failed', limit: 0.01, unit: 'share', isInclusive: false }],
+  ] as const)('%s is how much worse a figure may get', (text, tolerance) => {
+    expect(parseTolerance(text)).toEqual({ text: text.trim(), ...tolerance });
+  });
+
+  test.each([
+    'first-audio<10%',
+    'first-audio:p90<10%',
+    'first-audio:p95<10',
+    'failed<5',
+    'failed<20ms',
+    'talk:p95<10%',
+    'p95',
+    '',
+  ])('%j is refused, with what is expected', (text) => {
+    expect(() => parseTolerance(text)).toThrow(/^expected METRIC:STATISTIC<N% or <DURATION/);
+  });
 });

@@ -3,7 +3,7 @@ import statistics from 'jstat';
 /** A baseline with fewer runs does not show how much runs differ by themselves. */
 export const fewestRuns = 5;
 /** The share of comparisons of equal runs in which any figure is allowed to look worse. */
-export const falseAlarms = 0.01;
+export const falseAlarms = 0.003;
 
 /** One figure of some runs, on its scale. */
 export interface SampledFigure {

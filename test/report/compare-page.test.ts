@@ -1,0 +1,83 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { comparisonPage } from '../../src/report/compare-page.ts';
+import type { FigureChange, RunComparison } from '../../src/runs/compare/compare-runs.ts';
+import { wrongWith } from '../helpers/axe.ts';
+import { hasBrowser } from '../helpers/browser.ts';
+import { setUpTabs } from '../helpers/browser-tabs.ts';
+
+const hostile = `</p><script>window.hacked=1</script><img src=x onerror="window.hacked=1">\u202e\u001b[31m`;
+const openTab = setUpTabs();
+
+const figure = (change: FigureChange['change'], difference: number): FigureChange => ({
+  ...{ name: `first-audio:${change}`, a: 706, b: 706 * (1 + difference), difference, noise: 0.04, change },
+  ...{ isLowerBound: false, isNoiseKnown: change !== 'unknown', tolerance: null },
+});
+
+const side = { subject: 'http://127.0.0.1:8787', runs: 6, from: 0, to: 60_000 };
+const comparison = (verdict: RunComparison['verdict'], more: Partial<RunComparison>): RunComparison => ({
+  ...{ kind: 'load', verdict, invalid: [], figures: [], items: [], unchanged: 0 },
+  ...{ a: { ...side, name: 'base.json' }, b: { ...side, name: hostile, runs: 1 } },
+  ...more,
+});
+
+const pictures: [name: string, comparison: RunComparison][] = [
+  [
+    'worse',
+    comparison('worse', { figures: [figure('worse', 0.174), figure('same', 0.01), figure('better', -0.3)] }),
+  ],
+  ['same', comparison('same', { figures: [figure('same', 0.001), figure('same', 12)] })],
+  ['not valid', comparison('not valid', { invalid: [hostile], figures: [figure('unknown', 0.4)] })],
+  [
+    'a rule that was kept before',
+    comparison('worse', {
+      kind: 'check',
+      items: [{ id: 'R12', title: hostile, a: 'pass', b: 'fail', message: hostile, change: 'worse' }],
+      unchanged: 44,
+    }),
+  ],
+];
+
+describe('the page of a comparison', () => {
+  test('says the verdict first, then what got worse, and folds the rest', () => {
+    const [[, worse] = ['', comparison('worse', {})]] = pictures;
+    const page = comparisonPage(worse);
+    const places = [
+      'Did it get worse?',
+      '1 figure got worse beyond the noise',
+      'first-audio:worse',
+      '<details class="fold">',
+      'first-audio:same',
+    ];
+    const found = places.map((text) => page.indexOf(text));
+    expect(found).toEqual(found.toSorted((a, b) => a - b));
+    expect(found.every((at) => at > 0)).toBe(true);
+  });
+
+  test.skipIf(!hasBrowser).each(pictures)(
+    'can be read by all, from 360 px on, and runs nothing: %s',
+    async (_name, given) => {
+      const folder = mkdtempSync(join(tmpdir(), 'voicectl-compare-'));
+      try {
+        const path = join(folder, 'page.html');
+        writeFileSync(path, comparisonPage(given));
+        const page = await openTab();
+        await page.goto(pathToFileURL(path).href);
+        for (const width of [360, 2_560]) {
+          await page.setViewportSize({ width, height: 800 });
+          expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
+        }
+        expect(await page.evaluate('window.hacked')).toBeUndefined();
+        // Our policy allows no script, so that axe is let in only here.
+        writeFileSync(path, comparisonPage(given).replace(/<meta http-equiv[^>]*>/, ''));
+        await page.goto(pathToFileURL(path).href);
+        expect(await wrongWith(page)).toEqual([]);
+      } finally {
+        rmSync(folder, { recursive: true, force: true });
+      }
+    },
+  );
+});
