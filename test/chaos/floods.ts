@@ -22,7 +22,7 @@ export interface Flood {
   fault?: object | undefined;
   /** How long the flood lasts, if it has no end of its own. */
   ms?: number;
-  /** How long what is under way may take afterwards. */
+  /** How long what is under way may take afterwards. Default: 10 s. */
   restMs?: number;
 }
 
@@ -46,6 +46,8 @@ const quietMs = 500;
 const measureEveryMs = 500;
 /** So much may be left of a flood. */
 export const givenBackBytes = 10e6;
+/** What ends a stream takes its time on a busy machine. */
+const givenBackMs = 10_000;
 
 /** Sends a flood to a process of its own, and tells the memory of that process. */
 export async function sendFlood(place: FloodedPlace, flood: Flood): Promise<FloodReport> {
@@ -77,7 +79,10 @@ export async function sendFlood(place: FloodedPlace, flood: Flood): Promise<Floo
     const highest = Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${subject.pid}/status`, 'utf8'))?.[1]);
     const endedAt = systemClock.now();
     let after = await subject.memory();
-    while (after.held - before.held > givenBackBytes && systemClock.now() - endedAt < (flood.restMs ?? 0)) {
+    while (
+      after.held - before.held > givenBackBytes &&
+      systemClock.now() - endedAt < (flood.restMs ?? givenBackMs)
+    ) {
       await pause(measureEveryMs);
       after = await subject.memory();
     }

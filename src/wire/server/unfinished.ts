@@ -43,9 +43,10 @@ export class UnfinishedMessages {
         );
         // What still comes is dropped.
         transport.removeAllListeners('data').pause();
-        Object.assign(receiver, { _buffers: [], _bufferedBytes: 0, _fragments: [] });
+        letGo();
       },
     };
+    const letGo = () => Object.assign(receiver, { _buffers: [], _bufferedBytes: 0, _fragments: [] });
     // After the listener of ws.
     const count = () => {
       const bytes = heldBy(receiver);
@@ -62,7 +63,11 @@ export class UnfinishedMessages {
     };
     this.streams.add(one);
     transport.on('data', count);
-    socket.once('close', forget);
+    socket.once('close', () => {
+      forget();
+      // The socket may be known for longer, as that of a stream which has ended.
+      letGo();
+    });
   }
 
   private newest(): Unfinished {
