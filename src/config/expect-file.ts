@@ -90,6 +90,11 @@ const spoken = z.strictObject({
     ),
 });
 
+const clean = z
+  .union([z.literal(true), z.enum(['findings', 'strict'])])
+  .optional()
+  .describe('Findings in the AI audio fail; `strict`: remarks too');
+
 const judge = z
   .union([
     command,
@@ -107,6 +112,7 @@ const turn = z.strictObject({
     ),
   when: cue.optional(),
   ...limits,
+  'expect-clean': clean,
   expect: z.array(following).default([]).describe('What must follow the turn'),
   absent: z.array(absence).default([]).describe('What must not come until the next turn'),
   judge: judge.optional(),
@@ -118,6 +124,7 @@ export const expectFileSchema = z
     $schema: z.string().optional().describe('For editors; not read'),
     turns: z.array(turn).min(1).describe('What is said, and what must follow, turn by turn'),
     ...limits,
+    'expect-clean': clean,
     'expect-event': z.array(event).default([]).describe('Kinds of service messages that must come'),
     'forbid-event': z.array(event).default([]).describe('Kinds of service messages that must not come'),
     'expect-close': z.int().min(1000).max(4999).optional().describe('Close code of the stream'),

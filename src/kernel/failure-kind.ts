@@ -12,6 +12,7 @@ export const failureKinds = {
   'wrong-field': 'a service message had an unexpected field',
   'unexpected-audio': 'the AI spoke when it should not have',
   'not-interrupted': 'the AI went on speaking when the user spoke',
+  'unclean-audio': 'something was found in the format or the sound of the AI’s audio',
   'judge-failed': 'a command that judges a reply did not accept it, or could not run',
   'turn-skipped': 'a turn of the conversation did not take place, or not completely',
   'wrong-close': 'the stream closed with an unexpected code',

@@ -13,6 +13,24 @@ import {
 import { tokenRequestFaults } from './faults/token-request.ts';
 import { networkShape } from './network.ts';
 
+/** Other formats in which a service may send its audio. */
+const replyFormats = [
+  'stereo',
+  'float32',
+  'int32',
+  'half-empty',
+  'int24',
+  'unsigned-16',
+  'unsigned-8',
+  'signed-8',
+  'mulaw',
+  'alaw',
+  'byte-shift',
+  'riff-header',
+  'base64',
+  'json',
+] as const;
+
 /** Which opportunities a fault takes. */
 const count = {
   skip: z
@@ -47,6 +65,8 @@ const faultScopes = {
   connected: { ...device, ...count },
   live: { ...device, ...stream, ...direction, ...count },
   audio: { ...device, ...stream, ...direction, ...count },
+  reply: { ...device, ...stream, ...count },
+  turn: { ...device, ...stream, ...count },
 } as const satisfies Record<FaultPoint, z.ZodRawShape>;
 
 /** What can go wrong with the network beneath everything. */
@@ -152,6 +172,66 @@ const replyAudioFaults = {
   'swapped-bytes': fault({ at: 'audio', summary: 'the samples are big-endian', parameters: {} }),
 } as const satisfies Record<string, FaultSpec>;
 
+const decibels = (fallback: number, most: number, what: string) =>
+  z.number().min(-80).max(most).default(fallback).describe(what);
+
+/** What can go wrong with the sound of a whole reply. */
+const replySoundFaults = {
+  clicks: fault({
+    at: 'reply',
+    summary: 'the audio clicks',
+    parameters: {
+      every: duration('1s', 'From one click to the next'),
+      db: decibels(-10, 0, 'Height of a click, in dBFS'),
+    },
+  }),
+  dropouts: fault({
+    at: 'reply',
+    summary: 'pieces of the audio are replaced by silence',
+    parameters: {
+      every: duration('1s', 'From one to the next'),
+      for: duration('20ms', 'Length of each'),
+    },
+  }),
+  'cut-off': fault({
+    at: 'reply',
+    summary: 'the reply ends in the middle of a sound',
+    parameters: { after: duration('2s', 'Time of the reply after which it ends, while it is loud') },
+  }),
+  hum: fault({
+    at: 'reply',
+    summary: 'mains hum is heard in the audio',
+    parameters: {
+      hz: z.int().min(20).max(1_000).default(50).describe('Frequency'),
+      db: decibels(-35, 0, 'Level in dBov'),
+    },
+  }),
+  'narrow-band': fault({
+    at: 'reply',
+    summary: 'the audio is like a telephone, without what is above a frequency',
+    parameters: { hz: z.int().min(1_000).max(7_500).default(3_400).describe('Highest frequency') },
+  }),
+  level: fault({
+    at: 'reply',
+    summary: 'the audio is quieter or louder; what does not fit is clipped',
+    parameters: { db: decibels(-20, 40, 'Change in dB') },
+  }),
+  format: fault({
+    at: 'reply',
+    summary: 'the audio has another format',
+    parameters: { as: z.enum(replyFormats).default('stereo').describe('The format') },
+  }),
+  'user-echo': fault({
+    at: 'turn',
+    summary: 'the words of the user come back while they are spoken',
+    parameters: {
+      delay: duration('150ms', 'How much later'),
+      db: decibels(-12, 0, 'How much quieter, in dB'),
+    },
+    notByProxy: 'it sends audio of its own, and a proxy changes only what the service sends',
+  }),
+} as const satisfies Record<string, FaultSpec>;
+
 /** What can go wrong on a live stream: its messages and its end. */
 const liveStreamFaults = {
   'message-malformed': fault({
@@ -217,6 +297,7 @@ export const faultCatalogue = {
   ...openingFaults,
   ...liveStreamFaults,
   ...replyAudioFaults,
+  ...replySoundFaults,
 } as const satisfies Record<string, FaultSpec>;
 
 export type FaultName = keyof typeof faultCatalogue;
@@ -257,6 +338,12 @@ export function aimFault(fault: Fault, { device, stream }: { device: string; str
   const scope = faultScopes[faultCatalogue[fault.name].at];
   const aim = 'stream' in scope ? { stream } : 'device' in scope ? { device } : {};
   return { ...aim, ...fault };
+}
+
+/** Why a proxy cannot make this fault; undefined if it can. */
+export function whyNotByProxy({ name }: Fault): string | undefined {
+  const { notByProxy }: FaultSpec = faultCatalogue[name];
+  return notByProxy;
 }
 
 /** Whether a fault strikes at this point. */

@@ -4,6 +4,7 @@ import { createMovableClock, systemClock } from '../kernel/clock.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import { concealUrl } from '../kernel/secret-fields.ts';
 import type { Dialect } from '../protocol/dialect.ts';
+import { whyNotByProxy } from '../protocol/faults.ts';
 import { isLoopbackHost, isSafeTransport } from '../protocol/loopback.ts';
 import { serviceUrl } from '../protocol/paths.ts';
 import { connectionsPerDevice, tokenRequestsPerWindow } from '../protocol/rate-limit.ts';
@@ -66,7 +67,10 @@ export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> 
   const state = createMemoryState({ clock, dialect, rateLimit, maxConnections });
   folded.subscribe(state.journal.add);
   const random = createRandom(options.seed);
-  const faults = createFaults({ initial: options.faults ?? [], random, events });
+  const faults = createFaults({
+    initial: options.faults ?? [],
+    ...{ random, events, refuses: whyNotByProxy },
+  });
   const secrets = createSecrets();
   const judge = createProxyJudge({ clock: baseClock, events, isStrict });
   const matches = createTokenMatches();

@@ -10,6 +10,7 @@ import type { ProxyEvents } from './proxy-events.ts';
 
 /** What is heard and found in the audio of one side. */
 interface LaneListener {
+  audio(pcm: Buffer): void;
   speech(event: GateEvent): void;
   finding(found: FoundInVoice): void;
   /** It is time to judge the pace. */
@@ -46,6 +47,7 @@ export class VoiceLane {
 
   take(message: Buffer): void {
     for (const found of this.check.push(message)) this.listener.finding(found);
+    this.listener.audio(message);
     if (this.check.isDue) this.listener.pace();
     if (message.length === 0) {
       this.emptyMessages += 1;
@@ -116,11 +118,13 @@ export function createLanes(options: LanesOptions): Lanes {
     isEcho: () => false,
     // A reply that the user interrupts may end anywhere.
     onTurn: () => service.check.stopped(),
+    onAudio: (pcm) => service.check.otherSaid(pcm),
   });
   const service: VoiceLane = createLane('service', options, {
     // A service that echoes its device is not to blame for what comes back.
     isEcho: ({ finding }) => device.check.verdict().findings.includes(finding),
     onTurn: () => {},
+    onAudio: () => {},
   });
   return {
     ...{ device, service },
@@ -139,13 +143,21 @@ export function createLanes(options: LanesOptions): Lanes {
   };
 }
 
+interface LaneUses {
+  isEcho: (found: FoundInVoice) => boolean;
+  onTurn: () => void;
+  /** Called for each message. */
+  onAudio: (pcm: Buffer) => void;
+}
+
 function createLane(
   side: Side,
   { clock, listeners, events, at, onFinding, onPace }: LanesOptions,
-  { isEcho, onTurn }: { isEcho: (found: FoundInVoice) => boolean; onTurn: () => void },
+  { isEcho, onTurn, onAudio }: LaneUses,
 ): VoiceLane {
   let turnStartMs = 0;
   const listener: LaneListener = {
+    audio: onAudio,
     speech({ type, atMs }) {
       const isStart = type === 'speech-start';
       if (side === 'service' && isStart) events.of.service.emit({ type: 'reply-started', ...at() });

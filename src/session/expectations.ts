@@ -1,3 +1,4 @@
+import type { VoiceJudgement } from '../audio/verdict/voice-check.ts';
 import {
   type AudioLimits,
   audioLimitNames,
@@ -7,6 +8,7 @@ import {
 import type { FailureKind } from '../kernel/failure-kind.ts';
 import { ownValue } from '../protocol/parse-json.ts';
 import type { MetricsSnapshot } from './metrics.ts';
+import type { VoiceSummary } from './service-voice.ts';
 
 /** What a run must show to pass. */
 export interface Expectations extends AudioLimits {
@@ -15,7 +17,12 @@ export interface Expectations extends AudioLimits {
   /** Kinds of service messages that must not arrive. */
   forbiddenEvents?: readonly string[] | undefined;
   closeCode?: number | undefined;
+  /** Whether findings in the AI's audio fail, or remarks too. */
+  clean?: Cleanness | undefined;
 }
+
+/** What fails: `findings`, which are certain; `strict`: remarks too. */
+export type Cleanness = 'findings' | 'strict';
 
 /** The result of one expectation. */
 export interface ExpectationVerdict {
@@ -35,7 +42,12 @@ export interface Observed
   events: Record<string, number>;
   isConfirmed: boolean;
   closeCode: number | null;
+  /** What was found in the AI's audio. */
+  voice: CleanFacts;
 }
+
+/** What an expectation about clean audio is judged by. */
+export type CleanFacts = Pick<VoiceSummary, 'judgements' | 'unjudged'>;
 
 /** Compares the observations with the expectations, in the order of the flags. */
 export function judge(expectations: Expectations, observed: Observed): ExpectationVerdict[] {
@@ -43,6 +55,7 @@ export function judge(expectations: Expectations, observed: Observed): Expectati
   const counted = (kind: string) => ownValue(observed.events, kind) ?? 0;
   return [
     ...judgeExpectedAudio(expectations, observed),
+    ...judgeClean(expectations.clean, observed.voice),
     ...events.map((kind) =>
       verdict('expect-event', 'missing-event', {
         ok: counted(kind) > 0,
@@ -84,6 +97,31 @@ export function judgeExpectedAudio(limits: AudioLimits, measured: MeasuredAudio)
     const { kind, judge: judgeIt } = audioLimits[name];
     return given(limits[name], (ms) => verdict(name, kind, judgeIt(ms, measured)));
   });
+}
+
+/** Whether the AI's audio is clean. What cannot be judged is skipped, and says why. */
+export function judgeClean(
+  clean: Cleanness | undefined,
+  { judgements, unjudged }: CleanFacts,
+): ExpectationVerdict[] {
+  return given(clean, (how) => {
+    const found = judgements.filter(({ is }) => is === 'finding' || how === 'strict');
+    const expected = how === 'strict' ? 'AI audio without a remark' : 'clean AI audio';
+    const isSkipped = found.length === 0 && unjudged !== null;
+    if (isSkipped)
+      return { name: 'expect-clean', ok: true, expected, measured: `not judged: ${unjudged}`, skipped: true };
+    return verdict('expect-clean', 'unclean-audio', {
+      ok: found.length === 0,
+      expected,
+      measured: found.length === 0 ? 'nothing found' : found.map(foundText).join(', '),
+    });
+  });
+}
+
+/** `click at 1.02 s (3 times)` */
+function foundText({ kind, atMs, times }: VoiceJudgement): string {
+  const place = atMs === null ? '' : ` at ${(atMs / 1_000).toFixed(2)} s`;
+  return `${kind}${place}${times > 1 ? ` (${timesText(times)})` : ''}`;
 }
 
 function given<T>(

@@ -154,7 +154,7 @@ export function createLedger(
     sent(frame, at) {
       emitSpeech(metrics.sent(frame, at), at);
       const level = emitAudio('out', frame, at);
-      voice?.sent(frame, level);
+      voice?.sent(frame, level, at);
       emitFigures(at);
       conversation?.sent(frame);
     },
@@ -176,6 +176,7 @@ export function createLedger(
       events: Object.fromEntries(counts),
       isConfirmed: facts.authoriseMs !== null,
       closeCode: facts.close?.code ?? null,
+      voice: voice?.summary() ?? { judgements: [], unjudged: 'nobody listened' },
     }),
     summary: (failure, verdicts, underruns) => ({
       device,

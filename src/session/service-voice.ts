@@ -16,7 +16,7 @@ export interface VoiceSummary extends VoiceMeasures {
 
 /** Judges the voice of the service while a session runs. */
 export interface ServiceVoice {
-  sent(pcm: Buffer, level: Level): void;
+  sent(pcm: Buffer, level: Level, at: number): void;
   received(pcm: Buffer, level: Level, at: number): void;
   /** The reply was interrupted: it may end anywhere. */
   interrupted(): void;
@@ -50,7 +50,9 @@ export function createServiceVoice(onFound: (found: FoundInVoice, at: number) =>
     }
   };
   return {
-    sent(pcm, { rmsDbfs }) {
+    sent(pcm, { rmsDbfs }, at) {
+      now = at;
+      check.otherSaid(pcm);
       if (rmsDbfs < tellingDbfs) return;
       remembered.add(nameOf(pcm));
       const [oldest] = remembered;

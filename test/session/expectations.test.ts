@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { VoiceJudgement } from '../../src/audio/verdict/voice-check.ts';
 import type { FailureKind } from '../../src/kernel/failure-kind.ts';
 import { type Expectations, judge, type Observed } from '../../src/session/expectations.ts';
 
@@ -11,6 +12,7 @@ const observed: Observed = {
   events: { service_voice_connected: 1, status: 4 },
   isConfirmed: true,
   closeCode: 1000,
+  voice: { judgements: [], unjudged: null },
 };
 const nothing: Observed = {
   in: { frames: 0, bytes: 0, audioMs: 0 },
@@ -21,7 +23,15 @@ const nothing: Observed = {
   events: {},
   isConfirmed: false,
   closeCode: null,
+  voice: { judgements: [], unjudged: 'less than a second of speech' },
 };
+const found = (kind: VoiceJudgement['kind'], is: VoiceJudgement['is'], times = 1): VoiceJudgement => ({
+  ...{ kind, is, times, side: 'service', text: kind, atMs: 1_020, lengthMs: 20, figure: null, advice: null },
+});
+const unclean = (...judgements: VoiceJudgement[]): Observed => ({
+  ...observed,
+  voice: { judgements, unjudged: null },
+});
 
 type Row = [
   asked: Expectations,
@@ -40,6 +50,33 @@ const single: Observed = {
 };
 
 const rows: Row[] = [
+  [{ clean: 'findings' }, observed, 'expect-clean', true, 'clean AI audio', 'nothing found'],
+  [
+    { clean: 'findings' },
+    unclean(found('click', 'finding', 3), found('repeat', 'finding'), found('noise', 'remark')),
+    'expect-clean',
+    false,
+    'clean AI audio',
+    'click at 1.02 s (3 times), repeat at 1.02 s',
+    'unclean-audio',
+  ],
+  [
+    { clean: 'findings' },
+    unclean(found('noise', 'remark')),
+    'expect-clean',
+    true,
+    'clean AI audio',
+    'nothing found',
+  ],
+  [
+    { clean: 'strict' },
+    unclean(found('noise', 'remark')),
+    'expect-clean',
+    false,
+    'AI audio without a remark',
+    'noise at 1.02 s',
+    'unclean-audio',
+  ],
   [{ 'expect-audio': 0 }, observed, 'expect-audio', true, 'any AI audio', '1000 ms'],
   [{ 'expect-audio': 0 }, nothing, 'expect-audio', false, 'any AI audio', '0 ms', 'too-little-audio'],
   [{ 'expect-audio': 1_000 }, observed, 'expect-audio', true, 'at least 1000 ms', '1000 ms'],
@@ -148,4 +185,13 @@ describe('an expectation', () => {
   test('that was not asked for is not judged', () => {
     expect(judge({}, observed)).toEqual([]);
   });
+});
+
+test('clean audio is skipped where the voice was not judged, and says why', () => {
+  expect(judge({ clean: 'findings' }, nothing)).toEqual([
+    {
+      ...{ name: 'expect-clean', ok: true, expected: 'clean AI audio', skipped: true },
+      measured: 'not judged: less than a second of speech',
+    },
+  ]);
 });

@@ -10,7 +10,7 @@ function hear(reply: Buffer, said: Buffer = Buffer.alloc(0)) {
   const voice = createServiceVoice(({ finding }) => warnings.push(finding));
   for (let at = 0; at < reply.length; at += 640) {
     const [frame, own] = [reply.subarray(at, at + 640), said.subarray(at, at + 640)];
-    if (own.length > 0) voice.sent(own, measureLevel(own));
+    if (own.length > 0) voice.sent(own, measureLevel(own), now);
     voice.received(frame, measureLevel(frame), now);
     now += 20;
   }

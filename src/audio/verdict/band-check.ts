@@ -18,6 +18,8 @@ const above = [141, 218] as const;
  */
 const cliffDb = -37;
 const shareDb = -48;
+/** No voice has so little above. */
+const nothingDb = -60;
 /** A second of speech, one frame in 40 ms. */
 const fewestFrames = 20;
 
@@ -58,7 +60,8 @@ export class BandCheck {
   get isNarrow(): boolean {
     if (this.frames < fewestFrames) return false;
     const [all, upper, missing] = this.sums as unknown as [number, number, number];
-    return toDb(missing, upper) < cliffDb && toDb(missing, all) < shareDb - widthDb;
+    const share = toDb(missing, all) + widthDb;
+    return share < nothingDb || (share < shareDb && toDb(missing, upper) < cliffDb);
   }
 
   private add(index: number, [from, to]: readonly [number, number]): void {

@@ -96,11 +96,20 @@ export class DropoutCheck {
     this.count += 1;
   }
 
+  /** The level of the quieter half: a click is no audio. */
   private levelOf(from: number): number {
+    const half = besideSamples / 2;
+    return Math.min(
+      this.levelBetween(from, from + half),
+      this.levelBetween(from + half, from + besideSamples),
+    );
+  }
+
+  private levelBetween(from: number, to: number): number {
     const { samples } = this.audio;
     let squares = 0;
-    for (let at = from; at < from + besideSamples; at += 1) squares += (samples[at] as number) ** 2;
-    return decibels(squares / besideSamples);
+    for (let at = from; at < to; at += 1) squares += (samples[at] as number) ** 2;
+    return decibels(squares / (to - from));
   }
 
   /** Whether it is between audible audio, and the voice itself does not explain it. */

@@ -35,6 +35,8 @@ const leastSpread = 0.1;
 const leastSpreadDb = 2.5;
 const mostAlike = 0.9999;
 const activeRangeDb = 20;
+/** Repeats are told of within this range: what is quieter may be the noise of a pause. */
+const repeatRangeDb = 12;
 /** No voice is fainter: headsets record at −56. */
 const faintestDbov = -60;
 /** A voice without replies is judged at this interval. */
@@ -220,7 +222,7 @@ export class Listener {
   private judgeRepeats(): void {
     if (!this.isSpeech || this.repeated.length === 0) return;
     for (const { at, length, dbov } of this.repeated.splice(0))
-      if (dbov >= this.loud - activeRangeDb)
+      if (dbov >= this.loud - repeatRangeDb)
         this.tell('repeat', { at, length, isCertain: true, value: length / 16, unit: 'ms' });
   }
 

@@ -1,6 +1,6 @@
 import { decibels } from './active-level.ts';
 
-/** Samples: 20 ms; the longest repeat is half a second. */
+/** Samples: 20 ms; the longest repeat is half a second. What goes on for longer than twice is a tone, or hum. */
 const shortest = 320;
 const longest = 8_000;
 /** A peak is the highest sample within this distance. */
@@ -38,7 +38,7 @@ export class RepeatCheck {
     for (let index = 0; index < this.count; index += 1) {
       const second = (this.pending[2 * index] as number) - base;
       const lag = this.pending[2 * index + 1] as number;
-      if (second + lag > end) continue;
+      if (second + 2 * lag > end) continue;
       this.count -= 1;
       this.pending[2 * index] = this.pending[2 * this.count] as number;
       this.pending[2 * index + 1] = this.pending[2 * this.count + 1] as number;
@@ -80,7 +80,8 @@ export class RepeatCheck {
     while (from - 1 - lag >= 0 && samples[from - 1] === samples[from - 1 - lag]) from -= 1;
     let to = second;
     while (to < end && samples[to] === samples[to - lag]) to += 1;
-    if (base + from < this.reportedUntil || to - from < lag || isPeriodic(samples, from - lag, lag))
+    const isTwice = to - from >= lag && to - from < 2 * lag;
+    if (base + from < this.reportedUntil || !isTwice || isPeriodic(samples, from - lag, lag))
       return undefined;
     this.reportedUntil = base + to;
     let squares = 0;

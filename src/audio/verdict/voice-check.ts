@@ -1,6 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { bytesForMs, bytesPerSample, msForBytes } from '../../protocol/audio-format.ts';
 import { LatestLevel } from '../latest-level.ts';
+import { EchoCheck } from './echo-check.ts';
 import type { HeardSound } from './heard.ts';
 import {
   type JudgedPace,
@@ -111,6 +112,7 @@ export class VoiceCheck {
   private readonly judged = new Map<VoiceFinding, { one: FoundInVoice; times: number }>();
   /** Hears how the voice sounds; null if too many others are listened to, undefined before its first message. */
   private listener: Listener | null | undefined;
+  private echo: EchoCheck | undefined;
   /** Bytes so far. */
   private passed = 0;
   /** Whether the present reply was interrupted. */
@@ -156,15 +158,16 @@ export class VoiceCheck {
     if (this.nextJudgeAt < 0) this.nextJudgeAt = ms + judgeEveryMs;
     else if (ms >= this.nextJudgeAt) this.isDue = true;
     if (this.kept !== undefined && this.keptLength < keptBytes) this.keep(this.kept, message);
+    const ofEcho = this.echo === undefined ? nothing : this.hearEcho(message, now);
     const ofSound = this.hear(message);
     const ofSamples = this.pcm.push(message, ms);
     this.passed += message.length;
     const isOdd = message.length % 2 === 1;
     if (isOdd) this.isOdd = !this.isOdd;
     const isNewOdd = isOdd && !this.isService && !this.found.has('odd-sizes');
-    if (ofSamples.length === 0 && !isNewOdd && ofSound.length === 0) return ofPause;
+    if (ofSamples.length === 0 && !isNewOdd && ofSound.length === 0 && ofEcho.length === 0) return ofPause;
     const findings: Found[] = [...ofSamples, ...(isNewOdd ? ['odd-sizes' as const] : [])];
-    return [...ofPause, ...findings.flatMap((finding) => this.note(finding)), ...ofSound];
+    return [...ofPause, ...findings.flatMap((finding) => this.note(finding)), ...ofEcho, ...ofSound];
   }
 
   /** Records a finding from outside binary messages; returns it if it is new. */
@@ -179,6 +182,13 @@ export class VoiceCheck {
   stopped(): void {
     const isArriving = this.lastAt >= 0 && this.options.clock.now() - this.lastAt < replyPauseMs;
     if (isArriving) this.isStopped = true;
+  }
+
+  /** Takes what the other side says: it may come back. */
+  otherSaid(pcm: Buffer): void {
+    if (this.listener === null) return;
+    this.echo ??= new EchoCheck();
+    this.echo.said(pcm, this.options.clock.now());
   }
 
   /** All that was found so far, without what something else explains. Published order: cause before symptom. */
@@ -238,7 +248,9 @@ export class VoiceCheck {
     const found = [...ofSamples, ...(hasEnded ? this.note('odd-sizes') : nothing), ...ofReply];
     if (!this.options.isThorough || this.isOtherFormat()) return found;
     const scale = this.listen();
-    return this.isService ? [...found, ...this.noteRate(judgeVoiceRate(scale))] : found;
+    // Noise and a telephone change how a voice sounds, too.
+    const isChanged = this.judged.has('noise') || this.judged.has('narrow-band');
+    return this.isService && !isChanged ? [...found, ...this.noteRate(judgeVoiceRate(scale))] : found;
   }
 
   /** Whether there was audio to judge: 60 ms that are no silence. */
@@ -304,6 +316,16 @@ export class VoiceCheck {
     return this.takeHeard();
   }
 
+  private hearEcho(message: Buffer, now: number): readonly FoundInVoice[] {
+    const found = this.echo?.heard(message, now);
+    const text = findingText('user-echo', this.options.from);
+    if (found === undefined || text === undefined || this.isOtherFormat()) return nothing;
+    const atMs = Math.max(0, Math.round(msForBytes(this.passed)) - 1_000);
+    const value = Math.round(found.gainDb);
+    const remark = `${text} (${(atMs / 1_000).toFixed(2)} s: ${found.delayMs} ms late, ${value} dB)`;
+    return this.enter({ finding: 'user-echo', remark, atMs, lengthMs: 1_000, figure: { value, unit: 'dB' } });
+  }
+
   private beginToListen(): void {
     const { budget } = this.options;
     this.listener = budget === undefined ? new Listener() : (budget.take() ?? null);
@@ -317,6 +339,7 @@ export class VoiceCheck {
 
   private noteHeard({ kind, isCertain, at, length, figure }: HeardSound): readonly FoundInVoice[] {
     if (this.isMisread(kind) || this.isExplained(kind)) return nothing;
+    if (kind === 'narrow-band' && this.hasOtherPace()) return nothing;
     const text = findingText(kind, this.options.from);
     if (text === undefined) return nothing;
     const atMs = Math.round(at / samplesPerMs);
@@ -326,6 +349,11 @@ export class VoiceCheck {
       lengthMs: Math.round(length / samplesPerMs),
       ...(isCertain ? {} : { isDoubtful: true }),
     });
+  }
+
+  /** Whether a reply arrives at the pace of another rate: its voice is not what it sounds like. */
+  private hasOtherPace(): boolean {
+    return this.isService && judgeReplyRate(this.pace.latestReport(), this.facts()) !== undefined;
   }
 
   /** Whether it was heard in samples that are something else. */

@@ -20,6 +20,9 @@ interface FindingFacts {
   explains?: readonly string[];
 }
 
+/** What bytes that are no samples look like. */
+const ofOtherBytes = ['wrong-rate', 'too-fast', 'too-slow', 'odd-sizes', 'dc-offset'] as const;
+
 /** Every check of a voice. A new one is a row here, and something that finds it. */
 export const voiceFindings = {
   'riff-header': {
@@ -36,11 +39,13 @@ export const voiceFindings = {
     about: 'format',
     device: 'the binary messages hold base64: send the bytes themselves',
     service: 'is base64 in binary messages',
+    explains: ofOtherBytes,
   },
   json: {
     about: 'format',
     device: 'the binary messages hold JSON: send the bytes of the audio themselves',
     service: 'is JSON in binary messages',
+    explains: ofOtherBytes,
   },
   'base64-text': {
     about: 'format',
@@ -79,7 +84,7 @@ export const voiceFindings = {
     about: 'room',
     device: 'the audio clips: lower the gain',
     service: 'clips',
-    explains: ['loud-voice', 'noise', 'click', 'level-jump'],
+    explains: ['loud-voice', 'noise', 'click', 'dropout', 'dc-offset', 'level-jump'],
   },
   'dc-offset': {
     about: 'room',
@@ -101,6 +106,8 @@ export const voiceFindings = {
   dropout: sounds('drops out', 'look for lost or late audio that was replaced by silence', ['click']),
   repeat: sounds('is sent twice', 'look for messages that are sent again', [
     'click',
+    'dropout',
+    'noise',
     'wrong-rate',
     'too-fast',
   ]),
@@ -137,6 +144,7 @@ function looksLike(format: string, advice: string) {
     about: 'format',
     device: `this looks like ${format}: ${advice}`,
     service: `looks like ${format}`,
+    explains: ['odd-sizes', 'dc-offset'],
   } as const;
 }
 

@@ -14,7 +14,7 @@ import type {
   TurnPlan,
 } from '../../session/conversation/conversation-plan.ts';
 import type { FieldMatches } from '../../session/conversation/field-match.ts';
-import type { Expectations } from '../../session/expectations.ts';
+import type { Cleanness, Expectations } from '../../session/expectations.ts';
 import { createJudge, type JudgeOptions } from './judge-command.ts';
 import { speakText } from './speak-text.ts';
 
@@ -64,6 +64,7 @@ export async function openConversation(
       events: value['expect-event'],
       forbiddenEvents: value['forbid-event'],
       closeCode: value['expect-close'],
+      clean: cleannessOf(value),
     },
   };
 }
@@ -80,6 +81,7 @@ function planTurn(turn: ExpectFileTurn, index: number): Omit<TurnPlan, 'say' | '
     expect: turn.expect.map(planFollowing),
     absent: turn.absent.map(planAbsence),
     ...limitsOf(turn),
+    clean: cleannessOf(turn),
   };
 }
 
@@ -111,4 +113,8 @@ function planEvent({ event, where }: Exclude<ExpectFileTurn['absent'][number], '
 
 function limitsOf(given: AudioLimits): AudioLimits {
   return Object.fromEntries(audioLimitNames.map((name) => [name, given[name]]));
+}
+
+function cleannessOf({ 'expect-clean': clean }: Pick<ExpectFileTurn, 'expect-clean'>): Cleanness | undefined {
+  return clean === true ? 'findings' : clean;
 }

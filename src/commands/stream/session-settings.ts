@@ -74,6 +74,7 @@ function expectationsOf(flags: StreamContext['settings'], file: Expectations = {
     events: [...(file.events ?? []), ...flags.expectEvent],
     forbiddenEvents: [...(file.forbiddenEvents ?? []), ...flags.forbidEvent],
     closeCode: flags.expectClose ?? file.closeCode,
+    clean: flags.expectClean ?? file.clean,
   };
 }
 

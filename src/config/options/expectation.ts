@@ -1,6 +1,6 @@
 import { type AudioLimitName, audioLimitNames, audioLimits } from '../../kernel/audio-limits.ts';
 import { define, type OptionSpec, results } from '../option.ts';
-import { parseDuration, parseInteger, parseText } from '../parse.ts';
+import { parseChoice, parseDuration, parseInteger, parseText } from '../parse.ts';
 
 /** The setting of a limit: `max-gap` is `maxGap`, and `--max-gap`. */
 type SettingName<Name extends string> = Name extends `${infer Word}-${infer Rest}`
@@ -40,6 +40,14 @@ const limitSettings = Object.fromEntries(
 /** Expectations. */
 export const expectationSettings = {
   ...limitSettings,
+  expectClean: define({
+    commands: ['stream'],
+    group: 'expectations',
+    flag: '--expect-clean [HOW]',
+    preset: 'findings',
+    parse: parseChoice(['findings', 'strict']),
+    help: 'fail on findings in the format or the sound of the AI audio; strict: on remarks too',
+  }),
   expectEvent: define({
     commands: ['stream'],
     group: 'expectations',

@@ -10,7 +10,7 @@ import { writeError, writeStatus } from '../../protocol/messages.ts';
 import { parseJson } from '../../protocol/parse-json.ts';
 import type { EmulatorEvents, StreamTotals } from '../../service/events.ts';
 import type { Faults } from '../../service/faults/faults.ts';
-import { createFaultyAudio } from '../../service/faults/faulty-audio.ts';
+import { createFaultyAudio, type FaultyAudio } from '../../service/faults/faulty-audio.ts';
 import { injectLiveFaults } from '../../service/faults/live-faults.ts';
 import { createSpeaker } from '../../service/streams/speaker.ts';
 import type { Pulse } from '../../wire/pulse.ts';
@@ -52,8 +52,8 @@ const maxAnswersTold = 20;
 export function startLiveStream(options: LiveStreamOptions): LiveStream {
   const { connection, claims, clock, dialect, events } = options;
   const subject = { device: claims.sub, stream: connection.id };
-  const { reply, voice } = startReply(options);
-  const incoming = new IncomingAudio({ ...options, device: claims.sub, reply });
+  const { reply, voice, echo } = startReply(options);
+  const incoming = new IncomingAudio({ ...options, device: claims.sub, reply, echo });
   if (dialect.stream.expiryDuringStream === 'close') {
     const expiry = clock.after(claims.exp * 1000 - clock.wall(), () => connection.close('sessionExpired'));
     connection.onEnding(() => expiry.cancel());
@@ -94,7 +94,11 @@ export function startLiveStream(options: LiveStreamOptions): LiveStream {
 }
 
 /** Makes the reply, and what it may do on this stream. */
-function startReply(options: LiveStreamOptions): { reply: Reply; voice: Voice } {
+function startReply(options: LiveStreamOptions): {
+  reply: Reply;
+  voice: Voice;
+  echo: Pick<FaultyAudio, 'hear'>;
+} {
   const { connection, claims, baseClock, pulse, dialect, events, faults, createReply, onThrown } = options;
   const at = { stream: connection.id, device: claims.sub };
   const audio = createFaultyAudio({ faults, subject: at, clock: baseClock, out: connection.audio });
@@ -145,7 +149,7 @@ function startReply(options: LiveStreamOptions): { reply: Reply; voice: Voice } 
   };
   const reply = beginReply(createReply, voice);
   connection.onEnding(() => speaker.stop());
-  return { reply, voice };
+  return { reply, voice, echo: audio };
 }
 
 /** Reports a reply that fails to start like any other failure: its stream continues without it, others are not affected. */
@@ -203,6 +207,8 @@ interface IncomingAudioOptions {
   device: string;
   /** Takes whole samples. */
   reply: Reply;
+  /** Takes them too: a fault sends them back. */
+  echo: Pick<FaultyAudio, 'hear'>;
 }
 
 /**
@@ -213,6 +219,7 @@ class IncomingAudio {
   private readonly check: VoiceCheck;
   private readonly totals: StreamTotals;
   private readonly reply: Reply;
+  private readonly echo: Pick<FaultyAudio, 'hear'>;
   /** Created at the first message that ends within a sample. Most devices send none. */
   private samples: BlockJoiner | undefined;
   private readonly options: IncomingAudioOptions;
@@ -221,6 +228,7 @@ class IncomingAudio {
     this.check = options.connection.device;
     this.totals = options.connection.totals;
     this.reply = options.reply;
+    this.echo = options.echo;
     this.options = options;
   }
 
@@ -236,7 +244,12 @@ class IncomingAudio {
     const isOdd = message.length % bytesPerSample !== 0;
     if (isOdd) this.totals.oddMessages += 1;
     if (isOdd || this.samples !== undefined) this.takeParts(message, isOdd);
-    else this.reply.hear(message);
+    else this.hear(message);
+  }
+
+  private hear(pcm: Buffer): void {
+    this.echo.hear(pcm);
+    this.reply.hear(pcm);
   }
 
   /** Takes a message that ends within a sample, or follows such a message. The dialect says what happens to half a sample. */
@@ -250,7 +263,7 @@ class IncomingAudio {
     this.samples ??= createBlockJoiner();
     const whole = this.samples.push(message);
     if (oddBytes === 'drop') this.samples.clear();
-    if (whole.length > 0) this.reply.hear(whole);
+    if (whole.length > 0) this.hear(whole);
   }
 
   /** The stream ends: judges what could not be judged before. */

@@ -10,6 +10,8 @@ export const faultPoints = {
   connected: 'each stream, when it is confirmed',
   live: 'each stream when it becomes live, and at once all streams that are live when the fault is added',
   audio: 'each message of AI audio',
+  reply: 'each reply of the AI, which begins after half a second without audio',
+  turn: 'each turn of the user, when it begins',
 } as const;
 
 export type FaultPoint = keyof typeof faultPoints;
@@ -19,6 +21,8 @@ export interface FaultSpec {
   at: FaultPoint;
   summary: string;
   parameters: z.ZodRawShape;
+  /** Why a proxy cannot make it. Default: it can. */
+  notByProxy?: string;
 }
 
 /** Keeps the exact type of a fault: the names and types of its parameters. */

@@ -60,6 +60,8 @@ export interface FaultsOptions {
   initial: readonly (FaultInput | string)[];
   random: Random;
   events: EmulatorEvents;
+  /** Why a fault cannot be made here; undefined if it can. Default: all can. */
+  refuses?: ((fault: Fault) => string | undefined) | undefined;
   /** Called for each strike. */
   onStruck?: ((id: number) => void) | undefined;
 }
@@ -68,7 +70,7 @@ export interface FaultsOptions {
 const maxFaults = 1_000;
 const none: readonly never[] = [];
 
-export function createFaults({ initial, random, events, onStruck }: FaultsOptions): Faults {
+export function createFaults({ initial, random, events, refuses, onStruck }: FaultsOptions): Faults {
   let active: Entry[] = [];
   let nextId = 1;
   const listeners = new Set<(strike: StrikeFaults) => void>();
@@ -80,7 +82,12 @@ export function createFaults({ initial, random, events, onStruck }: FaultsOption
     active.push(entry);
     return entry;
   };
-  const add = (input: FaultInput | string) => enter(nextId++, checkFault(input));
+  const add = (input: FaultInput | string) => {
+    const fault = checkFault(input);
+    const why = refuses?.(fault);
+    if (why !== undefined) throw new VoicectlError('usage', `The proxy cannot make ${fault.name}: ${why}`);
+    return enter(nextId++, fault);
+  };
   const emitAdded = (entry: Entry) => {
     const take = strikeFrom(() => [entry]);
     for (const listener of listeners) listener(take);

@@ -3,12 +3,16 @@ import { weighPart } from '../../kernel/part-bytes.ts';
 import { bytesPerSample, msForBytes, sampleRate } from '../../protocol/audio-format.ts';
 import type { FaultAt } from '../../protocol/faults.ts';
 import type { FaultSubject, Faults } from './faults.ts';
+import { createReplySpoiler, type ReplySpoiler } from './reply-faults.ts';
+import { createUserEcho } from './user-echo.ts';
 
 /** Sends AI audio to the connection, changed by the active faults. */
 export interface FaultyAudio {
   /** Whether audio is held back. */
   readonly isLate: boolean;
   send(pcm: Buffer): void;
+  /** Takes what the user says: it may come back. */
+  hear(pcm: Buffer): void;
   close(): void;
 }
 
@@ -23,6 +27,12 @@ export interface FaultyAudioOptions {
 /** Most audio held back at once; beyond it the oldest is lost. */
 const maxHeldBytes = 1024 * 1024;
 
+/** A reply begins after so much time without audio; the same for the words of the user. */
+const replyPauseMs = 500;
+
+/** Audio that left within this time is still heard. */
+const speakingMs = 60;
+
 interface Held {
   pcm: Buffer;
   dueAt: number;
@@ -34,6 +44,23 @@ export function createFaultyAudio({ faults, subject, clock, out }: FaultyAudioOp
   let heldBytes = 0;
   let lastDueAt = 0;
   let timer: ClockTimer | undefined;
+  let lastSentAt = Number.NEGATIVE_INFINITY;
+  let spoilers: readonly ReplySpoiler[] = [];
+  const echo = createUserEcho({
+    faults,
+    about,
+    clock,
+    out,
+    isSpeaking: () => clock.now() - lastSentAt < speakingMs,
+  });
+
+  /** The faults of the reply, which strike when it begins. */
+  const spoilReply = (pcm: Buffer): Buffer => {
+    const now = clock.now();
+    if (now - lastSentAt >= replyPauseMs) spoilers = faults.strike('reply', about).map(createReplySpoiler);
+    lastSentAt = now;
+    return spoilers.reduce((message, spoiler) => spoiler.spoil(message), echo.mix(pcm));
+  };
 
   const release = () => {
     timer = undefined;
@@ -63,7 +90,10 @@ export function createFaultyAudio({ faults, subject, clock, out }: FaultyAudioOp
     get isLate() {
       return timer !== undefined;
     },
-    send(pcm) {
+    hear: echo.hear,
+    send(sent) {
+      const pcm = faults.list().length === 0 ? sent : spoilReply(sent);
+      if (pcm.length === 0 && sent.length > 0) return;
       const struck = faults.strike('audio', about);
       const isLate = timer !== undefined;
       if (struck.length === 0 && !isLate) {
@@ -80,6 +110,7 @@ export function createFaultyAudio({ faults, subject, clock, out }: FaultyAudioOp
     close() {
       timer?.cancel();
       held.length = 0;
+      echo.close();
       heldBytes = 0;
     },
   };

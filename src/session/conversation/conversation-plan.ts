@@ -1,5 +1,6 @@
 import type { AudioSource } from '../../audio/source.ts';
 import type { AudioLimits } from '../../kernel/audio-limits.ts';
+import type { Cleanness } from '../expectations.ts';
 import type { FieldMatches } from './field-match.ts';
 
 /** When a turn is said. `afterMs` counts from the end of the previous turn. */
@@ -42,6 +43,8 @@ export interface TurnPlan extends AudioLimits {
   expect: readonly Following[];
   absent: readonly Absence[];
   judge?: Judge | undefined;
+  /** Whether findings in the reply fail, or remarks too. */
+  clean?: Cleanness | undefined;
 }
 
 /** A whole conversation, turn by turn. */

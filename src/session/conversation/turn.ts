@@ -1,8 +1,9 @@
-import type { Level } from '../../audio/level.ts';
+import { type Level, measureLevel } from '../../audio/level.ts';
 import { weighPart } from '../../kernel/part-bytes.ts';
 import { bytesForMs } from '../../protocol/audio-format.ts';
 import type { ServiceMessage } from '../../protocol/messages.ts';
-import { type ExpectationVerdict, verdict } from '../expectations.ts';
+import { type ExpectationVerdict, judgeClean, verdict } from '../expectations.ts';
+import { createServiceVoice } from '../service-voice.ts';
 import { createAwaited, eventText } from './awaited.ts';
 import type { Absence, TurnPlan } from './conversation-plan.ts';
 import { findMismatch } from './field-match.ts';
@@ -45,20 +46,28 @@ export function createTurn(plan: TurnPlan, options: TurnOptions): Turn {
   const reply: Buffer[] = [];
   let replyBytes = 0;
   let judgement: ExpectationVerdict | undefined;
+  const voice = plan.clean === undefined ? undefined : createServiceVoice(() => {});
 
   const look = (now: number) => {
     if (passedOnAt === undefined) awaited.look(now);
+  };
+  const judgeVoice = (now: number) => {
+    if (voice === undefined) return [];
+    if (passedOnAt === undefined) voice.end(now);
+    return judgeClean(plan.clean, voice.summary());
   };
   return {
     audio,
     sent(frame, now) {
       audio.sent(frame, now);
+      voice?.sent(frame, measureLevel(frame), now);
       look(now);
     },
     received(pcm, level, now) {
       look(now);
       if (passedOnAt !== undefined) return;
       audio.received(pcm, level, now);
+      voice?.received(pcm, level, now);
       if (plan.judge === undefined || replyBytes >= maxJudgedBytes) return;
       reply.push(pcm);
       replyBytes += weighPart(pcm.length);
@@ -70,10 +79,14 @@ export function createTurn(plan: TurnPlan, options: TurnOptions): Turn {
     passOn(now) {
       look(now);
       passedOnAt = now;
+      // The next turn interrupts a reply that is arriving.
+      voice?.interrupted();
+      voice?.end(now);
     },
     isDecided: (now) => awaited.isDecided(now, passedOnAt !== undefined),
     verdicts: (now) => [
       ...audio.judge(plan),
+      ...judgeVoice(now),
       ...awaited.verdicts(passedOnAt ?? now),
       ...absences.verdicts({
         heardAudio: audio.firstAudibleAt !== undefined,

@@ -98,6 +98,21 @@ const gaps = (stream: Report): number[] =>
 const peak = (pcm: Buffer) =>
   Math.max(...Array.from({ length: pcm.length / 2 }, (_, at) => Math.abs(pcm.readInt16LE(2 * at))));
 
+/** Where what is heard is not what was said, in samples. */
+const changedPlaces = (heard: Buffer) =>
+  Array.from({ length: Math.min(heard.length, said.length) / 2 }, (_, at) => at).filter(
+    (at) => heard.readInt16LE(2 * at) !== said.readInt16LE(2 * at),
+  );
+/** Mean step between neighbours, against the mean size. */
+const roughness = (pcm: Buffer) => {
+  let [steps, sizes] = [0, 0];
+  for (let at = 2; at < pcm.length; at += 2) {
+    steps += Math.abs(pcm.readInt16LE(at) - pcm.readInt16LE(at - 2));
+    sizes += Math.abs(pcm.readInt16LE(at));
+  }
+  return steps / sizes;
+};
+
 /** Each fault of the catalogue, and what a client that knows nothing of voicectl sees of it. */
 const table: Record<FaultName, Case> = {
   network: {
@@ -334,6 +349,74 @@ const table: Record<FaultName, Case> = {
     fault: 'wrong-rate:rate=24000',
     bytes: (said.length * 3) / 2,
     stream: (_, heard) => expect(heard.length).toBe((said.length * 3) / 2),
+  },
+  clicks: {
+    fault: 'clicks:every=200ms,db=-6',
+    stream: (_, heard) => {
+      const steps = changedPlaces(heard);
+      expect(steps[0]).toBe(3_200);
+      expect(steps.every((place) => place % 3_200 <= 32)).toBe(true);
+    },
+  },
+  dropouts: {
+    fault: 'dropouts:every=200ms,for=10ms',
+    stream: (_, heard) => {
+      for (const place of changedPlaces(heard)) {
+        expect(place % 3_200).toBeLessThan(160);
+        expect(heard.readInt16LE(2 * place)).toBe(0);
+      }
+      expect(changedPlaces(heard).length).toBeGreaterThan(100);
+    },
+  },
+  'cut-off': {
+    fault: 'cut-off:after=300ms',
+    bytes: 0,
+    stream: (_, heard) => {
+      expect(heard.length).toBeGreaterThan(9_600);
+      expect(heard.length).toBeLessThan(said.length);
+      expectSound(heard, said.subarray(0, heard.length));
+    },
+  },
+  hum: {
+    fault: 'hum:hz=50,db=-20',
+    stream: (_, heard) => {
+      const added = Array.from(
+        { length: 3_200 },
+        (_, at) => heard.readInt16LE(2 * at) - said.readInt16LE(2 * at),
+      );
+      const rms = Math.sqrt(added.reduce((sum, sample) => sum + sample * sample, 0) / added.length);
+      expect(20 * Math.log10(rms / 0x8000)).toBeCloseTo(-20, 0);
+    },
+  },
+  'narrow-band': {
+    fault: 'narrow-band:hz=1000',
+    stream: (_, heard) => expect(roughness(heard)).toBeLessThan(roughness(said) / 1.5),
+  },
+  level: {
+    fault: 'level:db=-20',
+    stream: (_, heard) => expect(peak(heard)).toBeCloseTo(peak(said) / 10, -1),
+  },
+  format: {
+    fault: 'format:as=stereo',
+    bytes: 2 * said.length,
+    stream: (_, heard) => {
+      for (let at = 0; at < heard.length; at += 4)
+        expect(heard.readInt16LE(at)).toBe(heard.readInt16LE(at + 2));
+    },
+  },
+  'user-echo': {
+    fault: 'user-echo:delay=200ms,db=-6',
+    args: ['--pace', 'realtime'],
+    bytes: 0,
+    stream: (_, heard) => {
+      const added = Buffer.alloc(Math.min(heard.length, said.length));
+      for (let at = 0; at < added.length; at += 2)
+        added.writeInt16LE(
+          Math.max(-0x8000, Math.min(0x7fff, heard.readInt16LE(at) - said.readInt16LE(at))),
+          at,
+        );
+      expect(peak(added) / peak(said)).toBeCloseTo(0.5, 1);
+    },
   },
   'swapped-bytes': {
     fault: 'swapped-bytes',

@@ -1,0 +1,102 @@
+import { measureLevel } from '../../audio/level.ts';
+import type { Clock, ClockTimer } from '../../kernel/clock.ts';
+import { bytesPerSample } from '../../protocol/audio-format.ts';
+import type { FaultAt } from '../../protocol/faults.ts';
+import type { FaultSubject, Faults } from './faults.ts';
+import { gainOf } from './reply-faults.ts';
+
+/** Sends the words of the user back to them, late and quiet. */
+export interface UserEcho {
+  /** Takes what the user says. */
+  hear(pcm: Buffer): void;
+  /** Adds what is due to a message of the AI. */
+  mix(pcm: Buffer): Buffer;
+  close(): void;
+}
+
+export interface UserEchoOptions {
+  faults: Faults;
+  about: FaultSubject;
+  clock: Clock;
+  out: { send(pcm: Buffer): void };
+  /** Whether the AI speaks: then the echo is in its messages. */
+  isSpeaking(): boolean;
+}
+
+/** Louder audio is a turn of the user, which ends after so much time without it. */
+const spokenDbfs = -50;
+const turnPauseMs = 700;
+/** While the AI speaks, its messages take the echo along. */
+const stepMs = 20;
+/** Most messages that wait: a few seconds. */
+const mostWaiting = 500;
+
+export function createUserEcho({ faults, about, clock, out, isSpeaking }: UserEchoOptions): UserEcho {
+  const waiting: { pcm: Buffer; dueAt: number }[] = [];
+  let struck: FaultAt<'turn'> | undefined;
+  let spokenAt = Number.NEGATIVE_INFINITY;
+  let timer: ClockTimer | undefined;
+
+  const arm = () => {
+    const [next] = waiting;
+    if (next !== undefined) timer ??= clock.after(next.dueAt - clock.now(), release);
+  };
+  const release = () => {
+    timer = undefined;
+    while (waiting[0] !== undefined && waiting[0].dueAt <= clock.now()) {
+      if (isSpeaking()) {
+        timer = clock.after(stepMs, release);
+        return;
+      }
+      out.send((waiting.shift() as { pcm: Buffer }).pcm);
+    }
+    arm();
+  };
+  const strikeTurn = (pcm: Buffer) => {
+    const now = clock.now();
+    if (measureLevel(pcm).rmsDbfs < spokenDbfs) {
+      if (now - spokenAt >= turnPauseMs) struck = undefined;
+      return;
+    }
+    if (now - spokenAt >= turnPauseMs) [struck] = faults.strike('turn', about);
+    spokenAt = now;
+  };
+  return {
+    hear(pcm) {
+      if (faults.list().length === 0) return;
+      strikeTurn(pcm);
+      if (struck === undefined || waiting.length === mostWaiting) return;
+      waiting.push({ pcm: scale(pcm, gainOf(struck.db)), dueAt: clock.now() + struck.delay });
+      arm();
+    },
+    mix(pcm) {
+      const now = clock.now();
+      let mixed = pcm;
+      while (waiting[0] !== undefined && waiting[0].dueAt <= now && mixed === pcm)
+        mixed = add(pcm, (waiting.shift() as { pcm: Buffer }).pcm);
+      arm();
+      return mixed;
+    },
+    close() {
+      timer?.cancel();
+      waiting.length = 0;
+    },
+  };
+}
+
+function scale(pcm: Buffer, gain: number): Buffer {
+  return mapSamples(pcm, (sample) => sample * gain);
+}
+
+function add(pcm: Buffer, other: Buffer): Buffer {
+  return mapSamples(pcm, (sample, at) => sample + (at + 1 < other.length ? other.readInt16LE(at) : 0));
+}
+
+function mapSamples(pcm: Buffer, change: (sample: number, at: number) => number): Buffer {
+  const changed = Buffer.from(pcm);
+  for (let at = 0; at + 1 < pcm.length; at += bytesPerSample) {
+    const value = Math.round(change(pcm.readInt16LE(at), at));
+    changed.writeInt16LE(Math.max(-0x8000, Math.min(0x7fff, value)), at);
+  }
+  return changed;
+}
