@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { type RawData, WebSocket } from 'ws';
 import { createEmulator } from '../../src/emulator/emulator.ts';
-import { faultCatalogue, faultNames } from '../../src/protocol/faults.ts';
+import { faultCatalogue, faultNames, whyNotByProxy } from '../../src/protocol/faults.ts';
+import { readFault } from '../../src/protocol/read-fault.ts';
 import type { WireMessage } from '../../src/wire/exchange.ts';
 import { runInProcess } from '../helpers/in-process.ts';
 import { converse } from '../helpers/proxied-device.ts';
@@ -51,7 +52,17 @@ async function open(proxy: WatchedProxy) {
 }
 
 describe('a fault towards the device', () => {
-  const names = faultNames.filter((name) => !endless.includes(name));
+  const refused = faultNames.filter((name) => whyNotByProxy(readFault(name)) !== undefined);
+  const names = faultNames.filter((name) => !endless.includes(name) && !refused.includes(name));
+  test.each(refused)('%s is refused, with the reason', async (name) => {
+    await using emulator = await createEmulator({ reply: 'echo' });
+    const why = expect.stringContaining(whyNotByProxy(readFault(name)) as string);
+    await expect(startProxy(emulator, { faults: [name] })).rejects.toMatchObject({
+      code: 'usage',
+      message: why,
+    });
+  });
+
   test.each(names)('%s strikes, and no side is blamed for it that did nothing', async (name) => {
     await using emulator = await createEmulator({ reply: 'echo' });
     const proxy = await startProxy(emulator, { faults: [spelled(name)] });
