@@ -26,7 +26,9 @@ async function runAndReport(argv: readonly string[], io: Io): Promise<number> {
   try {
     // The quickest answers come before the command tree is loaded.
     if (first === '--version' || first === '-V') {
-      await io.stdout.write(`${version}\n`);
+      const isVerbose = argv.includes('--verbose') || argv.includes('-v');
+      const lines = isVerbose ? (await import('./commands/describe-version.ts')).describeVersion() : version;
+      await io.stdout.write(`${lines}\n`);
       return 0;
     }
     if (first === 'completion' || first === 'complete') {

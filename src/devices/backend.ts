@@ -253,8 +253,9 @@ export function backendsFor(role: Role): readonly Backend[] {
   return order[role];
 }
 
-/** Whether a backend is made for this kind of machine. */
-export function fitsHost({ hosts }: Backend, { platform, arch }: Host): boolean {
+/** Whether a backend is made for this kind of machine, and part of this kind of installation. */
+export function fitsHost({ hosts, kind }: Backend, { platform, arch, isExecutable }: Host): boolean {
+  if (kind === 'native' && isExecutable === true) return false;
   return hosts.includes(platform) || hosts.includes(`${platform}-${arch}`);
 }
 
@@ -262,4 +263,6 @@ export function fitsHost({ hosts }: Backend, { platform, arch }: Host): boolean 
 export interface Host {
   readonly platform: NodeJS.Platform;
   readonly arch: string;
+  /** The program is one file: native audio is left out of it. */
+  readonly isExecutable?: boolean;
 }

@@ -40,6 +40,7 @@ async function whyNot(
   role: Role,
   { host, env, hostFile }: DeviceSearch,
 ): Promise<string | undefined> {
+  if (backend.kind === 'native' && host.isExecutable === true) return 'not part of the executable';
   if (!fitsHost(backend, host)) return `not for ${host.platform} ${host.arch}`;
   if (backend.kind === 'native') {
     return isInstalled(backend.library, hostFile) ? undefined : 'not installed';

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { access, readdir } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,6 +8,14 @@ export function shippedFolder(name: string): string {
   const roots = ['../', '../../'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
   const root = roots.find((path) => existsSync(join(path, 'package.json'))) ?? '.';
   return join(root, name);
+}
+
+/** The platform of this executable, or undefined if npm installed the program. */
+export function executablePlatform(): string | undefined {
+  const file = shippedFolder('executable.json');
+  return existsSync(file)
+    ? (JSON.parse(readFileSync(file, 'utf8')) as { platform: string }).platform
+    : undefined;
 }
 
 /**

@@ -10,6 +10,7 @@ import { type Microphone, openMicrophone } from '../../devices/microphone.ts';
 import type { Notices } from '../../devices/notices.ts';
 import { openSpeaker } from '../../devices/playout/open-speaker.ts';
 import { openPlayback, type Playback } from '../../devices/playout/playback.ts';
+import { executablePlatform } from '../../files/shipped-file.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import type { VoicectlError } from '../../kernel/errors.ts';
 import type { Io } from '../../kernel/io.ts';
@@ -19,7 +20,11 @@ type LiveOption = 'soundTimeout' | 'volume' | 'aec' | 'recordMic';
 type DeviceContext = Pick<CommandContext<OptionOf<'audio'>>, 'settings' | 'io' | 'signal'>;
 type LiveContext = Pick<CommandContext<OptionOf<'audio'> | LiveOption>, 'settings' | 'io' | 'signal'>;
 
-const host: Host = { platform: process.platform, arch: process.arch };
+const host: Host = {
+  platform: process.platform,
+  arch: process.arch,
+  isExecutable: executablePlatform() !== undefined,
+};
 
 /** How to find sound devices. The device host is built beside this file. */
 export function deviceSurroundings({ env }: Io): DeviceSearch {
