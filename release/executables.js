@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
 import { chmod, copyFile, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
@@ -20,7 +20,7 @@ const { values, positionals } = parseArgs({
   options: { out: { type: 'string', default: 'executables' } },
 });
 const targets = positionals.length > 0 ? positionals : Object.keys(platforms);
-const out = join(process.cwd(), values.out);
+const out = resolve(values.out);
 const packages = join(root, 'node_modules', '.cache', 'voicectl-node');
 const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
 /** Where Node looks for what is in an executable. */

@@ -46,7 +46,7 @@ function unpack(cargo, homes) {
  * @param {string} home
  */
 function prepareHome(home) {
-  fs.mkdirSync(home, { recursive: true, mode: 0o700 });
+  makeFolder(home);
   const real = fs.realpathSync.native(home);
   if (user === undefined) return real;
   const own = fs.lstatSync(real);
@@ -57,6 +57,21 @@ function prepareHome(home) {
     const isOpen = (mode & writableByOthers) !== 0 && (mode & sticky) === 0;
     if ((uid !== user && uid !== 0) || isOpen) throw new Error(`others may replace what is in ${at}`);
     if (at === dirname(at)) return real;
+  }
+}
+
+/**
+ * With the folders above it. Node's own way never ends where a folder cannot be made although the one above is there, as in /proc.
+ * @param {string} folder
+ */
+function makeFolder(folder) {
+  if (fs.existsSync(folder)) return;
+  if (!fs.existsSync(dirname(folder))) makeFolder(dirname(folder));
+  try {
+    fs.mkdirSync(folder, { mode: 0o700 });
+  } catch (thrown) {
+    // Another start was faster.
+    if (/** @type {NodeJS.ErrnoException} */ (thrown).code !== 'EEXIST') throw thrown;
   }
 }
 

@@ -230,6 +230,13 @@ describe('what needs nobody', () => {
     expect(stdout).toMatch(/^\d+\.\d+\.\d+\S*\n$/);
   });
 
+  test('--version --verbose says how it was installed, and what runs it', async () => {
+    const { code, stdout } = await sandbox.run(['--version', '--verbose']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^voicectl \d+\.\d+\.\d+\n {2}npm package in \//);
+    expect(stdout).toContain(`  Node ${process.versions.node} on ${process.platform} ${process.arch}\n`);
+  });
+
   test.each([
     [[], 'stream'],
     [['--help'], 'stream'],

@@ -23,7 +23,6 @@ describe('the licences that are shipped with the bundle', () => {
 
   test.each([
     ['@assemblyscript/loader', 'Daniel Wirtz', 'Apache License'],
-    ['@bomb.sh/tab', 'Bombshell Authors', 'Permission is hereby granted'],
     ['@redis/client', '2022-2025 Redis, inc.', 'Permission is hereby granted'],
     ['buffer-alloc', 'Linus Unnebäck', 'Permission is hereby granted'],
     ['emoji-regex', 'Mathias Bynens', 'Permission is hereby granted'],
