@@ -22,7 +22,7 @@ const { values, positionals } = parseArgs({
 const targets = positionals.length > 0 ? positionals : Object.keys(platforms);
 const out = resolve(values.out);
 const packages = join(root, 'node_modules', '.cache', 'voicectl-node');
-const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+const { version, files: shipped } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
 /** Where Node looks for what is in an executable. */
 const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 
@@ -147,7 +147,7 @@ async function filesFor(target, node) {
     'bin/voicectl.js',
     ...(await within('dist')).filter((path) => !isOfLibrary.test(path.slice('dist/'.length))),
     ...(await within('examples/scenarios')),
-    ...['hello', 'question', 'barge-in'].map((sound) => `fixtures/${sound}.wav`),
+    ...shipped.filter((/** @type {string} */ path) => path.startsWith('fixtures/')),
     ...(await within(`node_modules/${echo}/dist`)),
     `node_modules/${echo}/package.json`,
   ];
