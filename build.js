@@ -72,6 +72,8 @@ const common = {
     'process.env.WS_NO_BUFFER_UTIL': '"1"',
   },
   legalComments: 'none',
+  // What is published is a third smaller. Names stay, for stacks.
+  ...(process.argv.includes('--minify') && { minifyWhitespace: true, minifySyntax: true }),
 };
 
 const { metafile } = await build({

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -30,7 +30,7 @@ beforeAll(async () => {
   elsewhere = await mkdtemp(join(tmpdir(), 'voicectl-package-'));
   // The types are part of the package; no script of the package runs with --ignore-scripts.
   if (!isBuilt('types/index.d.ts'))
-    await run(tsc, ['-p', 'tsconfig.build.json', '--singleThreaded'], { cwd: root });
+    await run('npm', ['run', 'build:types'], { cwd: root });
   await writeFile(join(elsewhere, 'package.json'), '{"private":true,"type":"module"}');
   // With --install-links npm packs the folder, and installs what it has packed.
   const flags = ['--install-links', '--ignore-scripts', '--omit=optional', '--prefer-offline'];
@@ -276,6 +276,23 @@ test('an installation from git without install scripts says what is missing', as
   await writeFile(join(unbuilt, 'package.json'), '{"type":"module"}');
   const ended = run(process.execPath, [join(unbuilt, 'bin', 'voicectl.js'), '--version']);
   await expect(ended).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('from a tarball') });
+});
+
+test('nothing is installed beside it but the echo canceller: what is bundled is not installed again', async () => {
+  const modules = join(elsewhere, 'node_modules');
+  const { packages } = JSON.parse(await readFile(join(modules, '.package-lock.json'), 'utf8')) as {
+    packages: Record<string, unknown>;
+  };
+  expect(Object.keys(packages)).toEqual([
+    'node_modules/@ennuicastr/webrtcaec3.js',
+    'node_modules/voicectl',
+  ]);
+  let bytes = 0;
+  for (const name of Object.keys(packages))
+    for (const entry of await readdir(join(elsewhere, name), { recursive: true, withFileTypes: true }))
+      if (entry.isFile()) bytes += (await stat(join(entry.parentPath, entry.name))).size;
+  // npm pack takes the white space out of the program (npm run build does not): 4 MB less.
+  expect(bytes).toBeLessThan(15e6);
 });
 
 test('the licences of everything in the bundle come with it', async () => {
