@@ -29,8 +29,7 @@ let elsewhere = '';
 beforeAll(async () => {
   elsewhere = await mkdtemp(join(tmpdir(), 'voicectl-package-'));
   // The types are part of the package; no script of the package runs with --ignore-scripts.
-  if (!isBuilt('types/index.d.ts'))
-    await run('npm', ['run', 'build:types'], { cwd: root });
+  if (!isBuilt('types/index.d.ts')) await run('npm', ['run', 'build:types'], { cwd: root });
   await writeFile(join(elsewhere, 'package.json'), '{"private":true,"type":"module"}');
   // With --install-links npm packs the folder, and installs what it has packed.
   const flags = ['--install-links', '--ignore-scripts', '--omit=optional', '--prefer-offline'];
@@ -283,10 +282,7 @@ test('nothing is installed beside it but the echo canceller: what is bundled is 
   const { packages } = JSON.parse(await readFile(join(modules, '.package-lock.json'), 'utf8')) as {
     packages: Record<string, unknown>;
   };
-  expect(Object.keys(packages)).toEqual([
-    'node_modules/@ennuicastr/webrtcaec3.js',
-    'node_modules/voicectl',
-  ]);
+  expect(Object.keys(packages)).toEqual(['node_modules/@ennuicastr/webrtcaec3.js', 'node_modules/voicectl']);
   let bytes = 0;
   for (const name of Object.keys(packages))
     for (const entry of await readdir(join(elsewhere, name), { recursive: true, withFileTypes: true }))

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type Loader, lilconfig } from 'lilconfig';
 import type { PlacedValue } from '../files/yaml.ts';
 import { VoicectlError } from '../kernel/errors.ts';
+import { system } from '../kernel/system.ts';
 import { isError } from '../kernel/thrown.ts';
 import { isRecord } from '../protocol/error-body.ts';
 import { ownValue } from '../protocol/parse-json.ts';
@@ -141,7 +142,7 @@ function asFound(result: { filepath: string; config: PlacedValue | undefined } |
 }
 
 async function requirePrivate(path: string): Promise<void> {
-  if (process.platform === 'win32') return;
+  if (!system.hasFileModes) return;
   const { mode } = await stat(path);
   if ((mode & 0o077) === 0) return;
   throw new VoicectlError('bad-config', `${path} contains an API key and can be read by others`, {

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { systemClock, waitUntil } from './clock.ts';
 import { VoicectlError } from './errors.ts';
+import { system } from './system.ts';
 
 export interface CommandOptions extends Pick<SpawnOptions, 'cwd' | 'shell' | 'stdio'> {
   env?: Readonly<Record<string, string | undefined>>;
@@ -39,7 +40,6 @@ export const commandGraceMs = 1_000;
 /** The system needs a moment for processes that were killed. */
 const goneMs = 500;
 const lookEveryMs = 20;
-const isWindows = process.platform === 'win32';
 
 /**
  * In the environment of everything that a command starts, with a value for each command: it is found there even if it has
@@ -60,7 +60,7 @@ export function startCommand(
 ): CommandProcess {
   commands += 1;
   const mark = `${ownMark}.${commands}`;
-  const hasGroup = !sharesTerminal && !isWindows;
+  const hasGroup = !sharesTerminal && system.hasProcessGroups;
   const guard = holdGuard();
   const child = spawn(command, [...args], {
     ...options,
@@ -94,7 +94,7 @@ export function startCommand(
   const isThere = () => isRunning || (hasGroup && target !== undefined && send(target, 0));
   const signalTo = (name: NodeJS.Signals) => {
     if (target === undefined || !isThere()) return;
-    if (isWindows && name === 'SIGKILL')
+    if (!system.hasProcessGroups && name === 'SIGKILL')
       spawn('taskkill', ['/pid', String(pid), '/t', '/f']).on('error', () => {});
     else send(target, name);
   };
@@ -237,7 +237,7 @@ function holdGuard() {
 
 function startWatcher(): void {
   process.once('exit', killRunning);
-  if (isWindows) return;
+  if (!system.hasProcessGroups) return;
   const one = spawn('/bin/sh', ['-c', watchScript, 'sh', commandMark, ownMark], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Duplex, Readable, Writable } from 'node:stream';
 import type { Clock } from '../../kernel/clock.ts';
+import { system } from '../../kernel/system.ts';
 import { cannotStart } from '../device-error.ts';
 
 /** A process that emits or takes PCM, and how to start it. */
@@ -37,9 +38,6 @@ const killAfterMs = 300;
 const lastWordsMs = 100;
 /** Descriptors of the device host. */
 const [pcmDescriptor, controlDescriptor] = [3, 4];
-
-/** Windows has no process groups. */
-const leadsGroup = process.platform !== 'win32';
 
 const running = new Set<ChildProcess>();
 let killsAtExit = false;
@@ -131,7 +129,7 @@ function launch({ command, args, env, pcm }: DeviceCommand): ChildProcess {
       stdio: pcm === 'descriptor' ? ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'] : ['pipe', 'pipe', 'pipe'],
       env,
       // Ctrl-C of the terminal is only for us: we end the device when we have finished.
-      detached: leadsGroup,
+      detached: system.hasProcessGroups,
       windowsHide: true,
     });
   } catch (thrown) {
@@ -157,7 +155,7 @@ function killWithUs(child: ChildProcess): void {
 
 /** A program may be a script that starts the real one, so the whole group ends. */
 function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {
-  if (child.pid === undefined || !leadsGroup) {
+  if (child.pid === undefined || !system.hasProcessGroups) {
     child.kill(signal);
     return;
   }

@@ -1,0 +1,15 @@
+/** What differs from system to system, and what the program does about it. docs/CLI.md has it in words. */
+interface SystemTraits {
+  /** A command and all that it starts can be signalled as one. Without: `taskkill /t` ends a tree. */
+  readonly hasProcessGroups: boolean;
+  /** Files have an owner and a mode: a file with a key can be refused because others may read it. */
+  readonly hasFileModes: boolean;
+  /** Terminals show Unicode whatever the locale is. */
+  readonly alwaysUnicode: boolean;
+}
+
+const posix: SystemTraits = { hasProcessGroups: true, hasFileModes: true, alwaysUnicode: false };
+const windows: SystemTraits = { hasProcessGroups: false, hasFileModes: false, alwaysUnicode: true };
+
+/** The traits of this machine's system. */
+export const system: SystemTraits = process.platform === 'win32' ? windows : posix;
