@@ -4,12 +4,10 @@ interface SystemTraits {
   readonly hasProcessGroups: boolean;
   /** Files have an owner and a mode: a file with a key can be refused because others may read it. */
   readonly hasFileModes: boolean;
-  /** Terminals show Unicode whatever the locale is. */
-  readonly alwaysUnicode: boolean;
 }
 
-const posix: SystemTraits = { hasProcessGroups: true, hasFileModes: true, alwaysUnicode: false };
-const windows: SystemTraits = { hasProcessGroups: false, hasFileModes: false, alwaysUnicode: true };
+const posix: SystemTraits = { hasProcessGroups: true, hasFileModes: true };
+const windows: SystemTraits = { hasProcessGroups: false, hasFileModes: false };
 
 /** The traits of this machine's system. */
 export const system: SystemTraits = process.platform === 'win32' ? windows : posix;

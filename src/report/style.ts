@@ -1,5 +1,4 @@
 import { styleText } from 'node:util';
-import { system } from '../kernel/system.ts';
 
 /** Colours text by its meaning; without colour it returns the text unchanged. */
 export interface Style {
@@ -28,7 +27,7 @@ export function speaksUnicode({
   LC_CTYPE,
   LANG,
 }: Readonly<Record<string, string | undefined>>): boolean {
-  return system.alwaysUnicode || /utf-?8/i.test(LC_ALL || LC_CTYPE || LANG || '');
+  return process.platform === 'win32' || /utf-?8/i.test(LC_ALL || LC_CTYPE || LANG || '');
 }
 
 /** Begins the line of a terminal again, empty. */
