@@ -21,6 +21,7 @@ const alone = [
 const long = [
   'test/chaos/floods.test.ts',
   'test/cli/live-audio.test.ts',
+  'test/release/executable.test.ts',
   'test/cli/ending.test.ts',
   'test/foreign/example-devices.test.ts',
   'test/page/live-page.test.ts',

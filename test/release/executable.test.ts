@@ -200,7 +200,7 @@ describe.skipIf(!isLinux)('the executable for Linux', () => {
   });
 
   describe.skipIf(!hasTmux)('in a terminal', () => {
-    test('draws a screen, and gives the terminal back', async (context) => {
+    test('draws a screen', async (context) => {
       if (missing !== undefined) context.skip(missing);
       const terminals = terminalsFor(context);
       const terminal = await terminals.start(
