@@ -5,6 +5,8 @@ const shortest = 320;
 const longest = 8_000;
 /** A peak is the highest sample within this distance. */
 const peakRange = 24;
+/** Steps between neighbours, against the samples: mains hum, which repeats exactly, has a tenth of what speech has. */
+const leastSteps = 0.004;
 const compared = 8;
 const slots = 1_024;
 const mostPending = 8;
@@ -85,7 +87,12 @@ export class RepeatCheck {
       return undefined;
     this.reportedUntil = base + to;
     let squares = 0;
-    for (let at = from; at < to; at += 1) squares += (samples[at] as number) ** 2;
+    let steps = 0;
+    for (let at = from; at < to; at += 1) {
+      squares += (samples[at] as number) ** 2;
+      steps += ((samples[at] as number) - (samples[at - 1] as number)) ** 2;
+    }
+    if (steps < leastSteps * squares) return undefined;
     return { at: base + from, length: to - from, dbov: decibels(squares / (to - from)) };
   }
 }
