@@ -51,6 +51,11 @@ const following = z.union([
     ),
     within,
   }),
+  z.strictObject({
+    hold: duration.describe(
+      'No turn but a cough: for this long the AI neither stops nor answers because of it',
+    ),
+  }),
 ]);
 
 const absence = z.union([z.literal('audio'), z.strictObject({ event, where })]);

@@ -49,6 +49,27 @@ export const audioLimits = {
     meaning: 'AI audio arrived too unevenly',
     judge: (ms, heard) => atMost(ms, isOneMessage(heard) ? 0 : (heard.jitterMs?.p95 ?? null)),
   },
+  'max-response': {
+    help: 'fail if a reply is heard later than this after the end of the turn, or before it',
+    says: 'From the end of the turn to the first audible AI audio',
+    kind: 'slow-response',
+    meaning: 'a reply was heard too late',
+    judge: (ms, { dialogue }) => judged(dialogue, ms, (found) => judgeResponse(ms, found)),
+  },
+  'max-yield': {
+    help: 'fail if the AI is silent later than this after an interruption begins',
+    says: 'From the start of an interruption until the AI is silent',
+    kind: 'slow-yield',
+    meaning: 'the AI spoke for too long after it was interrupted',
+    judge: (ms, { dialogue }) => judged(dialogue, ms, (found) => judgeYield(ms, found)),
+  },
+  'max-talk-over': {
+    help: 'fail if the AI speaks for longer than this while the user has the floor',
+    says: 'How long the AI may speak in turns of the user',
+    kind: 'talk-over',
+    meaning: 'the AI talked over the user',
+    judge: (ms, { dialogue }) => judged(dialogue, ms, (found) => atMost(ms, found.talkOverMs)),
+  },
 } as const satisfies Record<string, AudioLimit>;
 
 export type AudioLimitName = keyof typeof audioLimits;
@@ -74,10 +95,32 @@ export interface MeasuredAudio {
   /** Between two messages; null also if there was only one. */
   longestGapMs: number | null;
   jitterMs: { p95: number } | null;
+  /** Who spoke when; undefined where nobody listened to that. */
+  dialogue?: MeasuredTurns | undefined;
+}
+
+/** What one turn, or all turns of a session, led to: the worst of them. */
+export interface MeasuredTurns {
+  /** Why it is not judged; null if it is. */
+  unjudged: string | null;
+  /** Null: no reply came after the end of a turn. */
+  responseMs: number | null;
+  /** How much a reply led the end of its turn. */
+  earlyMs: number | null;
+  /** A turn had no reply. */
+  isUnanswered: boolean;
+  /** Null: nobody was interrupted, or the AI ended by itself. */
+  yieldMs: number | null;
+  neverYields: boolean;
+  talkOverMs: number;
 }
 
 interface Judgement {
   ok: boolean;
+  /** It was not judged. */
+  skipped?: true;
+  /** The failure, where it is another than that of the limit. */
+  kind?: 'early-reply' | 'no-reply';
   expected: string;
   measured: string;
 }
@@ -93,6 +136,33 @@ interface AudioLimit {
   kind: string;
   meaning: string;
   judge(limitMs: number, heard: MeasuredAudio): Judgement;
+}
+
+function judged(
+  found: MeasuredTurns | undefined,
+  ms: number,
+  judge: (found: MeasuredTurns) => Judgement,
+): Judgement {
+  const expected = `at most ${ms} ms`;
+  if (found === undefined) return { ok: false, expected, measured: 'nothing to measure' };
+  const { unjudged } = found;
+  if (unjudged !== null) return { ok: true, skipped: true, expected, measured: `not judged: ${unjudged}` };
+  return judge(found);
+}
+
+function judgeResponse(ms: number, { responseMs, earlyMs, isUnanswered }: MeasuredTurns): Judgement {
+  const expected = `at most ${ms} ms`;
+  if (earlyMs !== null)
+    return { ok: false, kind: 'early-reply', expected, measured: `${earlyMs} ms before the end of the turn` };
+  if (isUnanswered || responseMs === null)
+    return { ok: false, kind: 'no-reply', expected, measured: 'no reply' };
+  return atMost(ms, responseMs);
+}
+
+function judgeYield(ms: number, { yieldMs, neverYields }: MeasuredTurns): Judgement {
+  const expected = `at most ${ms} ms`;
+  if (neverYields) return { ok: false, expected, measured: 'more than 2000 ms: the AI went on' };
+  return yieldMs === null ? { ok: true, expected, measured: 'no reply was cut' } : atMost(ms, yieldMs);
 }
 
 /** A reply of one message has no gap between messages. */

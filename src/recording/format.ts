@@ -240,6 +240,16 @@ const eventSchemas: { [Type in RecordedType]: z.ZodObject<{ type: z.ZodLiteral<T
     audioMs: ms,
     bargeIn: z.literal(true).optional(),
   }),
+  turn: z
+    .object({
+      t,
+      type: z.literal('turn'),
+      turn: count,
+      state: z.enum(['start', 'end']),
+      atMs: ms.describe('Where it is in the sent audio.'),
+      holdMs: ms.optional().describe('It is no turn but a cough: nothing may change for so long.'),
+    })
+    .describe('A clip of a conversation file begins or ends.'),
   gap: z.object({ t, type: z.literal('gap'), ms }).describe('Length of the pause.'),
   warning: z.object({
     t,

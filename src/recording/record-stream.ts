@@ -134,7 +134,7 @@ async function startSession(
   const recorder = await createRecorder({ ...facts, settleMs, folder: folderOf(device), clock, startedAt });
   const emit: EmitEvent = (body, at = clock.now()) => recorder.event({ t: roundMs(at - startedAt), ...body });
   const ledger = createLedger(
-    { clock, settleMs, device, expectations: {}, startedAt },
+    { clock, settleMs, waitMs: 0, device, expectations: {}, startedAt },
     { emit, playback: () => ({ underruns: null, playbackDelayMs: null }), conversation: undefined },
   );
   const broken: ExpectationVerdict[] = [];

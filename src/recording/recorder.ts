@@ -53,7 +53,13 @@ export async function createRecorder({
   };
   const close = () => writer.close(timeOf(clock.now()), summary);
   return {
-    tap: { ...createWireWriter({ writer, device: facts.device, timeOf }), ready: writer.taken },
+    tap: {
+      ...createWireWriter({ writer, device: facts.device, timeOf }),
+      ready: writer.taken,
+      began(at) {
+        origin = began ?? at;
+      },
+    },
     sink: { write: writer.taken, close: writer.settled, failed: writer.failed },
     event: record,
     close,
@@ -93,7 +99,11 @@ interface WireWriterOptions {
 }
 
 /** A tap that writes the lines of wire.jsonl, and the audio of both voices. */
-function createWireWriter({ writer, device, timeOf }: WireWriterOptions): Required<Omit<Tap, 'ready'>> {
+function createWireWriter({
+  writer,
+  device,
+  timeOf,
+}: WireWriterOptions): Required<Omit<Tap, 'ready' | 'began'>> {
   return {
     token: (exchange) => writer.wire(tokenLine(exchange, device, timeOf)),
     opened: (upgrade) => writer.wire(upgradeLine(upgrade, timeOf)),

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createWavFile } from '../audio/wav/wav-file.ts';
 import { writeFailure } from '../files/refusal.ts';
 import type { Clock } from '../kernel/clock.ts';
+import { roundMs } from '../protocol/time-text.ts';
 import { createDiskQueue } from './disk-queue.ts';
 import type { Recorder } from './recorder.ts';
 import { createVoiceFiles, type VoiceFiles } from './voice-files.ts';
@@ -29,10 +30,13 @@ export async function createStereoFile({
   const queue = createDiskQueue(voices.write, (thrown) => writeFailure(path, thrown));
   return {
     tap: {
+      began(at) {
+        origin = at;
+      },
       message(message) {
         if (!('data' in message) || queue.hasFailed) return;
         const direction = message.from === 'device' ? 'out' : 'in';
-        voices.add(direction, message.at - origin, message.data);
+        voices.add(direction, roundMs(message.at - origin), message.data);
         queue.added(message.data.length);
       },
       ready: queue.taken,

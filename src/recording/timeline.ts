@@ -1,6 +1,5 @@
-import type { Dialogue } from '../audio/dialogue/dialogue.ts';
-import { judgeDialogue } from '../audio/dialogue/judge-dialogue.ts';
-import { measureSteps } from '../audio/dialogue/step-levels.ts';
+import type { Dialogue, ScriptedClip } from '../audio/dialogue/dialogue.ts';
+import { createTwoTracks } from '../audio/dialogue/two-tracks.ts';
 import { createSpeechGate } from '../audio/speech-gate.ts';
 import { createTurnTaking, isGap } from '../audio/turn-taking.ts';
 import { isInterruption, readServiceMessage } from '../protocol/messages.ts';
@@ -36,16 +35,31 @@ export function readTimeline(recording: Recording): Timeline {
   };
 }
 
-/** Who spoke when, and how the two got on. The script of a conversation is not in a recording: a turn ends after a pause. */
-export function readDialogue({ audio, wire }: Recording): Dialogue {
-  return judgeDialogue({
-    user: measureSteps(audio.out),
-    ai: measureSteps(audio.in),
-    stops: wire.flatMap((line) =>
-      isServiceText(line) && isInterruption(readServiceMessage(line.text)) ? [line.t] : [],
-    ),
-    waitMs,
-  });
+/** Who spoke when, and how the two got on: of a recording as its session judged it, of a call by its pauses. */
+export function readDialogue({ isCall, wire, audio, events, summary }: Recording): Dialogue {
+  const tracks = createTwoTracks();
+  if (isCall) {
+    tracks.sent(audio.out, 0);
+    tracks.received(audio.in, 0);
+  }
+  for (const line of wire) {
+    if (isServiceText(line) && isInterruption(readServiceMessage(line.text))) tracks.interrupted(line.t);
+    if (line.type !== 'audio') continue;
+    const pcm = audio[line.direction].subarray(line.at, line.at + line.bytes);
+    if (line.direction === 'out') tracks.sent(pcm, line.t);
+    else tracks.received(pcm, line.t);
+  }
+  let startMs = 0;
+  for (const event of events) {
+    if (event.type !== 'turn') continue;
+    if (event.state === 'start') startMs = event.atMs;
+    else tracks.said({ turn: event.turn, ...holdOf(event), startMs, endMs: event.atMs });
+  }
+  return tracks.judge(summary?.dialogue?.rules.waitMs ?? waitMs);
+}
+
+function holdOf({ holdMs }: { holdMs?: number | undefined }): Pick<ScriptedClip, 'isTurn' | 'holdMs'> {
+  return holdMs === undefined ? { isTurn: true } : { isTurn: false, holdMs };
 }
 
 const chunkBytes = 64 * 1024;

@@ -1,11 +1,5 @@
 import { bytesForMs } from '../protocol/audio-format.ts';
 
-/**
- * How late a message may be and still follow the one before directly. Sent audio is continuous, and a
- * sender catches up after a delay of up to 200 ms; received audio is heard at once.
- */
-export const slackMs = { out: 250, in: 60 } as const;
-
 /** Places the messages of one voice on the time axis: byte 0 is `t` 0. */
 export interface Track {
   /** Where the audio of a message from time `t` starts, and how much silence precedes it. */

@@ -1,9 +1,10 @@
 import { type FileHandle, open } from 'node:fs/promises';
+import { slackMs } from '../audio/dialogue/listener.ts';
 import type { WavFile } from '../audio/wav/wav-file.ts';
 import { wavHeaderBytes } from '../audio/wav/wav-header.ts';
 import { bytesForMs, bytesPerSample } from '../protocol/audio-format.ts';
 import type { Direction } from './format.ts';
-import { createTrack, slackMs } from './track.ts';
+import { createTrack } from './track.ts';
 
 /** Both voices on one time axis: each in a file of its own, and both in a stereo one, the client left, the AI right. */
 export interface VoiceFiles {

@@ -5,22 +5,26 @@ import type { Style } from './style.ts';
 
 /** How two voices got on, as a short table and a line for each thing that is worth a look. */
 export function dialogueLines(dialogue: Dialogue, style: Style): string[] {
-  const { unjudged, figures, turns, ai } = dialogue;
-  if (unjudged !== null) return [`${style.dim('turn-taking')}  not judged: ${unjudged}`];
-  const { talkShare, overlapMs, talkOverMs, silenceMs } = figures;
-  const seconds = (ms: number) => secondsText(ms);
-  const rows: [string, string][] = [
-    ['turns', `${turns.length} of the user, ${ai.length} of the AI`],
-    ['response', spreadText(figures.responseMs)],
-    ['yield', spreadText(figures.yieldMs)],
-    ['overlap', `${seconds(overlapMs)}, ${seconds(talkOverMs)} of it the AI had to be silent`],
-    ['silence', seconds(silenceMs)],
-    ['talk share', talkShare === null ? '–' : `user ${percent(talkShare.user)}, AI ${percent(talkShare.ai)}`],
-  ];
+  const rows = dialogueRows(dialogue);
+  const problems = dialogue.unjudged === null ? dialogueProblems(dialogue) : [];
   const width = Math.max(...rows.map(([name]) => name.length));
   return [
     ...rows.map(([name, value]) => `${style.dim(name.padEnd(width))}  ${value}`),
-    ...dialogueProblems(dialogue).map(({ atMs, text }) => style.note(`${timeText(atMs)}  ! ${text}`)),
+    ...problems.map(({ atMs, text }) => style.note(`${timeText(atMs)}  ! ${text}`)),
+  ];
+}
+
+/** The figures, as a short table. */
+export function dialogueRows({ unjudged, figures, turns, ai }: Dialogue): [string, string][] {
+  if (unjudged !== null) return [['turn-taking', `not judged: ${unjudged}`]];
+  const { talkShare, overlapMs, talkOverMs, silenceMs } = figures;
+  return [
+    ['turns', `${turns.length} of the user, ${ai.length} of the AI`],
+    ['response', spreadText(figures.responseMs)],
+    ['yield', spreadText(figures.yieldMs)],
+    ['overlap', `${secondsText(overlapMs)}, ${secondsText(talkOverMs)} of it the AI had to be silent`],
+    ['silence', secondsText(silenceMs)],
+    ['talk share', talkShare === null ? '–' : `user ${percent(talkShare.user)}, AI ${percent(talkShare.ai)}`],
   ];
 }
 

@@ -136,6 +136,15 @@ const sessionEvents: DescribedEvents<SessionEvent, 't'> = {
       'bargeIn?': 'boolean: the AI was audible',
     },
   },
+  turn: {
+    says: 'A clip of a conversation file begins or ends.',
+    fields: {
+      turn: 'number: its place in the file, from 1',
+      state: 'string: start or end',
+      atMs: 'number: position in the sent audio',
+      'holdMs?': 'number: it is no turn, and nothing may change for so long',
+    },
+  },
   gap: { says: 'A reply paused.', fields: { ms: 'number: silence that a listener heard' } },
   figures: {
     says: 'The figures so far, about once a second.',
@@ -184,6 +193,7 @@ const sessionEvents: DescribedEvents<SessionEvent, 't'> = {
       sendLatenessMs: `object or null: how late frames left, ${spread}`,
       underruns: 'number or null: of playback',
       'voice?': 'object: what was found in the AI audio',
+      'dialogue?': 'object: who spoke when: turns, noises, ai, overlaps, figures and rules',
       events: 'object: number of service messages by kind',
       rateLimit: 'object or null: limit, remaining, resetAtMs',
       close: 'object or null: code, reason and name',

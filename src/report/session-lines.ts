@@ -91,6 +91,14 @@ function describe(event: SessionEvent): SaidWords {
       const text = `${event.state === 'start' ? 'starts' : 'ends'} at ${secondsText(event.audioMs)} of the sent audio`;
       return say('device', 'speech', event.bargeIn ? `barge-in: ${text}` : text);
     }
+    case 'turn': {
+      const what = event.holdMs === undefined ? `turn ${event.turn}` : `sound ${event.turn}, no turn,`;
+      return say(
+        'device',
+        'turn',
+        `${what} ${event.state === 'start' ? 'begins' : 'ends'} at ${secondsText(event.atMs)}`,
+      );
+    }
     case 'gap':
       return say('service', 'gap', `the reply paused for ${event.ms} ms`);
     case 'figures':

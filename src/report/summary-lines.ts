@@ -3,6 +3,7 @@ import { secondsText } from '../protocol/time-text.ts';
 import type { AudioTotals, Spread } from '../session/metrics.ts';
 import type { VoiceSummary } from '../session/service-voice.ts';
 import type { SessionSummary } from '../session/summary.ts';
+import { dialogueRows } from './dialogue-lines.ts';
 import { countText } from './event-words.ts';
 import type { Style } from './style.ts';
 
@@ -19,6 +20,7 @@ export function summaryLines(summary: SessionSummary, style: Style): string[] {
     ['jitter', spreadText(summary.jitterMs)],
     ['longest gap', summaryMsText(summary.longestGapMs)],
     ['under-runs', summary.underruns === null ? 'not played' : String(summary.underruns)],
+    ...(summary.dialogue === undefined ? [] : dialogueRows(summary.dialogue)),
     ...voiceRows(summary),
     ['sent late', spreadText(summary.sendLatenessMs)],
     ['events', eventsText(events)],

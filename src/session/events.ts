@@ -34,6 +34,8 @@ export type SessionEventBody =
   | ({ type: 'audio' } & AudioFacts)
   /** `bargeIn`: the speech began while the AI was audible. */
   | { type: 'speech'; state: 'start' | 'end'; audioMs: number; bargeIn?: true }
+  /** A clip of a conversation begins or ends, at `atMs` of the sent audio. `holdMs`: it is no turn, and nothing may change for so long. */
+  | { type: 'turn'; turn: number; state: 'start' | 'end'; atMs: number; holdMs?: number | undefined }
   /** AI audio paused within a reply: a listener heard this much silence. */
   | { type: 'gap'; ms: number }
   /** The measurements so far, about once a second while audio flows. */

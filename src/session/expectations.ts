@@ -4,6 +4,7 @@ import {
   audioLimitNames,
   audioLimits,
   type MeasuredAudio,
+  type MeasuredTurns,
 } from '../kernel/audio-limits.ts';
 import type { FailureKind } from '../kernel/failure-kind.ts';
 import { ownValue } from '../protocol/parse-json.ts';
@@ -44,6 +45,7 @@ export interface Observed
   closeCode: number | null;
   /** What was found in the AI's audio. */
   voice: CleanFacts;
+  dialogue?: MeasuredTurns;
 }
 
 /** What an expectation about clean audio is judged by. */
@@ -95,7 +97,10 @@ function judgeForbidden(kind: string, count: number, isConfirmed: boolean): Expe
 export function judgeExpectedAudio(limits: AudioLimits, measured: MeasuredAudio): ExpectationVerdict[] {
   return audioLimitNames.flatMap((name) => {
     const { kind, judge: judgeIt } = audioLimits[name];
-    return given(limits[name], (ms) => verdict(name, kind, judgeIt(ms, measured)));
+    return given(limits[name], (ms): ExpectationVerdict => {
+      const { kind: other, skipped, ...judged } = judgeIt(ms, measured);
+      return { ...verdict(name, other ?? kind, judged), ...(skipped === undefined ? {} : { skipped }) };
+    });
   });
 }
 

@@ -1,3 +1,5 @@
+import type { Dialogue } from '../audio/dialogue/dialogue.ts';
+import { createTwoTracks } from '../audio/dialogue/two-tracks.ts';
 import { measureLevel, roundDbfs } from '../audio/level.ts';
 import type { SpeechMoment } from '../audio/sent-speech.ts';
 import type { VoicectlError } from '../kernel/errors.ts';
@@ -11,6 +13,7 @@ import { roundMs } from '../protocol/time-text.ts';
 import { readTranscript } from '../protocol/transcript.ts';
 import type { StreamEnd } from '../wire/exchange.ts';
 import type { Conversation } from './conversation/conversation.ts';
+import { measureTurns } from './dialogue-verdicts.ts';
 import type { AudioDirection, SessionEventBody } from './events.ts';
 import type { ExpectationVerdict, Observed } from './expectations.ts';
 import { createMetrics, type Metrics, type PlaybackFigures } from './metrics.ts';
@@ -48,7 +51,11 @@ export interface Ledger {
   /** The source and its speech have ended. */
   sourceEnded(): void;
   received(pcm: Buffer, at: number): void;
+  /** A clip of a conversation begins or ends: what is sent next is, or is not, of it. */
+  clip(clip: ClipMoment): void;
   closed(end: Omit<StreamEnd, 'breakdown'>): void;
+  /** Who spoke when so far; undefined if that is not judged here. */
+  dialogue(): Dialogue | undefined;
   observed(): Observed;
   summary(
     failure: VoicectlError | undefined,
@@ -57,11 +64,20 @@ export interface Ledger {
   ): SessionSummary;
 }
 
+/** A clip of a script begins or ends. `isTurn`: a cough is none. */
+export interface ClipMoment {
+  turn: number;
+  isTurn: boolean;
+  /** How long nothing may change because of it. */
+  holdMs?: number | undefined;
+  state: 'start' | 'end';
+}
+
 /** Emits an event that happened `at` this time of the clock. Default: now. */
 export type EmitEvent = (body: SessionEventBody, at?: number) => void;
 
 export interface LedgerOptions
-  extends Pick<SessionOptions, 'clock' | 'settleMs' | 'device' | 'expectations'> {
+  extends Pick<SessionOptions, 'clock' | 'settleMs' | 'waitMs' | 'device' | 'expectations'> {
   /** When the session began, on the clock. Default: now. */
   startedAt?: number;
 }
@@ -75,7 +91,7 @@ export interface LedgerPorts {
 }
 
 export function createLedger(
-  { clock, settleMs, device, expectations, startedAt = clock.now() }: LedgerOptions,
+  { clock, settleMs, waitMs, device, expectations, startedAt = clock.now() }: LedgerOptions,
   { emit, playback, conversation, judgesVoice = false }: LedgerPorts,
 ): Ledger {
   const voice = judgesVoice
@@ -83,6 +99,9 @@ export function createLedger(
         emit({ type: 'warning', code: finding, message: remark }, at),
       )
     : undefined;
+  const tracks = judgesVoice ? createTwoTracks() : undefined;
+  const timeOf = (at: number) => roundMs(at - startedAt);
+  let clipStartMs = 0;
   const metrics = createMetrics({ settleMs, onGap: (ms, at) => emit({ type: 'gap', ms }, at) });
   const counts = new Map<string, number>();
   const transcript = createTranscript();
@@ -127,9 +146,16 @@ export function createLedger(
     }
   };
 
+  const dialogue = () => tracks?.judge(waitMs);
+  const measured = () => {
+    const found = dialogue();
+    return found === undefined ? {} : { dialogue: measureTurns(found.turns, found) };
+  };
+
   return {
     metrics,
     emit,
+    dialogue,
     warn: (code, message) => emit({ type: 'warning', code, message }),
     granted({ claims, rateLimit, status, ms, attempts }) {
       facts.tokenMs = roundMs(ms);
@@ -145,16 +171,18 @@ export function createLedger(
       if (isInterruption(message)) {
         metrics.interrupted(at);
         voice?.interrupted();
+        tracks?.interrupted(timeOf(at));
       }
       conversation?.message(message);
       countKind(kind ?? '(none)');
       emit({ type: 'message', category, kind, body }, at);
-      transcript.take(readTranscript(message), roundMs(at - startedAt));
+      transcript.take(readTranscript(message), timeOf(at));
     },
     sent(frame, at) {
       emitSpeech(metrics.sent(frame, at), at);
       const level = emitAudio('out', frame, at);
       voice?.sent(frame, level, at);
+      tracks?.sent(frame, timeOf(at));
       emitFigures(at);
       conversation?.sent(frame);
     },
@@ -163,8 +191,15 @@ export function createLedger(
       const level = emitAudio('in', pcm, at);
       metrics.received(pcm.length, level, at);
       voice?.received(pcm, level, at);
+      tracks?.received(pcm, timeOf(at));
       conversation?.received(pcm, level);
       emitFigures(at);
+    },
+    clip({ turn, isTurn, holdMs, state }) {
+      const atMs = roundMs(Math.max(tracks?.sentMs ?? 0, timeOf(clock.now())));
+      if (state === 'start') clipStartMs = atMs;
+      else tracks?.said({ turn, isTurn, startMs: clipStartMs, endMs: atMs, holdMs });
+      emit({ type: 'turn', turn, state, atMs, ...(isTurn ? {} : { holdMs }) });
     },
     closed({ at, by, code, reason }) {
       voice?.end(at);
@@ -177,6 +212,7 @@ export function createLedger(
       isConfirmed: facts.authoriseMs !== null,
       closeCode: facts.close?.code ?? null,
       voice: voice?.summary() ?? { judgements: [], unjudged: 'nobody listened' },
+      ...measured(),
     }),
     summary: (failure, verdicts, underruns) => ({
       device,
@@ -186,6 +222,7 @@ export function createLedger(
       ...metrics.snapshot(),
       underruns,
       ...(voice === undefined ? {} : { voice: voice.summary() }),
+      ...(tracks === undefined ? {} : { dialogue: tracks.judge(waitMs) }),
       events: Object.fromEntries(counts),
       ...(transcript.lines.length === 0 ? {} : { transcript: [...transcript.lines] }),
       verdicts,

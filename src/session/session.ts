@@ -30,9 +30,11 @@ export async function* runSession(
   const backpressure = createBackpressure(clock);
   const queue = createEventQueue(backpressure.queue());
   const startedAt = clock.now();
+  options.tap?.began?.(startedAt);
   const emit: EmitEvent = (body, at = clock.now()) => queue.push({ t: roundMs(at - startedAt), ...body });
   const abandoned = new AbortController();
   const running = converse(options, {
+    startedAt,
     signal: AbortSignal.any([signal, abandoned.signal]),
     backpressure,
     emit,
@@ -48,6 +50,7 @@ export async function* runSession(
 }
 
 interface SessionContext {
+  startedAt: number;
   signal: AbortSignal;
   backpressure: Backpressure;
   emit: EmitEvent;
@@ -55,22 +58,30 @@ interface SessionContext {
 
 async function converse(
   given: SessionOptions,
-  { signal, backpressure, emit }: SessionContext,
+  { startedAt, signal, backpressure, emit }: SessionContext,
 ): Promise<void> {
   const pausedUntil = () => backpressure.pausedUntil;
   const conversation =
-    given.conversation && createConversation(given.conversation, { ...given, pausedUntil });
+    given.conversation &&
+    createConversation(given.conversation, {
+      ...given,
+      pausedUntil,
+      onClip: (clip) => ledger.clip(clip),
+    });
   const options = conversation === undefined ? given : { ...given, source: conversation.source };
   const emitAndHold: EmitEvent = (body, at) => {
     emit(body, at);
     if (options.bargeIn && body.type === 'speech' && body.state === 'start') output.hold();
   };
-  const ledger = createLedger(options, {
-    emit: emitAndHold,
-    playback: () => output.playback,
-    conversation,
-    judgesVoice: true,
-  });
+  const ledger = createLedger(
+    { ...options, startedAt },
+    {
+      emit: emitAndHold,
+      playback: () => output.playback,
+      conversation,
+      judgesVoice: true,
+    },
+  );
   const redactor = createRedactor();
   // Aborts everything in progress when the stream breaks or a sink fails.
   const halt = new AbortController();
@@ -105,7 +116,10 @@ async function converse(
     // What a command could not judge says nothing of the service.
     if (signal.aborted) failure = toVoicectlError(signal.reason);
   }
-  const verdicts = [...(conversation?.verdicts() ?? []), ...judge(options.expectations, ledger.observed())];
+  const verdicts = [
+    ...(conversation?.verdicts(ledger.dialogue()) ?? []),
+    ...judge(options.expectations, ledger.observed()),
+  ];
   failure = conclude(failure, verdicts, options.expectations);
   ledger.emit({ type: 'summary', ...ledger.summary(failure, verdicts, output.playback.underruns) });
   if (failure !== undefined) throw failure;

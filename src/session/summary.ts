@@ -1,3 +1,4 @@
+import type { Dialogue } from '../audio/dialogue/dialogue.ts';
 import type { Failure } from '../kernel/failure-kind.ts';
 import type { ReadRateLimit } from '../protocol/rate-limit.ts';
 import type { ExpectationVerdict } from './expectations.ts';
@@ -18,6 +19,8 @@ export interface SessionSummary extends MetricsSnapshot {
   underruns: number | null;
   /** What was found in the AI's audio. Missing in recordings that no session wrote. */
   voice?: VoiceSummary;
+  /** Who spoke when. Missing in recordings that no session wrote. */
+  dialogue?: Dialogue;
   /** Service messages by kind; those without one under `(none)`. */
   events: Record<string, number>;
   rateLimit: ReadRateLimit | null;

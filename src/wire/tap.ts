@@ -5,6 +5,8 @@ import type { Exchange, StreamEnd, Upgrade, WireMessage } from './exchange.ts';
  * the traffic; with `ready` it may slow the source down. Without a tap nothing is created.
  */
 export interface Tap {
+  /** The session begins: time 0 of its events. Of the sessions of a client only. */
+  began?(at: number): void;
   /** A token request has ended, granted or not: one for each attempt. */
   token?(exchange: Extract<Exchange, { kind: 'token' }>): void;
   /** The upgrade was answered, or failed. */
@@ -19,6 +21,9 @@ export interface Tap {
 export function joinTaps(...taps: readonly (Tap | undefined)[]): Tap {
   const present = taps.filter((tap) => tap !== undefined);
   return {
+    began(at) {
+      for (const tap of present) tap.began?.(at);
+    },
     token(exchange) {
       for (const tap of present) tap.token?.(exchange);
     },

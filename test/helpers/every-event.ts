@@ -103,6 +103,7 @@ const sessionEvents: Bodies<SessionEvent> = {
   message: { category: 'status', kind: 'status', body: { type: 'status', status: 'speaking' } },
   audio: { direction: 'in', ...sound, clipped: true },
   speech: { state: 'start', audioMs: 180, bargeIn: true },
+  turn: { turn: 2, state: 'start', atMs: 180, holdMs: 1_000 },
   gap: { ms: 400 },
   figures: { firstAudioMs: 600, jitterMs: null, longestGapMs: 40, sendLatenessMs: null } as never,
   warning: { code: 'late', message: 'sent late', hint: 'close other programs' },

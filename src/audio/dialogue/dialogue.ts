@@ -6,6 +6,8 @@ export interface ScriptedClip extends SoundSpan {
   /** Its number in the script, from 1. */
   turn: number;
   isTurn: boolean;
+  /** Of a sound that is no turn: how soon after its start an AI that stops was stopped by it. Default: of the rules. */
+  holdMs?: number | undefined;
 }
 
 /** How the AI stopped: cut off, by itself, or not before the audio ended. */

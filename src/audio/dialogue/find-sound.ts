@@ -91,16 +91,23 @@ function findActive(levels: Float32Array): Uint8Array {
 }
 
 /** Marks each stretch over the background in which a step is above the gate. */
-function mark(levels: Float32Array, floor: number, marks: Uint8Array): void {
-  const gate = Math.max(rules.softestDbov, floor + rules.aboveFloorDb);
-  const edge = Math.max(rules.softestDbov, floor + rules.edgeAboveFloorDb);
+function mark(levels: Float32Array, { db, unevenDb }: Floor, marks: Uint8Array): void {
+  const gate = Math.max(rules.softestDbov, db + rules.aboveFloorDb);
+  const edge = Math.max(rules.softestDbov, db + Math.max(rules.edgeAboveFloorDb, unevenDb));
   const smooth = smoothed(levels);
   for (let step = 0; step < levels.length; step += 1) {
     if ((smooth[step] ?? 0) <= edge) continue;
     let end = step;
     let isSound = false;
     for (; end < levels.length && (smooth[end] ?? 0) > edge; end += 1) isSound ||= (levels[end] ?? 0) > gate;
-    if (isSound) marks.fill(1, step, end);
+    if (isSound) {
+      let [from, to] = [step, end];
+      // Beside a loud step its neighbours are loud only in the mean.
+      while (from < to && (levels[from] ?? 0) <= edge) from += 1;
+      while (to > from && (levels[to - 1] ?? 0) <= edge) to -= 1;
+      const hidden = edge > rules.softestDbov ? rules.hiddenMs / stepMs : 0;
+      marks.fill(1, Math.max(0, from - hidden), to + hidden);
+    }
     step = end;
   }
 }
@@ -125,23 +132,32 @@ function islandsOf(levels: Float32Array): [from: number, to: number][] {
   return islands;
 }
 
-/** The level of the background, in dBov: where it is steady, and well below the rest. Undefined without any. */
-function floorOf(levels: Float32Array): number | undefined {
+/** A background: its level in dBov, and how far above it it comes by itself. */
+interface Floor {
+  db: number;
+  unevenDb: number;
+}
+
+/** The background: where the level is steady, and well below the rest. Undefined without any. */
+function floorOf(levels: Float32Array): Floor | undefined {
   const audible = levels.filter((level) => level > rules.digitalSilenceDbov);
   const loud = percentile(audible, 0.95);
   if (loud === undefined) return undefined;
   const found: number[] = [];
+  const uneven: number[] = [];
   for (let from = 0; from + windowSteps <= levels.length; from += windowSteps / 4) {
     const window = levels.subarray(from, from + windowSteps);
     const [low, high] = [percentile(window, 0.1) ?? 0, percentile(window, 0.9) ?? 0];
     if (low <= rules.digitalSilenceDbov || high - low > rules.floorSteadyDb) continue;
     const floor = meanDb(window);
-    if (floor <= loud - rules.floorBelowLoudDb) found.push(floor);
+    if (floor > loud - rules.floorBelowLoudDb) continue;
+    found.push(floor);
+    uneven.push((percentile(smoothed(window), 0.95) ?? floor) - floor);
   }
-  const floor = percentile(Float32Array.from(found), 0.2);
+  const db = percentile(Float32Array.from(found), 0.2);
   // A long consonant is steady too, but other sounds are softer.
-  const isBottom = floor !== undefined && (percentile(audible, 0.03) ?? 0) >= floor - rules.floorBottomDb;
-  return isBottom ? floor : undefined;
+  if (db === undefined || (percentile(audible, 0.03) ?? 0) < db - rules.floorBottomDb) return undefined;
+  return { db, unevenDb: percentile(Float32Array.from(uneven), 0.9) ?? 0 };
 }
 
 function percentile(values: Float32Array, share: number): number | undefined {

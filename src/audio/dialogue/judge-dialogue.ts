@@ -24,7 +24,7 @@ export interface DialogueInput {
   waitMs: number;
 }
 
-type UserSound = SoundSpan & { turn?: number; isTurn: boolean };
+type UserSound = SoundSpan & { turn?: number; isTurn: boolean; holdMs?: number | undefined };
 
 /** A reply of the AI: its speech, and pauses in which no turn ended. */
 type Reply = SoundSpan & { speech: readonly AiSpeech[] };
@@ -72,7 +72,7 @@ function userParts(sounds: readonly SoundSpan[], clips: readonly ScriptedClip[] 
   if (clips === undefined)
     return joinSounds(sounds, rules.turnPauseMs).map((sound) => ({ ...sound, isTurn: true }));
   const left = [...sounds];
-  const said = clips.flatMap(({ turn, isTurn, startMs, endMs }): UserSound[] => {
+  const said = clips.flatMap(({ turn, isTurn, holdMs, startMs, endMs }): UserSound[] => {
     const isIn = (sound: SoundSpan) =>
       (sound.startMs + sound.endMs) / 2 > startMs - clipSlackMs &&
       (sound.startMs + sound.endMs) / 2 < endMs + clipSlackMs;
@@ -80,7 +80,7 @@ function userParts(sounds: readonly SoundSpan[], clips: readonly ScriptedClip[] 
     for (const one of own) left.splice(left.indexOf(one), 1);
     const [first, last] = [own[0], own.at(-1)];
     if (first === undefined || last === undefined) return [];
-    return [{ turn, isTurn, startMs: first.startMs, endMs: last.endMs }];
+    return [{ turn, isTurn, holdMs, startMs: first.startMs, endMs: last.endMs }];
   });
   const others = joinSounds(left, rules.turnPauseMs).map((sound) => ({ ...sound, isTurn: true }));
   return [...said, ...others].sort((a, b) => a.startMs - b.startMs);
@@ -156,7 +156,7 @@ function judgeNoise(noise: UserSound, scene: Scene): UserNoise {
   const nextMs = turns.find(({ startMs }) => startMs > noise.startMs)?.startMs ?? Number.POSITIVE_INFINITY;
   const before = turns.findLast(({ startMs }) => startMs < noise.startMs);
   const met = ai.find(({ startMs, endMs }) => startMs < noise.startMs && endMs > noise.startMs);
-  const lastStopMs = Math.max(noise.startMs + rules.falseStopMs, noise.endMs);
+  const lastStopMs = Math.max(noise.startMs + (noise.holdMs ?? rules.falseStopMs), noise.endMs);
   const isStopped = met !== undefined && met.end === 'cut' && met.endMs <= lastStopMs;
   const resumed = isStopped ? ai.find(({ startMs }) => startMs >= met.endMs && startMs < nextMs) : undefined;
   const resumedAfterMs = resumed === undefined || !isStopped ? null : resumed.startMs - met.endMs;

@@ -10,9 +10,11 @@ export const dialogueRules = {
   /** … and never softer than this. */
   softestDbov: -60,
   /** From a step above that gate speech reaches back and forth as long as it is this far above the background. */
-  edgeAboveFloorDb: 2,
+  edgeAboveFloorDb: 1.2,
   /** … over this long. */
-  edgeSmoothMs: 20,
+  edgeSmoothMs: 40,
+  /** As much of an end of speech, on average, is below a background that can be heard. */
+  hiddenMs: 10,
   /** Softer audio is digital silence: it is no background. */
   digitalSilenceDbov: -85,
   /** The background is measured where its level is steady for this long … */
@@ -24,7 +26,7 @@ export const dialogueRules = {
   /** … and this far below the loud parts of the side. */
   floorBelowLoudDb: 12,
   /** A sound goes on over a shorter pause. */
-  soundJoinMs: 40,
+  soundJoinMs: 60,
   /** A shorter sound is a click, unless it is this close to a longer one. */
   shortestSoundMs: 20,
   clickDistanceMs: 150,

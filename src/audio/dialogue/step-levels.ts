@@ -1,7 +1,8 @@
-import { bytesPerSample, sampleRate } from '../../protocol/audio-format.ts';
+import { bytesForMs, bytesPerSample, sampleRate } from '../../protocol/audio-format.ts';
 import { dialogueRules } from './rules.ts';
 
 export const stepSamples = (sampleRate * dialogueRules.stepMs) / 1000;
+const stepBytes = bytesForMs(dialogueRules.stepMs);
 /** The level of a step without audio, or of zeros. */
 export const noLevel = -100;
 /** An hour. What comes later is not measured. */
@@ -30,12 +31,12 @@ export function createStepLevels(): StepLevels {
   const makeRoom = (needed: number) => {
     if (needed <= sums.length) return;
     const length = Math.min(mostSteps, Math.max(needed, 2 * sums.length));
-    const grown = (before: Float64Array) => {
+    const grow = (before: Float64Array<ArrayBuffer>) => {
       const after = new Float64Array(length);
       after.set(before);
       return after;
     };
-    [sums, squares] = [grown(sums), grown(squares)];
+    [sums, squares] = [grow(sums), grow(squares)];
   };
   return {
     get isFull() {
@@ -98,4 +99,9 @@ export function measureSteps(pcm: Buffer): Float32Array {
   const levels = createStepLevels();
   levels.add(0, pcm);
   return levels.read();
+}
+
+/** The first step that begins at this byte or later. */
+export function stepFrom(atByte: number): number {
+  return Math.ceil(atByte / stepBytes);
 }

@@ -92,6 +92,7 @@ function planJudge({ judge }: ExpectFileTurn, place: Omit<JudgeOptions, 'withinM
 }
 
 function planFollowing(following: ExpectFileTurn['expect'][number]): Following {
+  if ('hold' in following) return { type: 'hold', holdMs: following.hold, withinMs: undefined };
   const withinMs = following.within;
   if ('audio' in following) return { type: 'audio', audioMs: following.audio, withinMs };
   if ('silence' in following) return { type: 'silence', silenceMs: following.silence, withinMs };

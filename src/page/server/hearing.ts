@@ -1,8 +1,9 @@
+import { slackMs } from '../../audio/dialogue/listener.ts';
 import { createSpeechGate } from '../../audio/speech-gate.ts';
 import { isGap } from '../../audio/turn-taking.ts';
 import { bytesForMs, bytesPerSample, msForBytes } from '../../protocol/audio-format.ts';
 import type { Direction } from '../../recording/format.ts';
-import { createTrack, slackMs } from '../../recording/track.ts';
+import { createTrack } from '../../recording/track.ts';
 import type { PageHost } from '../../service/control/page-handler.ts';
 import type { Tap } from '../../wire/tap.ts';
 import { type HeardStream, type HeardVoice, peakMs } from '../messages.ts';

@@ -1,7 +1,7 @@
 import type { ServiceMessage } from '../../protocol/messages.ts';
 import { roundMs } from '../../protocol/time-text.ts';
 import { type ExpectationVerdict, verdict } from '../expectations.ts';
-import type { EventMatch, Following } from './conversation-plan.ts';
+import type { Following as AnyFollowing, EventMatch } from './conversation-plan.ts';
 import { findMismatch, matchesText } from './field-match.ts';
 import type { TurnAudio } from './turn-audio.ts';
 
@@ -16,6 +16,9 @@ export interface Awaited {
   verdicts(until: number): ExpectationVerdict[];
 }
 
+/** What is seen when it comes; that nothing changes is judged at the end. */
+type Following = Exclude<AnyFollowing, { type: 'hold' }>;
+
 /** The result of one thing that must follow. */
 interface Followed {
   following: Following;
@@ -26,8 +29,10 @@ interface Followed {
 }
 
 /** `waitMs`: how long to wait if an expectation does not say it. */
-export function createAwaited(expect: readonly Following[], audio: TurnAudio, waitMs: number): Awaited {
-  const awaited = expect.map((following): Followed => ({ following }));
+export function createAwaited(expect: readonly AnyFollowing[], audio: TurnAudio, waitMs: number): Awaited {
+  const awaited = expect.flatMap((following): Followed[] =>
+    following.type === 'hold' ? [] : [{ following }],
+  );
   const withinMs = ({ following }: Followed) => following.withinMs ?? waitMs;
   const beginOf = ({ following }: Followed) =>
     following.type === 'silence' ? audio.speechBeganAt : audio.speechEndedAt;

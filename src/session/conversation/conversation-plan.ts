@@ -13,13 +13,15 @@ export interface EventMatch {
 }
 
 /**
- * What must follow a turn: an amount of AI audio, a service message, or a silence of the AI. `withinMs` counts
- * from the end of the turn's speech; for silence from its beginning. Default: the waiting time for a reply.
+ * What must follow a turn: an amount of AI audio, a service message, or a silence of the AI; or that nothing changes for
+ * `holdMs`, because it is no turn but a cough. `withinMs` counts from the end of the turn's speech; for silence from its
+ * beginning. Default: the waiting time for a reply.
  */
 export type Following = { withinMs: number | undefined } & (
   | { type: 'audio'; audioMs: number }
   | { type: 'event'; event: EventMatch }
   | { type: 'silence'; silenceMs: number }
+  | { type: 'hold'; holdMs: number }
 );
 
 /** What must not arrive before the next turn: audible AI audio, or a service message. */
@@ -31,6 +33,12 @@ export interface Judge {
   text: string;
   /** The audible reply comes as PCM. Never rejects; `says` is why. Ends early if the signal aborts. */
   run(reply: Buffer, signal: AbortSignal): Promise<{ ok: boolean; says: string }>;
+}
+
+/** Whether it is a turn, or a sound after which the conversation goes on as if nobody had spoken. */
+export function holdOf({ expect }: Pick<TurnPlan, 'expect'>): { isTurn: boolean; holdMs?: number } {
+  const holds = expect.flatMap((one) => (one.type === 'hold' ? [one.holdMs] : []));
+  return holds.length === 0 ? { isTurn: true } : { isTurn: false, holdMs: Math.max(...holds) };
 }
 
 /** One turn of the user, and its expectations. Those about audio are for the reply to it. */

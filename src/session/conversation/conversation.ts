@@ -1,3 +1,4 @@
+import type { Dialogue } from '../../audio/dialogue/dialogue.ts';
 import type { Level } from '../../audio/level.ts';
 import type { AudioSource } from '../../audio/source.ts';
 import { wireFormat } from '../../audio/source-format.ts';
@@ -6,8 +7,9 @@ import { bytesForMs } from '../../protocol/audio-format.ts';
 import type { ServiceMessage } from '../../protocol/messages.ts';
 import { roundMs } from '../../protocol/time-text.ts';
 import { type ExpectationVerdict, verdict } from '../expectations.ts';
-import type { ConversationPlan, TurnCue, TurnPlan } from './conversation-plan.ts';
+import { type ConversationPlan, holdOf, type TurnCue, type TurnPlan } from './conversation-plan.ts';
 import { createTurn, type Turn } from './turn.ts';
+import type { TurnReplyState } from './turn-audio.ts';
 
 export interface ConversationOptions {
   clock: Clock;
@@ -16,6 +18,8 @@ export interface ConversationOptions {
   waitMs: number;
   /** Until when nothing was read from the service: now, if nothing is. */
   pausedUntil(): number;
+  /** Called when the clip of a turn, from 1, begins and ends. */
+  onClip?(clip: { turn: number; isTurn: boolean; holdMs?: number; state: 'start' | 'end' }): void;
 }
 
 /**
@@ -30,8 +34,8 @@ export interface Conversation {
   message(message: ServiceMessage): void;
   /** Lets the judges of the turns that were said hear their replies, one after the other. */
   letJudge(signal: AbortSignal): Promise<void>;
-  /** The verdicts of every turn. A turn that was not said has failed. */
-  verdicts(): ExpectationVerdict[];
+  /** The verdicts of every turn. A turn that was not said has failed. `dialogue`: who spoke when. */
+  verdicts(dialogue?: Dialogue): ExpectationVerdict[];
 }
 
 /** Stands for the time before the first turn: a service may speak first. */
@@ -42,26 +46,38 @@ const speakingGraceMs = 200;
 
 export function createConversation(
   { turns: plans }: ConversationPlan,
-  { clock, frameMs, settleMs, waitMs, pausedUntil }: ConversationOptions,
+  { clock, frameMs, settleMs, waitMs, pausedUntil, onClip = () => {} }: ConversationOptions,
 ): Conversation {
   const turns: { turn: Turn; saidAt: number }[] = [];
   let beganAt: number | undefined;
   let current: Turn | undefined;
+  /** Sounds that are no turn, and that no reply was awaited at. */
+  const noises = new Set<Turn>();
   /** Why the next turn was not said. */
   let skippedFor: string | undefined;
 
   const begin = (plan: TurnPlan): Turn => {
     const now = clock.now();
     current?.passOn(now);
-    current = createTurn(plan, { beganAt: now, settleMs, waitMs, pausedUntil });
+    current = createTurn(plan, {
+      ...{ beganAt: now, settleMs, waitMs, pausedUntil },
+      number: turns.length + (plan === listening ? 0 : 1),
+    });
     return current;
   };
   /** No expectation is open, and the last turn is answered. */
   const isOver = (last: Turn) => {
     const now = clock.now();
-    const state = last.audio.replyState(now);
+    const state = replyStateOf(last, now);
     const isAnswered = skippedFor !== undefined || state === 'ended' || state === 'none';
     return isAnswered && turns.every(({ turn }) => turn.isDecided(now));
+  };
+
+  /** After a sound that is no turn no reply is awaited, unless that to the turn before had not begun. */
+  const replyStateOf = (turn: Turn, now: number) => {
+    const state = turn.audio.replyState(now);
+    const isNoise = noises.has(turn) && turn.isDecided(now);
+    return isNoise && state === 'awaited' ? 'ended' : state;
   };
 
   const say = async function* (signal?: AbortSignal): AsyncGenerator<Buffer> {
@@ -70,15 +86,24 @@ export function createConversation(
     beganAt = clock.now();
     before.audio.clipEnded(beganAt);
     for (const plan of plans) {
-      let cue = lookForCue(plan.when, before, clock.now());
-      for (; cue === 'wait'; cue = lookForCue(plan.when, before, clock.now())) yield silence;
+      const look = () =>
+        lookForCue(plan.when, before, { now: clock.now(), state: replyStateOf(before, clock.now()) });
+      let cue = look();
+      for (; cue === 'wait'; cue = look()) yield silence;
       if (cue !== 'now') {
         skippedFor = cue.missed;
         break;
       }
+      const hadReply = before.audio.replyState(clock.now()) !== 'awaited';
       const turn = begin(plan);
+      if (!holdOf(plan).isTurn && hadReply) noises.add(turn);
       turns.push({ turn, saidAt: clock.now() });
-      if (plan.say !== undefined) yield* plan.say.read(signal);
+      const clip = { turn: turns.length, ...holdOf(plan) };
+      if (plan.say !== undefined) {
+        onClip({ ...clip, state: 'start' });
+        yield* plan.say.read(signal);
+        onClip({ ...clip, state: 'end' });
+      }
       turn.audio.clipEnded(clock.now());
       before = turn;
     }
@@ -100,7 +125,7 @@ export function createConversation(
     async letJudge(signal) {
       for (const { turn } of turns) await turn.letJudge(signal);
     },
-    verdicts() {
+    verdicts(dialogue) {
       const now = clock.now();
       return plans.flatMap((plan, index) => {
         const name = plan.name === undefined ? `turn ${index + 1}` : `turn ${index + 1} (${plan.name})`;
@@ -115,7 +140,7 @@ export function createConversation(
             ? `${saidAtText}${isWhole ? '' : ', but the session ended before all of it was spoken'}`
             : `not spoken: ${missed ?? 'the session ended before'}`,
         });
-        return [judged, ...(said?.turn.verdicts(now) ?? [])].map((one) => ({
+        return [judged, ...(said?.turn.verdicts(now, dialogue) ?? [])].map((one) => ({
           ...one,
           name: `${name}: ${one.name}`,
         }));
@@ -125,12 +150,15 @@ export function createConversation(
 }
 
 /** Whether the moment for a turn has come, given the one before it. */
-function lookForCue(when: TurnCue, { audio }: Turn, now: number): 'now' | 'wait' | { missed: string } {
+function lookForCue(
+  when: TurnCue,
+  { audio }: Turn,
+  { now, state }: { now: number; state: TurnReplyState },
+): 'now' | 'wait' | { missed: string } {
   if (when === 'connected') return 'now';
   if (typeof when === 'object' && 'afterMs' in when) {
     return now >= (audio.clipEndedAt ?? now) + when.afterMs ? 'now' : 'wait';
   }
-  const state = audio.replyState(now);
   if (state === 'none') return { missed: 'no reply started' };
   if (when === 'after-reply') return state === 'ended' ? 'now' : 'wait';
   const { replyBegunAt, spokenUntil } = audio;

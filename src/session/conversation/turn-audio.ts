@@ -2,7 +2,7 @@ import type { Level } from '../../audio/level.ts';
 import { audibleDbfs } from '../../audio/level.ts';
 import { createSentSpeech } from '../../audio/sent-speech.ts';
 import { replyOverAt } from '../../audio/turn-taking.ts';
-import type { AudioLimits } from '../../kernel/audio-limits.ts';
+import type { AudioLimits, MeasuredTurns } from '../../kernel/audio-limits.ts';
 import { msForBytes } from '../../protocol/audio-format.ts';
 import { roundMs } from '../../protocol/time-text.ts';
 import { type ExpectationVerdict, judgeExpectedAudio } from '../expectations.ts';
@@ -35,7 +35,8 @@ export interface TurnAudio {
   /** When the reply runs out if it is played immediately. */
   readonly spokenUntil: number;
   readonly replyBegunAt: number | undefined;
-  judge(limits: AudioLimits): ExpectationVerdict[];
+  /** `dialogue`: what this turn led to. */
+  judge(limits: AudioLimits, dialogue: MeasuredTurns | undefined): ExpectationVerdict[];
 }
 
 export interface TurnAudioOptions {
@@ -149,11 +150,11 @@ export function createTurnAudio(options: TurnAudioOptions): TurnAudio {
       if (replyBegunAt === undefined) return now >= overAt ? 'none' : 'awaited';
       return now >= overAt ? 'ended' : 'begun';
     },
-    judge(expectations) {
+    judge(expectations, dialogue) {
       const endedAt = speechEndedAt();
       const firstAudioMs =
         replyBegunAt === undefined || endedAt === undefined ? null : roundMs(replyBegunAt - endedAt);
-      return judgeExpectedAudio(expectations, { ...reply.snapshot(), firstAudioMs });
+      return judgeExpectedAudio(expectations, { ...reply.snapshot(), firstAudioMs, dialogue });
     },
   };
 }

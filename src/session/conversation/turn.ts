@@ -1,7 +1,10 @@
+import type { Dialogue } from '../../audio/dialogue/dialogue.ts';
+import { dialogueRules } from '../../audio/dialogue/rules.ts';
 import { type Level, measureLevel } from '../../audio/level.ts';
 import { weighPart } from '../../kernel/part-bytes.ts';
 import { bytesForMs } from '../../protocol/audio-format.ts';
 import type { ServiceMessage } from '../../protocol/messages.ts';
+import { judgeHold, measureTurns } from '../dialogue-verdicts.ts';
 import { type ExpectationVerdict, judgeClean, verdict } from '../expectations.ts';
 import { createServiceVoice } from '../service-voice.ts';
 import { createAwaited, eventText } from './awaited.ts';
@@ -19,7 +22,8 @@ export interface Turn {
   passOn(now: number): void;
   /** Whether everything that must follow has arrived, or its time is over. */
   isDecided(now: number): boolean;
-  verdicts(now: number): ExpectationVerdict[];
+  /** `dialogue`: who spoke when in the whole session; `turn`: the number of this one. */
+  verdicts(now: number, dialogue: Dialogue | undefined): ExpectationVerdict[];
   /** Lets the judge of the turn hear the reply; its verdict is among `verdicts` then. */
   letJudge(signal: AbortSignal): Promise<void>;
 }
@@ -31,6 +35,8 @@ export interface TurnOptions {
   /** How long to wait if an expectation does not say it. */
   waitMs: number;
   pausedUntil(): number;
+  /** Its number, from 1; 0 before the first. */
+  number: number;
 }
 
 /** Ten minutes. */
@@ -83,9 +89,15 @@ export function createTurn(plan: TurnPlan, options: TurnOptions): Turn {
       voice?.interrupted();
       voice?.end(now);
     },
-    isDecided: (now) => awaited.isDecided(now, passedOnAt !== undefined),
-    verdicts: (now) => [
-      ...audio.judge(plan),
+    isDecided: (now) =>
+      awaited.isDecided(now, passedOnAt !== undefined) && now >= holdUntil(plan, audio.clipEndedAt),
+    verdicts: (now, dialogue) => [
+      ...audio.judge(plan, dialogue && measureTurns(turnsOf(dialogue, options.number), dialogue)),
+      ...plan.expect.flatMap((one) =>
+        one.type === 'hold' && dialogue !== undefined
+          ? [judgeHold(one.holdMs, options.number, dialogue)]
+          : [],
+      ),
       ...judgeVoice(now),
       ...awaited.verdicts(passedOnAt ?? now),
       ...absences.verdicts({
@@ -102,6 +114,18 @@ export function createTurn(plan: TurnPlan, options: TurnOptions): Turn {
       judgement = verdict('judge', 'judge-failed', { ok, expected, measured: says });
     },
   };
+}
+
+function turnsOf({ turns }: Dialogue, number: number): Dialogue['turns'] {
+  return turns.filter(({ turn }) => turn === number);
+}
+
+/** Until when an AI may answer a sound that is no turn, and be heard. */
+function holdUntil({ expect }: TurnPlan, clipEndedAt: number | undefined): number {
+  const holdMs = expect.flatMap((one) => (one.type === 'hold' ? [one.holdMs] : []));
+  if (holdMs.length === 0) return 0;
+  const { answersNoiseMs, aiSilentMs } = dialogueRules;
+  return (clipEndedAt ?? Number.POSITIVE_INFINITY) + Math.max(...holdMs, answersNoiseMs) + aiSilentMs;
 }
 
 /** What must not follow a turn. */

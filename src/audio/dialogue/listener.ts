@@ -1,0 +1,58 @@
+import { bytesForMs } from '../../protocol/audio-format.ts';
+import { dialogueRules } from './rules.ts';
+import { stepFrom } from './step-levels.ts';
+
+/**
+ * How late a message may be and still follow the one before directly. Sent audio is continuous, and a sender catches up
+ * after a delay of up to 200 ms; received audio is heard at once, but halves of a sample stay together.
+ */
+export const slackMs = { out: 250, in: 1 } as const;
+const stepBytes = bytesForMs(dialogueRules.stepMs);
+
+/** Where the messages of one side are on the time axis, in bytes: byte 0 is the start of the session. */
+export interface HeardTrack {
+  /** Where a message of whole samples from time `t` begins. */
+  place(t: number, bytes: number): number;
+  /** Removes what is heard after `t`, from the next step on. Returns its byte; undefined if nothing is. */
+  drop(t: number): number | undefined;
+  /** Where the audio so far ends. */
+  readonly endBytes: number;
+}
+
+/**
+ * The user's side: continuous as from a microphone. A message that is late by up to 250 ms follows the one before directly.
+ */
+export function createSentTrack(): HeardTrack {
+  return createHeardTrack(bytesForMs(slackMs.out));
+}
+
+/**
+ * The AI's side as a listener without a jitter buffer hears it: a message is played when it arrives, or after what is still
+ * playing; lost time is never caught up.
+ */
+export function createReceivedTrack(): HeardTrack {
+  return createHeardTrack(bytesForMs(slackMs.in));
+}
+
+function createHeardTrack(slackBytes: number): HeardTrack {
+  let endBytes = 0;
+  let hasBegun = false;
+  return {
+    get endBytes() {
+      return endBytes;
+    },
+    place(t, bytes) {
+      const due = bytesForMs(t);
+      const at = due - endBytes > (hasBegun ? slackBytes : 0) ? due : endBytes;
+      hasBegun = true;
+      endBytes = at + bytes;
+      return at;
+    },
+    drop(t) {
+      const at = stepFrom(bytesForMs(t)) * stepBytes;
+      if (at >= endBytes) return undefined;
+      endBytes = at;
+      return at;
+    },
+  };
+}

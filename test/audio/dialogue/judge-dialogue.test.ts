@@ -1,0 +1,204 @@
+import { describe, expect, test } from 'vitest';
+import type { ScriptedClip } from '../../../src/audio/dialogue/dialogue.ts';
+import { judgeDialogue } from '../../../src/audio/dialogue/judge-dialogue.ts';
+import { measureSteps } from '../../../src/audio/dialogue/step-levels.ts';
+import { bytesForMs } from '../../../src/protocol/audio-format.ts';
+
+type Span = readonly [startMs: number, endMs: number];
+
+/** A track with a tone in each span; it swells and dies away within 30 ms, unless it is cut at its end. */
+function track(lengthMs: number, spans: readonly Span[], cuts: readonly number[] = []): Float32Array {
+  const pcm = Buffer.alloc(bytesForMs(lengthMs));
+  for (const [startMs, endMs] of spans) {
+    for (let at = startMs * 16; at < endMs * 16; at += 1) {
+      const fall = cuts.includes(endMs) ? 1 : (endMs * 16 - at) / 480;
+      const gain = Math.min(1, (at - startMs * 16 + 1) / 480, fall) ** 2;
+      pcm.writeInt16LE(Math.round(9_000 * gain * Math.sin(at * 0.13)), at * 2);
+    }
+  }
+  return measureSteps(pcm);
+}
+
+interface Call {
+  lengthMs?: number;
+  user: readonly Span[];
+  ai: readonly Span[];
+  cuts?: readonly number[];
+  clips?: readonly ScriptedClip[];
+  stops?: readonly number[];
+}
+
+function judge({ lengthMs = 12_000, user, ai, cuts, clips, stops = [] }: Call) {
+  return judgeDialogue({
+    user: track(lengthMs, user),
+    ai: track(lengthMs, ai, cuts),
+    ...{ clips, stops, waitMs: 5_000 },
+  });
+}
+
+const clip = (turn: number, [startMs, endMs]: Span, isTurn = true): ScriptedClip => ({
+  turn,
+  isTurn,
+  startMs: startMs - 50,
+  endMs: endMs + 50,
+});
+const nearly = (ms: number) => expect.closeTo(ms, -1.3);
+
+describe('a turn', () => {
+  test('that is answered has a response', () => {
+    const { turns, figures } = judge({ user: [[500, 1_500]], ai: [[2_100, 3_000]] });
+    expect(turns).toEqual([
+      expect.objectContaining({
+        responseMs: nearly(600),
+        reply: 'answered',
+        interruption: null,
+        talkOverMs: 0,
+      }),
+    ]);
+    expect(figures.talkShare).toEqual({ user: expect.closeTo(0.4, 1), ai: expect.closeTo(0.36, 1) });
+    expect(figures.silenceMs).toEqual(nearly(600));
+  });
+
+  test('of one clip goes on over a pause, and its reply may be early', () => {
+    const call = {
+      user: [
+        [500, 1_500],
+        [2_800, 3_500],
+      ] as Span[],
+      ai: [[2_300, 4_000]] as Span[],
+    };
+    expect(judge({ ...call, clips: [clip(1, [500, 3_500])] }).turns).toEqual([
+      expect.objectContaining({ earlyMs: nearly(1_200), responseMs: null, talkOverMs: nearly(1_200) }),
+    ]);
+    expect(judge(call).turns).toHaveLength(2);
+  });
+
+  test('without a reply within the wait is unanswered, and open if the session ends before', () => {
+    expect(judge({ user: [[500, 1_500]], ai: [] }).turns[0]?.reply).toBe('unanswered');
+    expect(judge({ lengthMs: 4_000, user: [[500, 1_500]], ai: [] }).turns[0]?.reply).toBe('open');
+  });
+
+  test('loses its reply if a sound that is no turn comes between', () => {
+    const { turns, figures } = judge({
+      user: [
+        [500, 1_500],
+        [1_800, 2_100],
+      ],
+      ai: [],
+      clips: [clip(1, [500, 1_500]), clip(2, [1_800, 2_100], false)],
+    });
+    expect(turns[0]?.reply).toBe('lost');
+    expect(figures.repliesLost).toBe(1);
+  });
+});
+
+describe('an interruption', () => {
+  const user: Span[] = [
+    [500, 1_500],
+    [3_000, 4_000],
+  ];
+
+  test('is yielded to where the AI is cut', () => {
+    const { turns, overlaps } = judge({ user, ai: [[2_000, 3_400]], cuts: [3_400] });
+    expect(turns[1]).toMatchObject({
+      interruption: 'yielded',
+      yieldMs: nearly(400),
+      talkOverMs: nearly(400),
+    });
+    expect(overlaps).toHaveLength(1);
+  });
+
+  test('is yielded to where the service says so, however the audio ends', () => {
+    const { turns } = judge({ user, ai: [[2_000, 3_400]], stops: [3_410] });
+    expect(turns[1]).toMatchObject({ interruption: 'yielded' });
+  });
+
+  test('has no yield where the AI ends by itself, or goes on', () => {
+    expect(judge({ user, ai: [[2_000, 3_400]] }).turns[1]).toMatchObject({
+      interruption: 'ended',
+      yieldMs: null,
+    });
+    expect(judge({ user, ai: [[2_000, 7_000]] }).turns[1]).toMatchObject({
+      interruption: 'never-yields',
+      yieldMs: null,
+    });
+  });
+
+  test('by a short sound is a remark without a script', () => {
+    const { remarks } = judge({
+      user: [
+        [500, 1_500],
+        [3_000, 3_300],
+      ],
+      ai: [[2_000, 3_400]],
+      cuts: [3_400],
+    });
+    expect(remarks).toEqual([{ atMs: nearly(3_000), text: expect.stringContaining('stops the AI') }]);
+  });
+});
+
+describe('a sound that is no turn', () => {
+  const user: Span[] = [
+    [500, 1_500],
+    [3_000, 3_300],
+  ];
+  const clips = [clip(1, [500, 1_500]), clip(2, [3_000, 3_300], false)];
+
+  test('changes nothing where the reply goes on', () => {
+    const { noises, figures } = judge({ user, clips, ai: [[2_000, 6_000]] });
+    expect(noises).toEqual([expect.objectContaining({ stoppedAtMs: null, answeredAtMs: null })]);
+    expect(figures).toMatchObject({ falseInterruptions: 0, answersNoise: 0, talkOverMs: 0 });
+    expect(figures.overlapMs).toEqual(nearly(300));
+  });
+
+  test('interrupts falsely where the AI stops, and resumes', () => {
+    const { noises } = judge({
+      user,
+      clips,
+      ai: [
+        [2_000, 3_500],
+        [5_000, 6_000],
+      ],
+      cuts: [3_500],
+    });
+    expect(noises).toEqual([
+      expect.objectContaining({
+        stoppedAtMs: nearly(3_500),
+        resumedAfterMs: nearly(1_500),
+        answeredAtMs: null,
+      }),
+    ]);
+  });
+
+  test('does not interrupt a reply that ends by itself', () => {
+    expect(judge({ user, clips, ai: [[2_000, 3_500]] }).noises[0]?.stoppedAtMs).toBeNull();
+  });
+
+  test('is answered where the AI was silent and speaks', () => {
+    const late: Span[] = [
+      [500, 1_500],
+      [5_000, 5_300],
+    ];
+    const { noises } = judge({
+      user: late,
+      clips: [clip(1, [500, 1_500]), clip(2, [5_000, 5_300], false)],
+      ai: [
+        [2_000, 3_000],
+        [6_300, 7_000],
+      ],
+    });
+    expect(noises[0]?.answeredAtMs).toEqual(nearly(6_300));
+  });
+});
+
+test('a service that echoes the user is not judged', () => {
+  const speech: Span[] = [
+    [500, 1_500],
+    [2_500, 3_100],
+    [5_000, 5_900],
+  ];
+  const later = speech.map(([startMs, endMs]): Span => [startMs + 60, endMs + 60]);
+  const { unjudged, turns } = judge({ user: speech, ai: later });
+  expect(unjudged).toBe('the service echoes what it hears');
+  expect(turns).toEqual([]);
+});
