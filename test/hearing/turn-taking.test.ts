@@ -6,7 +6,7 @@ import { type SeededConversation, seededConversation, withNoise } from './seeded
 import { type Speaker, speakersOfFixtures, speakersOfTools } from './voices-of-tools.ts';
 
 /** `npm run hearing`: 200 conversations of five synthesised voices. The suite has a sample, of the fixtures. */
-const isFull = process.env.HEARING === 'full';
+const isFull = process.env.HEARING === '1';
 const conversations = isFull ? 200 : 4;
 
 interface Errors {
