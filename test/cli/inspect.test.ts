@@ -139,7 +139,8 @@ describe('inspect of a stereo WAV', () => {
     const { overlapMs, talkOverMs } = dialogue.figures;
     expect(overlapMs).toBe(talkOverMs);
     expect(overlapMs).toBeGreaterThan(0);
-    expect(await dialogueOf('c/both.wav')).toEqual({ rules, ...dialogue });
+    // A WAV has no script: only its figures are the same.
+    expect(await dialogueOf('c/both.wav')).toMatchObject({ rules, figures: dialogue.figures });
     const swapped = await dialogueOf('c/both.wav', '--swap');
     expect(swapped.figures).toMatchObject({ overlapMs, talkShare: { user: dialogue.figures.talkShare.ai } });
 
