@@ -151,7 +151,7 @@ describe('the container file', () => {
       scripts: Record<string, string>;
     };
     const used = lines.flatMap((line) => [...line.matchAll(/npm run (\S+)/g)].map(([, name = '']) => name));
-    expect(used).toEqual(['build']);
+    expect(used).toEqual(['executables']);
     for (const name of used) expect(scripts[name]).toBeDefined();
   });
 

@@ -129,7 +129,7 @@ describe('what stream prints', () => {
     ];
     const ended = await sandbox.runHere(args);
     expect(ended).toMatchObject({ code: 0, stdout: '' });
-    expect(ended.stderr).toMatch(/^ *\d+\.\d+ {2}! no-reply {2}No reply began within 0\.2 s\n$/);
+    expect(ended.stderr).toMatch(/^ *\d+\.\d+ {2}! no-reply {2}No reply started within 0\.2 s\n$/);
     succeeded(await sandbox.runHere(['stream', ...file, ...quick, '-q']));
   });
 

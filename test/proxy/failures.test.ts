@@ -8,7 +8,7 @@ import { setUpServices, upgradeByHand } from '../helpers/services.ts';
 
 const services = setUpServices();
 const startProxy = setUpProxies();
-const soon = { timeout: 10_000 };
+const soon = { timeout: 30_000 };
 const key = 'dGhlIHNhbXBsZSBub25jZQ==';
 const upgrade = (port: number) =>
   `GET /voice-stream HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${key}\r\n\r\n`;

@@ -6,11 +6,11 @@ import { commandTools } from './command-tools.ts';
 import { serverTools } from './server-tools.ts';
 import type { Tool, ToolAnswer, ToolCall, ToolSurroundings } from './tool.ts';
 
-const tools: Readonly<Record<string, Tool>> = { ...serverTools, ...commandTools };
+const tools = new Map<string, Tool>(Object.entries({ ...serverTools, ...commandTools }));
 
 /** The tools as the protocol lists them. */
 export function describeTools() {
-  return Object.entries(tools).map(([name, { says, input, readOnly }]) => ({
+  return [...tools].map(([name, { says, input, readOnly }]) => ({
     name,
     description: says,
     inputSchema: z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' }) as {
@@ -28,9 +28,9 @@ export async function callTool(
   surroundings: ToolSurroundings,
   call: ToolCall,
 ): Promise<ToolAnswer> {
-  const tool = Object.hasOwn(tools, name) ? tools[name] : undefined;
+  const tool = tools.get(name);
   if (tool === undefined)
-    throw new VoicectlError('usage', `There is no tool ${name}${didYouMean(name, Object.keys(tools))}`);
+    throw new VoicectlError('usage', `There is no tool ${name}${didYouMean(name, [...tools.keys()])}`);
   const parsed = tool.input.safeParse(args, readOnce);
   if (!parsed.success) {
     const problems = parsed.error.issues.map((issue) => describeIssue(issue));

@@ -35,7 +35,7 @@ test.each([
   ['emulator --debug clock a', ['advance'], 'none'],
   ['emulator journal --type stream-c', ['stream-closed'], 'none'],
   ['emulator speak barge', ['barge-in.wav'], 'files'],
-  ['inspect ', [], 'folders'],
+  ['inspect ', [], 'files'],
   ['load me', ['merge'], 'none'],
   ['load merge a.json ', [], 'files'],
   ['exec -- ', [], 'files'],

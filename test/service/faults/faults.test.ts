@@ -61,9 +61,9 @@ test('each strike is reported, but for the audio of one stream only the first', 
   strike('audio', subject);
   strike('audio', subject);
   expect(told).toEqual([
-    { t: 0, type: 'fault-struck', fault: 'token-hang', id: 1, device: 'd1' },
-    { t: 0, type: 'fault-struck', fault: 'token-hang', id: 1, device: 'd1' },
-    { t: 0, type: 'fault-struck', fault: 'drop', id: 2, device: 'd1', stream: 4 },
+    { t: 0, type: 'fault-struck', level: 'warning', fault: 'token-hang', id: 1, device: 'd1' },
+    { t: 0, type: 'fault-struck', level: 'warning', fault: 'token-hang', id: 1, device: 'd1' },
+    { t: 0, type: 'fault-struck', level: 'warning', fault: 'drop', id: 2, device: 'd1', stream: 4 },
   ]);
 });
 

@@ -56,11 +56,11 @@ export function drawPicture(context: CanvasRenderingContext2D, view: PictureView
   drawAxis(drawing);
   drawPhases(drawing);
   drawEventLines(drawing);
+  drawOverlaps(drawing);
   for (const voice of voices) {
     drawTurns(drawing, voice);
     drawWave(drawing, voice);
   }
-  drawOverlaps(drawing);
   drawGaps(drawing);
   drawWaits(drawing);
   drawArrivals(drawing);
