@@ -9,12 +9,14 @@ import { type EmulatorEvent, type Judgement, levelOfEvent } from '../service/eve
 import { countText, type EventWords, entryText, type SaidWords, say, timeText } from './event-words.ts';
 import type { Style } from './style.ts';
 
-/** The lines that plain output prints for an event of an emulator or a proxy. */
-export function emulatorLines(event: EmulatorEvent, style: Style): string[] {
+/** The lines that plain output prints for an event of an emulator or a proxy. `again`: what it says as the last of several. */
+export function emulatorLines(event: EmulatorEvent, style: Style, again?: string): string[] {
   // The first lines say where it listens; a line for each handshake would be too many.
   if (event.type === 'listening' || event.type === 'tls-opened') return [];
   const instance = event.instance === undefined ? '' : `${style.dim(escapeText(event.instance))}  `;
-  return [`${style.dim(timeText(event.t))}  ${instance}${entryText(describeEmulatorEvent(event), style)}`];
+  return [
+    `${style.dim(timeText(event.t))}  ${instance}${entryText({ ...describeEmulatorEvent(event), ...(again === undefined ? {} : { text: again }) }, style)}`,
+  ];
 }
 
 /** What an event of an emulator or a proxy says. Text from outside is escaped for a terminal. */

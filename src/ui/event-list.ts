@@ -1,4 +1,7 @@
+import { describeEmulatorEvent } from '../report/emulator-lines.ts';
 import type { EventWords } from '../report/event-words.ts';
+import { type Repeatable, repeatableOf, seriesPauseMs } from '../report/repeats.ts';
+import type { EmulatorEvent } from '../service/events.ts';
 import type { Side } from '../wire/exchange.ts';
 
 /** One line of the event list. */
@@ -9,6 +12,8 @@ export interface Row extends EventWords {
   event: unknown;
   /** What is shown in full; default: the event as JSON. */
   full?: { title: string; lines: readonly string[] };
+  /** Of an event that comes again and again: a row stands for the whole series. */
+  repeats?: Repeatable & { since: number; until: number };
 }
 
 export type NewRow = Omit<Row, 'id'>;
@@ -37,9 +42,49 @@ export function createList(ownSide: Side): EventList {
 /** Adds rows, and drops the oldest in large steps: cutting for each row would copy the list each time. */
 export function addRows(list: EventList, added: readonly NewRow[]): EventList {
   if (added.length === 0) return list;
-  const next = (list.rows.at(-1)?.id ?? -1) + 1;
-  const rows = [...list.rows, ...added.map((row, index) => ({ ...row, id: next + index }))];
+  const rows = [...list.rows];
+  for (const row of added) {
+    const at = row.repeats === undefined ? -1 : seriesOf(rows, row);
+    const before = rows[at];
+    if (before !== undefined) rows[at] = foldRow(before, row);
+    else rows.push({ ...row, id: (rows.at(-1)?.id ?? -1) + 1 });
+  }
   return { ...list, rows: rows.length > maxRows + 1_000 ? rows.slice(-maxRows) : rows };
+}
+
+/** A series is looked for among this many of the newest rows. */
+const nearRows = 100;
+
+/** The row of the series that this one goes on with; −1 if it begins one. */
+function seriesOf(rows: readonly Row[], { t, repeats }: NewRow): number {
+  for (let at = rows.length - 1; at >= Math.max(0, rows.length - nearRows); at -= 1) {
+    const open = rows[at]?.repeats;
+    if (open?.key === repeats?.key && open !== undefined) return t - open.until < seriesPauseMs ? at : -1;
+  }
+  return -1;
+}
+
+function foldRow(before: Row, { repeats, ...row }: NewRow): Row {
+  const { since = row.t, times = 0 } = before.repeats ?? {};
+  if (repeats === undefined) return before;
+  const count = times + repeats.times;
+  return {
+    ...row,
+    id: before.id,
+    text: repeats.textOf(count, row.t - since),
+    repeats: { ...repeats, times: count, since, until: row.t },
+  };
+}
+
+/** An event of an emulator or a proxy as a row. */
+export function rowOfEvent(event: EmulatorEvent): NewRow {
+  const repeats = repeatableOf(event);
+  const { t } = event;
+  return {
+    ...describeEmulatorEvent(event),
+    event,
+    ...(repeats === undefined ? {} : { repeats: { ...repeats, since: t, until: t } }),
+  };
 }
 
 /** The visible rows: those that pass the filter, up to where the list is paused. */

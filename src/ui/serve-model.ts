@@ -1,11 +1,10 @@
 import { escapeText } from '../kernel/escape.ts';
 import type { EmulatorState } from '../protocol/control.ts';
-import { describeEmulatorEvent } from '../report/emulator-lines.ts';
 import { say } from '../report/event-words.ts';
 import { countEvent, noCounters, type ServeCounters } from '../report/serve-counters.ts';
 import type { EmulatorEvent } from '../service/events.ts';
 import { append, type Browser, createBrowser, moveTo, tell } from './browser.ts';
-import { createList, type NewRow } from './event-list.ts';
+import { createList, type NewRow, rowOfEvent } from './event-list.ts';
 import type { ServeContent } from './layout.ts';
 import { type Meter, raiseMeter, restingMeter } from './meter.ts';
 import type { FrameRequest, Notice, ScreenStart } from './port.ts';
@@ -82,7 +81,7 @@ export function reduceServe(
     else if (event.type === 'addresses')
       next = { ...next, addresses: event, most: { ...next.most, hasPage: event.page !== undefined } };
     else {
-      rows.push({ ...describeEmulatorEvent(event), event });
+      rows.push(rowOfEvent(event));
       next = note(next, event);
     }
   }

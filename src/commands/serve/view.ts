@@ -3,6 +3,7 @@ import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
 import { jsonLine } from '../../kernel/escape.ts';
 import { emulatorLines } from '../../report/emulator-lines.ts';
 import { createPrinter } from '../../report/printer.ts';
+import { foldRepeats } from '../../report/repeats.ts';
 import { type StartFacts, startLines } from '../../report/start-lines.ts';
 import { createStyle, type Style } from '../../report/style.ts';
 import type { EmulatorEvent } from '../../service/events.ts';
@@ -58,22 +59,29 @@ export function createServeLines(context: ServeContext, facts: ServeFacts): Serv
   const plain = createStyle(false);
   const speakers = { reply: settings.reply, scenario: settings.scenario };
   let running: RunningFacts = {};
-  const linesOf = (event: EmulatorEvent) =>
+  const linesOf = (event: EmulatorEvent, again?: string) =>
     event.type === 'listening'
       ? (facts.linesOf?.(event, running, style) ??
         startLines(event, { ...speakers, ...facts, ...running }, style))
-      : emulatorLines(event, style);
+      : emulatorLines(event, style, again);
+  const repeats = foldRepeats(io.clock, (event, again) => {
+    if (!quiet) for (const line of linesOf(event, again)) printer.print(`${line}\n`);
+    else if (event.level === 'warning')
+      for (const line of emulatorLines(event, plain, again)) void warn(line);
+  });
   return {
     show(event) {
       if (json) printer.print(jsonLine(event));
-      else if (!quiet) for (const line of linesOf(event)) printer.print(`${line}\n`);
-      else if (event.level === 'warning') for (const line of emulatorLines(event, plain)) void warn(line);
+      else repeats.print(event);
     },
     note: context.note,
     attach(_emulator, known) {
       running = known;
     },
     ended: printer.failed,
-    close: () => printer.flush().catch(refuseLoss),
+    close() {
+      repeats.flush();
+      return printer.flush().catch(refuseLoss);
+    },
   };
 }

@@ -1,11 +1,10 @@
 import { batch, computed, signal } from '@preact/signals';
 import { systemClock } from '../../../kernel/clock.ts';
 import type { EmulatorState } from '../../../protocol/control.ts';
-import { describeEmulatorEvent } from '../../../report/emulator-lines.ts';
 import { countText, say } from '../../../report/event-words.ts';
 import { countEvent, noCounters } from '../../../report/serve-counters.ts';
 import type { EmulatorEvent } from '../../../service/events.ts';
-import { addRows, createList, type NewRow } from '../../../ui/event-list.ts';
+import { addRows, createList, type NewRow, rowOfEvent } from '../../../ui/event-list.ts';
 import type { Hello, PageMessage, RecordingState } from '../../messages.ts';
 import { link } from './link.ts';
 import { addEventToSession, createSession, hearSession, type Session } from './session.ts';
@@ -110,7 +109,7 @@ function addEntries(entries: readonly Entry[]): void {
     if (lastSeq > 0 && seq > lastSeq + 1) rows.push(lost(seq - lastSeq - 1, event.t));
     lastSeq = seq;
     aheadMs += movedBy(event) ?? 0;
-    const row = { ...describeEmulatorEvent(event), event };
+    const row = rowOfEvent(event);
     rows.push(row);
     counted = countEvent(counted, event);
     if (event.type === 'stopping') link.value = 'stopped';
