@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { wireFormat } from '../../src/audio/source-format.ts';
 import { makeWavHeader } from '../../src/audio/wav/wav-header.ts';
-import { fixture, setUpSandbox } from '../helpers/voicectl.ts';
+import { fixture, jsonLines, setUpSandbox } from '../helpers/voicectl.ts';
 
 const sandbox = setUpSandbox();
 
@@ -167,4 +167,26 @@ describe('inspect of a stereo WAV', () => {
       stderr: expect.stringContaining('it has 1 channel, but must have 2'),
     });
   });
+});
+
+test('a recording becomes a scenario that serve plays, with its words and replies, and that can be edited', async () => {
+  const stream = ['stream', '--file', fixture('hello.wav'), '--device', 'd2', '--wait', '5s'];
+  const first = await sandbox.run([...stream, '--local', '--record', 's', '--json']);
+  expect(first.code).toBe(0);
+  const made = await sandbox.run(['inspect', 's', '--scenario-out', 'made/again.yaml']);
+  expect(made).toMatchObject({ code: 8, stderr: expect.stringContaining('made') });
+  const written = await sandbox.run(['inspect', 's', '--scenario-out', 'again.yaml']);
+  expect(written).toMatchObject({ code: 0, stdout: '' });
+  const text = sandbox.read('again.yaml');
+  expect(text).toMatch(/when: speech-end\n {4}do:/);
+  expect(text).toContain('say: again-1.wav');
+  expect(statSync(sandbox.path('again-1.wav')).size).toBeGreaterThan(16_000);
+  const { baseUrl } = await sandbox.serve(['--scenario', 'again.yaml']);
+  const second = await sandbox.run([...stream, '--base-url', baseUrl, '--expect-audio', '--json']);
+  const statuses = (stdout: string) =>
+    jsonLines(stdout)
+      .filter(({ type, category }) => type === 'message' && category === 'status')
+      .map(({ body }) => (body as { status: string }).status);
+  expect(statuses(second.stdout)).toEqual(statuses(first.stdout));
+  expect(second.code).toBe(0);
 });

@@ -1,13 +1,18 @@
 import { stat } from 'node:fs/promises';
+import { basename, dirname, extname, join } from 'node:path';
 import type { Dialogue } from '../../audio/dialogue/dialogue.ts';
+import { createWavFile } from '../../audio/wav/wav-file.ts';
+import { turnHangOverMs } from '../../emulator/replies/turn-detector.ts';
 import { writeText } from '../../files/write-text.ts';
 import { escapeText, jsonLine } from '../../kernel/escape.ts';
 import { bytesForMs, bytesPerSample } from '../../protocol/audio-format.ts';
 import { secondsText } from '../../protocol/time-text.ts';
 import type { Manifest, RecordedEvent } from '../../recording/format.ts';
 import { type Recording, readCall, readRecording } from '../../recording/read-recording.ts';
+import type { RecordedScenario } from '../../recording/recorded-scenario.ts';
 import { readDialogue, readTimeline, type Timeline } from '../../recording/timeline.ts';
 import { dialogueLines } from '../../report/dialogue-lines.ts';
+import { countText } from '../../report/event-words.ts';
 import { sessionLines } from '../../report/session-lines.ts';
 import { type Style, speaksUnicode } from '../../report/style.ts';
 import { summaryLines } from '../../report/summary-lines.ts';
@@ -34,14 +39,14 @@ export async function run(context: InspectContext): Promise<number> {
     await io.stdout.write(jsonLine({ manifest, ...timeline, dialogue, events, summary, problems }));
     return 0;
   }
-  if (settings.html !== undefined || settings.har !== undefined) return 0;
+  if ([settings.html, settings.har, settings.scenarioOut].some((path) => path !== undefined)) return 0;
   await io.stdout.write(`${(await describe(context, recording, { ...timeline, dialogue })).join('\n')}\n`);
   return 0;
 }
 
 /** Writes the files of `--html` and `--har`. Returns their paths. */
 async function writeExports(
-  { settings: { html, har }, io: { giveUp } }: InspectContext,
+  { settings: { html, har, scenarioOut }, io: { giveUp }, warn }: InspectContext,
   recording: Recording,
   timeline: Timeline,
 ): Promise<string[]> {
@@ -54,7 +59,49 @@ async function writeExports(
     const { recordingHar } = await import('../../recording/har.ts');
     await writeText(har, `${JSON.stringify(recordingHar(recording), undefined, 2)}\n`, options);
   }
-  return [html, har].filter((path) => path !== undefined);
+  const scenario =
+    scenarioOut === undefined
+      ? []
+      : await writeScenario(
+          scenarioOut,
+          (await import('../../recording/recorded-scenario.ts')).recordedScenario(
+            recording,
+            timeline,
+            naming(scenarioOut),
+          ),
+          {
+            giveUp,
+            warn,
+          },
+        );
+  return [html, har, ...scenario].filter((path) => path !== undefined);
+}
+
+/** The WAVs of a scenario stand beside it and have its name. */
+function naming(path: string) {
+  const name = basename(path, extname(path));
+  return { clipName: (number: number) => `${name}-${number}.wav`, turnEndMs: turnHangOverMs };
+}
+
+/** Writes a scenario and the replies in it. Returns the paths. */
+async function writeScenario(
+  path: string,
+  { text, clips, leftOut }: RecordedScenario,
+  { giveUp, warn }: { giveUp: AbortSignal; warn: (text: string) => Promise<void> },
+): Promise<string[]> {
+  const options = { isPrivate: true, giveUp };
+  const head =
+    '# Made of a recording. Edit it: voicectl serve --scenario FILE plays it. The emulator says its own statuses\n# (listening, speaking) around each reply; with stream.status.send: false in a dialect it does not.\n';
+  await writeText(path, head + text, options);
+  const files = clips.map(({ name, pcm }) => ({ file: join(dirname(path), name), pcm }));
+  for (const { file, pcm } of files) {
+    const wav = await createWavFile(file, { giveUp });
+    await wav.write(pcm);
+    await wav.close();
+  }
+  if (leftOut > 0)
+    await warn(`! ${countText(leftOut, 'message')} that are not JSON are left out: no scenario sends them`);
+  return [path, ...files.map(({ file }) => file)];
 }
 
 const defaultColumns = 100;

@@ -16,5 +16,6 @@ export const inspectSpec = defineSpec({
     'voicectl inspect session/ --html session.html',
     'voicectl inspect session/ --har session.har',
     'voicectl inspect call.wav --json',
+    'voicectl inspect session/ --scenario-out session.yaml',
   ],
 });

@@ -275,6 +275,14 @@ export const inspectSettings = {
     flagOnly: true,
     help: 'write the result as a self-contained HTML page',
   }),
+  scenarioOut: define({
+    commands: ['inspect'],
+    group: 'files',
+    flag: '--scenario-out <FILE>',
+    parse: parseText,
+    flagOnly: true,
+    help: 'write what the service did as a scenario that serve --scenario plays, with its replies as WAVs beside it',
+  }),
   har: define({
     commands: ['inspect'],
     group: 'files',

@@ -4,7 +4,7 @@ import { bytesForMs, msForBytes } from '../../protocol/audio-format.ts';
 import type { Reply, Voice } from './reply.ts';
 
 /** A turn ends after this much silence, or if nothing arrives for this long. */
-const hangOverMs = 700;
+export const turnHangOverMs = 700;
 /** Audio added before and after a turn, so that no word is cut. */
 const marginMs = 120;
 const prerollBytes = bytesForMs(1_000);
@@ -21,7 +21,7 @@ export function detectTurns(
   voice: Pick<Voice, 'clock' | 'turnStarted' | 'turnEnded'>,
   listener: TurnListener,
 ): Required<Pick<Reply, 'hear' | 'close'>> {
-  const gate = createSpeechGate({ hangOverMs });
+  const gate = createSpeechGate({ hangOverMs: turnHangOverMs });
   const heard = createUtteranceBuffer();
   let turnStartMs = 0;
   let lastHeardAt = 0;
@@ -40,10 +40,10 @@ export function detectTurns(
 
   /** A turn also ends when the device stops sending. */
   const watchForSilence = () => {
-    silenceTimer ??= voice.clock.after(lastHeardAt + hangOverMs - voice.clock.now(), () => {
+    silenceTimer ??= voice.clock.after(lastHeardAt + turnHangOverMs - voice.clock.now(), () => {
       silenceTimer = undefined;
       if (!gate.speaking) return;
-      if (voice.clock.now() - lastHeardAt < hangOverMs) watchForSilence();
+      if (voice.clock.now() - lastHeardAt < turnHangOverMs) watchForSilence();
       else gate.end().forEach(onGate);
     });
   };

@@ -1,0 +1,136 @@
+import { Document, Scalar, visit } from 'yaml';
+import { escapeText } from '../kernel/escape.ts';
+import { bytesForMs } from '../protocol/audio-format.ts';
+import { isRecord } from '../protocol/error-body.ts';
+import { readServiceMessage } from '../protocol/messages.ts';
+import { parseJson } from '../protocol/parse-json.ts';
+import { isServiceText } from './format.ts';
+import type { Recording } from './read-recording.ts';
+import { replayOrigin } from './replay.ts';
+import type { Timeline } from './timeline.ts';
+
+export interface ScenarioOptions {
+  /** The name of the WAV of a reply, by its number from 1, as the scenario names it. */
+  clipName(number: number): string;
+  /** How long after the end of speech the emulator takes the turn for ended, milliseconds. */
+  turnEndMs: number;
+}
+
+/** What the service of a recording did, as steps that an emulator plays and a person edits. */
+export interface RecordedScenario {
+  /** A scenario file, in YAML. */
+  text: string;
+  /** The replies, as PCM. */
+  clips: { name: string; pcm: Buffer }[];
+  /** Messages that no scenario can send: they are not JSON. */
+  leftOut: number;
+}
+
+interface ScenarioStep {
+  when: 'connected' | 'speech-start' | 'speech-end';
+  do: object[];
+}
+
+/** Something that the service did, from `t` to `endMs`. */
+interface ServiceDeed {
+  t: number;
+  endMs: number;
+  act: object;
+}
+
+/** A shorter pause is none. */
+const shortestWaitMs = 20;
+
+/**
+ * The scenario of a recording: each message, reply and close of the service after the turn of the user that it followed.
+ * Throws `bad-input` for a recording without a stream.
+ */
+export function recordedScenario(
+  recording: Recording,
+  { turns }: Timeline,
+  { clipName, turnEndMs }: ScenarioOptions,
+): RecordedScenario {
+  const origin = replayOrigin(recording);
+  const clips: RecordedScenario['clips'] = [];
+  const { deeds, leftOut } = messagesOf(recording, origin);
+  for (const { voice, startMs, endMs } of turns) {
+    if (voice !== 'in') continue;
+    const name = clipName(clips.length + 1);
+    clips.push({ name, pcm: recording.audio.in.subarray(bytesForMs(startMs), bytesForMs(endMs)) });
+    deeds.push({ t: startMs, endMs, act: { say: name } });
+  }
+  deeds.sort((a, b) => a.t - b.t);
+  const triggers = [
+    { when: 'connected' as const, t: origin, spent: 0 },
+    ...turns
+      .filter(({ voice }) => voice === 'out')
+      .flatMap(({ startMs, endMs }) => [
+        { when: 'speech-start' as const, t: startMs, spent: 0 },
+        { when: 'speech-end' as const, t: endMs, spent: turnEndMs },
+      ]),
+  ];
+  const steps = triggers.map(({ when, t, spent }, index): ScenarioStep => {
+    const next = triggers[index + 1]?.t ?? Number.POSITIVE_INFINITY;
+    const own = deeds.filter((deed) => deed.t >= t && deed.t < next);
+    return { when, do: actionsOf(own, t + spent) };
+  });
+  return {
+    text: yamlOf({
+      description: `The service of a recording of ${recording.manifest?.startedAt ?? 'unknown time'}`,
+      steps: steps.filter((step) => step.do.length > 0 || step.when === 'speech-end'),
+    }),
+    clips,
+    leftOut,
+  };
+}
+
+/** Texts of a service are in it: what people do not see is escaped, which means the same only in quotes. */
+function yamlOf(scenario: object): string {
+  const document = new Document(scenario);
+  visit(document, {
+    Scalar(_key, node) {
+      if (typeof node.value === 'string' && escapeText(node.value) !== node.value)
+        node.type = Scalar.QUOTE_DOUBLE;
+    },
+  });
+  return document.toString({ lineWidth: 0 }).split('\n').map(escapeText).join('\n');
+}
+
+function messagesOf({ wire }: Recording, origin: number): { deeds: ServiceDeed[]; leftOut: number } {
+  const deeds: ServiceDeed[] = [];
+  let leftOut = 0;
+  for (const line of wire) {
+    const { t } = line;
+    if (t < origin) continue;
+    if (line.type === 'close' && line.by === 'service') {
+      const { code, reason } = line;
+      // A scenario closes with codes that a frame can have.
+      if (code >= 1000 && code !== 1005 && code !== 1006)
+        deeds.push({ t, endMs: t, act: { close: { code, reason } } });
+      else deeds.push({ t, endMs: t, act: { fault: 'abnormal-close' } });
+      continue;
+    }
+    if (!isServiceText(line) || readServiceMessage(line.text).category === 'connected') continue;
+    const body = parseJson(line.text);
+    if (isOwnStatus(body)) continue;
+    if (body === undefined) leftOut += 1;
+    else deeds.push({ t, endMs: t, act: { send: body } });
+  }
+  return { deeds, leftOut };
+}
+
+/** The emulator says these itself, at the beginning and around each reply. */
+function isOwnStatus(body: unknown): boolean {
+  if (!isRecord(body) || Object.keys(body).length !== 2 || body.type !== 'status') return false;
+  return body.status === 'listening' || body.status === 'speaking';
+}
+
+/** What was done, with the pauses between. */
+function actionsOf(deeds: readonly ServiceDeed[], from: number): object[] {
+  let now = from;
+  return deeds.flatMap(({ t, endMs, act }) => {
+    const waitMs = Math.round(t - now);
+    now = Math.max(now, endMs);
+    return waitMs >= shortestWaitMs ? [{ wait: `${waitMs}ms` }, act] : [act];
+  });
+}
