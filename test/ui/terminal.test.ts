@@ -50,7 +50,7 @@ describe.skipIf(!hasTmux).concurrent('on a real terminal', { timeout: 120_000 },
   });
 
   test.for<[flag: string, expected: RegExp]>([
-    ['--json', /"type":"session"/],
+    ['--json', /"type":"close"/],
     ['-q', /is over/],
   ])('with %s there is no screen', async ([flag, expected], context) => {
     const { run, expectRestored } = programsFor(context);
