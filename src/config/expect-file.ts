@@ -40,7 +40,7 @@ const where = z
   .describe('Expected values of its fields, by path, such as `error.code`');
 const within = duration
   .optional()
-  .describe('Time limit from the end of the speech of the turn; default: `--wait`');
+  .describe('Time limit from the end of the turn’s speech; default: `--wait`');
 
 const following = z.union([
   z.strictObject({ audio: duration.describe('At least this much AI audio; 0 for any'), within }),

@@ -67,7 +67,7 @@ export const groups = {
   loadDevices: 'Devices:',
   processes: 'Processes and machines:',
   metrics: 'Metrics:',
-  reach: 'What the client may:',
+  reach: 'What the client may do:',
   files: 'Files to write:',
   screen: 'Screen and page:',
   general: 'General:',

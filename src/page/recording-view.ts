@@ -109,7 +109,7 @@ function metricsOf(
     add(
       'both speak',
       secondsText(figures.overlapMs),
-      `${secondsText(figures.talkOverMs)} of it the AI had to be silent`,
+      `${secondsText(figures.talkOverMs)} of it when the AI should have been silent`,
     );
   }
   add('turns', `${count('out')} of yours, ${count('in')} of the AI`, late);

@@ -54,7 +54,7 @@ const tokenSchema = z
       .boolean()
       .default(true)
       .describe(
-        'Whether tokens carry the claim `jti`; without it two tokens of one device and second are the same token',
+        'Whether tokens carry the claim `jti`; without it, two tokens that a device gets in the same second are identical',
       ),
     singleUse: z.boolean().default(true).describe('Whether a token opens one connection only'),
     clockToleranceSeconds: z

@@ -61,7 +61,7 @@ export function firstTextProblem(message: string): TokenProblem | undefined {
 export function firstBinaryProblem(bytes: number, holdsToken: boolean): TokenProblem {
   if (holdsToken)
     return { why: 'the token arrived as a binary message', advice: 'send it as a text message' };
-  return { why: `the first message is binary (${bytes} bytes) and no token`, advice: sendFirst };
+  return { why: `the first message is binary (${bytes} bytes) and not a token`, advice: sendFirst };
 }
 
 /** What is wrong where no first text message came. `elsewhere`: the place of the upgrade request with a token. */

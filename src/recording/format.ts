@@ -55,7 +55,7 @@ export const wireSchema = z
         type: z.literal('token-request'),
         url: z.string(),
         device: z.string(),
-        status: count.optional().describe('Absent without an answer.'),
+        status: count.optional().describe('Absent if there was no answer.'),
         headers: z
           .record(z.string(), z.string())
           .optional()
@@ -71,7 +71,7 @@ export const wireSchema = z
         t,
         type: z.literal('upgrade'),
         url: z.string(),
-        status: count.optional().describe('Absent without an answer.'),
+        status: count.optional().describe('Absent if there was no answer.'),
         totalMs: ms,
         error: z.string().optional(),
       })
@@ -153,7 +153,7 @@ const voice = z
       .number()
       .nullable()
       .optional()
-      .describe('Level of the pauses; null: digital silence, or none'),
+      .describe('Level of the pauses; null if they are digital silence or there are none'),
     bandwidthHz: z.number().nullable().optional().describe('Up to where there is sound'),
     unjudged: z.string().nullable().describe('Why the voice was not judged'),
   })

@@ -25,7 +25,7 @@ export function checkPage({ subject, startedAt, result }: CheckPage): string {
   const { rules, verdicts, spent, stopped, elapsedMs } = result;
   return reportPage({
     title: `voicectl check ${subject}`,
-    heading: `Does ${subject} keep the specification?`,
+    heading: `Does ${subject} follow the specification?`,
     verdict: verdictOf({ verdicts, stopped }, 'rule'),
     facts: [
       ['asked', costText(spent)],
@@ -57,7 +57,7 @@ export function verdictOf(
     ? {
         tone: 'note' as const,
         word: 'Yes, but',
-        text: `No ${noun} is broken, and not all is clear: ${counts}.`,
+        text: `No ${noun} is broken, but not everything is clear: ${counts}.`,
       }
     : { tone: 'good' as const, word: 'Yes', text: `No ${noun} is broken: ${counts}.` };
 }

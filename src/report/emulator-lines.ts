@@ -90,7 +90,7 @@ function describe(event: EmulatorEvent): SaidWords {
     case 'remark':
       return say(event.from, escapeText(event.rule), judgementText(event));
     case 'shared-away': {
-      const text = `tokens and streams are refused: the shared state is away (${escapeText(event.why)})`;
+      const text = `tokens and streams are refused: the shared state is unavailable (${escapeText(event.why)})`;
       return say('self', 'shared', text);
     }
     case 'shared-back':

@@ -361,7 +361,7 @@ const emulatorEvents: DescribedEvents<EmulatorEvent & EmulatorEventBody, Emulato
       'byMs?': 'number: how far the clock was moved',
     },
   },
-  violation: judgement('A side broke a rule; once a stream and rule.'),
+  violation: judgement('A side broke a rule; reported once per stream and rule.'),
   remark: judgement('A side did something unusual.'),
   'shared-away': {
     says: 'The shared state cannot be reached.',
@@ -536,7 +536,7 @@ const compareEvents: DescribedEvents<
   never
 > = {
   comparison: {
-    says: 'Whether it got worse; after the summary where `--baseline` asks for it.',
+    says: 'Whether it got worse; after the summary, with `--baseline`.',
     fields: {
       version,
       kind: 'string: load, stream, check, drill or dialect',

@@ -51,7 +51,7 @@ export function createRedisLink(options: LinkOptions): RedisLink {
   let closed = false;
 
   const connection = () => {
-    if (current === undefined) throw unavailable(`The shared state is away: ${why}`);
+    if (current === undefined) throw unavailable(`The shared state is unavailable: ${why}`);
     return current;
   };
   const lost = (reason: string) => {

@@ -374,7 +374,7 @@ function readFaults(value: unknown): SharedFault[] {
 /** How far the clock of the service is ahead, milliseconds. Throws where it is no such number. */
 function readOffset(value: unknown): number {
   if (typeof value === 'number' && value >= 0 && value < maxOffsetMs) return value;
-  throw new RangeError('This is not a time by which a clock is moved');
+  throw new RangeError('A clock cannot be moved by this amount');
 }
 
 /** The time of day of Redis, estimated on this machine. */

@@ -66,7 +66,7 @@ async function judge(
   const [next] = run.runs;
   if (base === undefined) {
     if (next.invalid.length === 0) await write(context, path, base, run);
-    else await context.note(`${path} was not begun: this run is not valid`);
+    else await context.note(`${path} was not created: this run is not valid`);
     return { text: '', error: undefined, reported: (found) => found };
   }
   const { compareRuns } = await import('../../runs/compare/compare-runs.ts');
@@ -76,7 +76,7 @@ async function judge(
     if (error === undefined) await write(context, path, base, run);
     else
       await context.note(
-        `This run was not added to ${path}. If it is the new normal, remove the file: another baseline begins.`,
+        `This run was not added to ${path}. If it is the new normal, remove the file to start a new baseline.`,
       );
   }
   return {

@@ -52,7 +52,7 @@ export const helpSchema = z
         argumentIsOptional: z.literal(true).optional(),
         opposite: z.string().optional().describe('The flag that turns it off'),
         commands: z.union([z.literal('every'), names]),
-        group: z.string().describe('What it is about'),
+        group: z.string().describe('Topic under which the help lists it'),
         help: z.string(),
         default: z.string().optional().describe('As it would be written on the command line'),
         defaultText: z.string().optional().describe('The default in words, if it is not one value'),

@@ -50,7 +50,7 @@ export function createBoundary({ cwd, allowTargets, folder }: BoundaryOptions): 
     },
     async writable(name) {
       if (output === undefined)
-        throw new VoicectlError('usage', 'Nothing is written without a folder for it', {
+        throw new VoicectlError('usage', 'Nothing can be written: no folder is set for it', {
           hint: 'The user names one with voicectl mcp --folder DIR',
         });
       const path = resolve(output, name);

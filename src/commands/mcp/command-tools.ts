@@ -30,7 +30,7 @@ const audioExpectations = Object.fromEntries(
 /** Commands that run to their end. */
 export const commandTools = {
   stream: defineTool({
-    says: 'Ask for a token, connect, stream a WAV file at real time, and receive the reply: a smoke test. Without service it starts an emulator for this call. exitCode 0: all expectations held; failure says why not.',
+    says: 'Ask for a token, connect, stream a WAV file in real time, and receive the reply: a smoke test. Without service it starts an emulator for this call. exitCode 0: all expectations held; failure says why not.',
     input: z.strictObject({
       file: anyText().default('hello.wav').describe('WAV file, or a shipped one (list sounds)'),
       service: anyService().optional(),
@@ -133,11 +133,11 @@ export const commandTools = {
   }),
 
   drill: defineTool({
-    says: 'Run a device (a command) against an emulator in one situation after the other (closes, faults, rate limits …), and judge what it does. The command finds the service in VOICECTL_BASE_URL, VOICECTL_WS_URL, VOICECTL_API_KEY and VOICECTL_DEVICE.',
+    says: 'Run a device (a command) against an emulator in one situation after another (closes, faults, rate limits …), and judge what it does. The command finds the service in VOICECTL_BASE_URL, VOICECTL_WS_URL, VOICECTL_API_KEY and VOICECTL_DEVICE.',
     input: z.strictObject({
       command: anyTexts().min(1).describe('Program and arguments; no shell'),
       situations: anyTexts().optional().describe('Only these, such as D9-1012 or D9; default: all'),
-      deviceTimeout: anyDuration().optional().describe('For the device to connect; default 60s'),
+      deviceTimeout: anyDuration().optional().describe('Time limit for the device to connect; default 60s'),
       parallel: z.int().min(1).max(16).optional().describe('Situations at a time'),
       device: anyText().optional().describe('Device identifier'),
     }),

@@ -99,7 +99,7 @@ export async function run(context: ServeRunContext): Promise<number> {
 }
 
 const onePort =
-  'Several processes answer on this port, and each knows its own numbers alone: run them one by one, with --shared';
+  'Several processes answer on this port, and each knows only its own numbers: start them separately, with --shared';
 
 /** One certificate for all processes: each would make its own. */
 async function openSeveral(

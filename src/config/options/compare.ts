@@ -19,7 +19,7 @@ export const compareSettings = {
     flag: '--update-baseline',
     parse: parseFlag,
     flagOnly: true,
-    help: 'add this run to --baseline, which keeps the newest 20; not one that is worse or not valid',
+    help: 'add this run to --baseline, which keeps the newest 20; a run that is worse or not valid is not added',
   }),
   tolerance: define({
     commands: ['compare', 'load', 'load merge', 'stream'],

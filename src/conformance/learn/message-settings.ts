@@ -143,7 +143,7 @@ export const messageSettings: readonly Setting[] = [
   {
     path: 'stream.error.shape',
     steps: refusedSteps,
-    how: 'whether the code stands in `error` or beside the kind',
+    how: 'whether the code is in `error` or beside the kind',
     infer(view) {
       const [error] = errorsOf(view);
       if (error === undefined || !isRecord(error.said.body)) return undefined;

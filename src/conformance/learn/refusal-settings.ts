@@ -35,7 +35,7 @@ const causeSteps: Partial<Record<RefusalCause, string>> = {
   headersTooLarge: 'H4',
 };
 const never = {
-  forbidden: 'asking under a foreign name would look like an attack',
+  forbidden: 'never asked: a request with another host name would look like an attack',
   requestTimeout: 'never asked: a slow request would look like an attack',
   unavailable: 'seen only when it happens',
 } as const;

@@ -17,7 +17,7 @@ export const learnedStreamSettings: readonly Setting[] = [
   {
     path: 'stream.connectionLimit',
     steps: ['C'],
-    how: `what becomes of the stream after the ${connectionsPerDevice}th`,
+    how: `what happens to the stream after the ${connectionsPerDevice}th`,
     infer: inferConnectionLimit,
   },
   notProbed('stream.capacity.connections', 'the total limit of all devices is not tested'),
@@ -127,7 +127,7 @@ export const learnedStreamSettings: readonly Setting[] = [
   {
     path: 'stream.expiryDuringStream',
     steps: ['A55', 'A55-end'],
-    how: 'a stream is held past the end of its token',
+    how: 'a stream is held open after its token expires',
     infer(view) {
       const stream = view.stream('A55');
       if (stream === undefined || confirmedAt(stream) === undefined) return undefined;
@@ -201,7 +201,7 @@ function inferBinaryToken(view: LearnView): Learned | undefined {
   const isLike = (other: ServiceEnd | undefined) => other?.close === end.close && other.reason === end.reason;
   if (isLike(overflow) && !isLike(refused))
     return known('audio', `S8 was closed with ${end.close}, as audio in S7`);
-  if (isLike(overflow)) return untold('S8 was closed as audio and as an invalid token are');
+  if (isLike(overflow)) return untold('S8 was closed in the same way as audio and an invalid token');
   if (isLike(refused) && !isLike(late)) return known('refuse', `S8 was closed with ${end.close}, as S4`);
   if (isLike(late) && !isLike(refused)) return known('audio', `S8 was closed with ${end.close}, as S6`);
   const ms = end.at - presented;

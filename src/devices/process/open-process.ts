@@ -50,7 +50,7 @@ export async function openProcess(
   }
   const help = backend.readsHelp ? await readHelp(backend.programs[role], { env, signal }) : '';
   const line = backend.line({ role, device, platform: host.platform, help });
-  if (line === undefined) throw deviceError(`it has no ${role} here of the device asked for`);
+  if (line === undefined) throw deviceError(`it cannot open the requested device for ${role} here`);
   const { command, args } = line;
   const pcm = role === 'capture' ? 'stdout' : 'stdin';
   // English output can be parsed.

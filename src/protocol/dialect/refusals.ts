@@ -46,7 +46,7 @@ const invalidCases = {
   tooLong: 'a field that is too long',
   badCharacters: 'a field with control characters or broken Unicode',
   badNesting: 'a body that is nested too deeply or holds a forbidden key',
-  badHttp: 'a request that is not valid HTTP, or no valid WebSocket handshake',
+  badHttp: 'a request that is not valid HTTP, or not a valid WebSocket handshake',
 } as const;
 
 /** Which of the ways to be an invalid request. */

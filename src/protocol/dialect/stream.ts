@@ -30,8 +30,12 @@ const messageSettings = {
       kind: z.string().min(1).default('status').describe('Kind of a status message'),
       kinds: z
         .strictObject({
-          listening: stateKind.describe('Kind of the message that the AI listens; without it `status.kind`'),
-          speaking: stateKind.describe('Kind of the message that the AI speaks; without it `status.kind`'),
+          listening: stateKind.describe(
+            'Kind of the message that says the AI is listening; default: `status.kind`',
+          ),
+          speaking: stateKind.describe(
+            'Kind of the message that says the AI is speaking; default: `status.kind`',
+          ),
         })
         .prefault({}),
       stateField: z
@@ -80,7 +84,7 @@ export const streamSchema = z
   .strictObject({
     kindField: z.string().min(1).default('type').describe('Field that names the kind of a service message'),
     ...messageSettings,
-    errorBeforeClose: z.boolean().default(true).describe('Whether an error message goes before a close'),
+    errorBeforeClose: z.boolean().default(true).describe('Whether an error message is sent before a close'),
     binaryToken: z
       .enum(['audio', 'accept', 'refuse'])
       .default('audio')
@@ -99,7 +103,7 @@ export const streamSchema = z
           .int()
           .min(0)
           .optional()
-          .describe('Connections of all devices together; without it there is no such limit'),
+          .describe('Largest number of connections of all devices together; default: no limit'),
         refuseAt: z
           .enum(['upgrade', 'token'])
           .default('upgrade')

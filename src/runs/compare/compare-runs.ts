@@ -121,7 +121,7 @@ function requireComparable(a: RunSet, b: RunSet): void {
   if (missing.length > 0)
     throw notComparable(
       `${b.name} does not judge ${missing.length} of what ${a.name} judges, such as ${missing[0]?.id}`,
-      'Only runs of the same level and choice can be compared.',
+      'Only runs with the same level and the same selection of rules can be compared.',
     );
 }
 

@@ -23,7 +23,7 @@ export function loadFamilies(progress: LoadProgress | undefined): MetricFamily[]
   return [
     counter(
       'voicectl_load_sessions',
-      'Sessions that have got this far or ended so; a session counts in several',
+      'Sessions that reached this state or ended in it; a session counts in each state that it reached',
       by('outcome', Object.entries({ arrived, confirmed, done, failed, stopped, dropped })),
     ),
     counter('voicectl_load_failures', 'Sessions that failed, by kind', by('kind', Object.entries(failures))),

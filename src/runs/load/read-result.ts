@@ -50,7 +50,7 @@ const isPair = (value: unknown) =>
 /** Most of a result: a schema for each number would take seconds. */
 const pairs = z.custom<SparseTimes>(
   (value) => Array.isArray(value) && value.length <= mostPairs && value.every(isPair),
-  { error: `expected at most ${mostPairs} pairs of a time in microseconds and a number` },
+  { error: `expected at most ${mostPairs} pairs, each a time in microseconds and a count` },
 );
 
 const { framesMissed: _, ...firstCounts } = noCounts;
@@ -133,9 +133,9 @@ function parse(content: string, name: string): unknown {
     const value: unknown = JSON.parse(content);
     if (isRecord(value) && value.type === 'load-result' && value.format === 1) return value;
   } catch (cause) {
-    throw notAResult(`${name} is no result of voicectl load`, cause);
+    throw notAResult(`${name} is not a result of voicectl load`, cause);
   }
-  throw notAResult(`${name} is no result of voicectl load`);
+  throw notAResult(`${name} is not a result of voicectl load`);
 }
 
 function check<Schema extends z.ZodType>(

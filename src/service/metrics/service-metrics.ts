@@ -104,7 +104,7 @@ function listOf(allow: readonly string[]): BlockList {
     if (isIP(address) === 0 || !isBits || more.length > 0)
       throw new VoicectlError(
         'usage',
-        `--metrics-allow: ${JSON.stringify(text)} is no address and no network`,
+        `--metrics-allow: ${JSON.stringify(text)} is neither an address nor a network`,
         {
           hint: 'Such as 192.168.1.7 or 192.168.1.0/24.',
         },

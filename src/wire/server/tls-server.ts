@@ -18,7 +18,7 @@ const reasons: [pattern: RegExp, meaning: string][] = [
   [/NO_SHARED_CIPHER|HANDSHAKE_FAILURE|NO_SUITABLE/, 'it shares no cipher or curve with this server'],
   [/WRONG_VERSION_NUMBER/, 'it does not speak TLS'],
   [/ERR_TLS_HANDSHAKE_TIMEOUT/, 'the handshake did not end in time'],
-  [/ECONNRESET|EPIPE/, 'it hung up in the handshake'],
+  [/ECONNRESET|EPIPE/, 'it hung up during the handshake'],
 ];
 
 /** A failed TLS handshake: the address of the peer, and the reason in words for the developer of a device. */
