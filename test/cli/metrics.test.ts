@@ -70,7 +70,7 @@ describe('a scrape', () => {
       '10.0.0.0/99',
     ]);
     expect(code).toBe(2);
-    expect(stderr).toMatch(/--metrics-allow: "10\.0\.0\.0\/99" is no address and no network/);
+    expect(stderr).toMatch(/--metrics-allow: "10\.0\.0\.0\/99" is neither an address nor a network/);
   });
 
   test('of a run of load is answered while it lasts', async () => {

@@ -135,7 +135,7 @@ describe('an emulator with TLS', () => {
     expect(await refused).toMatchObject({ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
     expect(await emulator.event('tls-failed')).toMatchObject({
       remote: '127.0.0.1',
-      why: 'it hung up in the handshake',
+      why: 'it hung up during the handshake',
     });
   });
 

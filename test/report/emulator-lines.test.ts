@@ -107,7 +107,7 @@ const events: [EmulatorEvent, RegExp][] = [
   ],
   [
     { t: 1, type: 'shared-away', why: `gone ${evil}` },
-    /shared {2}tokens and streams are refused: the shared state is away \(gone .*\)$/,
+    /shared {2}tokens and streams are refused: the shared state is unavailable \(gone .*\)$/,
   ],
   [{ t: 1, type: 'stopping' }, /stopping/],
 ];

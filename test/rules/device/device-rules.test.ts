@@ -157,7 +157,7 @@ const cases: Case[] = [
   [
     'D2',
     'audio before it',
-    'fail: the first message is binary (640 bytes) and no token: send the token first, alone, as text (X1)',
+    'fail: the first message is binary (640 bytes) and not a token: send the token first, alone, as text (X1)',
     seenAs(connects({ messages: [...speaks(1), presents(one, 2)] })),
   ],
   [

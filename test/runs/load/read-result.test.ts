@@ -231,5 +231,5 @@ test.each([
   ['another format', '{"type":"load-result","format":2}'],
   ['a million lists in each other', '['.repeat(1e6)],
 ])('a file with %s is no result', (_what, text) => {
-  expect(() => readResult(text, 'x.json')).toThrow('x.json is no result of voicectl load');
+  expect(() => readResult(text, 'x.json')).toThrow('x.json is not a result of voicectl load');
 });
