@@ -35,6 +35,8 @@ export async function run(context: LoadCommandContext): Promise<number> {
 
 async function load(context: LoadCommandContext, report: (make: MakeReport) => void): Promise<number> {
   const { settings, io, signal } = context;
+  if (context.origin('metricsAllow') === 'flag' && settings.metricsPort === undefined)
+    throw new VoicectlError('usage', '--metrics-allow needs --metrics PORT');
   const shard = settings.shard ?? { number: 1, of: 1 };
   const startAt = readStart(context);
   const pcm = await loadPcm(settings.file ?? defaultSound, { signal });
@@ -54,34 +56,38 @@ async function load(context: LoadCommandContext, report: (make: MakeReport) => v
   if (settings.dryRun) return 0;
   requireConfirmed(target, settings);
   const judge = await openBaseline(context);
-  const crew = await openCrew(context, { order, target, pcm, startAt });
+  // What can be refused comes before the processes, which would be left running.
   const metrics = await openMetrics(context);
-  const view = await openView(context, facts);
+  let crew: LoadCrew | undefined;
+  let view: LoadView | undefined;
   try {
+    crew = await openCrew(context, { order, target, pcm, startAt });
+    const shown = await openView(context, facts);
+    view = shown;
     const thresholds = [...settings.threshold, ...settings.abortOn];
     const begun = settings.startAt ?? io.clock.wall() + leadMs;
-    view.planned(begun);
+    shown.planned(begun);
     const parts = await runLoad({
       facts: { ...facts, startAt: begun },
       shard,
-      signal: view.signal,
+      signal: shown.signal,
       abortOn: settings.abortOn,
-      crew: endsSoon(crew, view.signal),
+      crew: endsSoon(crew, shown.signal),
       onProgress(progress) {
         metrics?.passed(progress);
-        view.progress(progress);
+        shown.progress(progress);
       },
-      onNotice: view.notice,
+      onNotice: shown.notice,
     });
-    const ended = view.signal.aborted ? toVoicectlError(view.signal.reason) : undefined;
+    const ended = shown.signal.aborted ? toVoicectlError(shown.signal.reason) : undefined;
     const judged = judgeResult(parts, thresholds);
-    await view.finish(judged.summary);
-    await view.close();
+    await shown.finish(judged.summary);
+    await shown.close();
     return await finishLoad(context, judged, { report, ended, judge });
   } finally {
-    crew.close();
+    crew?.close();
     await metrics?.close();
-    await view.close();
+    await view?.close();
   }
 }
 
@@ -97,7 +103,12 @@ async function openMetrics({ settings, io, note }: LoadCommandContext) {
     ...{ allow: metricsAllow, clock: io.clock, command: 'load' },
     families: () => loadFamilies(latest),
   });
-  const server = await openMetricsServer(metrics, { port: metricsPort, isOpen: metricsAllow.length > 0 });
+  const isOpen = metricsAllow.length > 0;
+  const server = await openMetricsServer(metrics, { port: metricsPort, isOpen }).catch((thrown) => {
+    if (!(thrown instanceof VoicectlError) || thrown.code !== 'port-in-use') throw thrown;
+    const hint = 'Choose another port with --metrics, or let the system choose one with --metrics 0.';
+    throw new VoicectlError(thrown.code, thrown.message, { hint, cause: thrown.cause });
+  });
   await note(`Metrics: ${server.url}`);
   return {
     passed(progress: LoadProgress) {

@@ -406,3 +406,22 @@ describe('shards that start at the same time', () => {
     expect(stderr).not.toContain('\u001b');
   });
 });
+
+describe('the metrics', () => {
+  test('on a port that is taken end a run before it begins, with its processes', async () => {
+    const emulator = await startEmulator();
+    const port = new URL(emulator.baseUrl).port;
+    const flags = ['--sessions', '1', '--processes', '2', '--metrics', port];
+    const { code, stderr } = await sandbox.run(['load', '--base-url', emulator.baseUrl, ...flags]);
+    expect(code).toBe(2);
+    expect(stderr).toContain('--metrics 0');
+    expect(stderr).not.toContain('--port');
+  });
+
+  test('are allowed to nobody where there are none', async () => {
+    const flags = ['--sessions', '1', '--metrics-allow', '127.0.0.1'];
+    const { code, stderr } = await runInProcess([...command, 'http://127.0.0.1:1', ...flags]);
+    expect(code).toBe(2);
+    expect(stderr).toContain('--metrics-allow needs --metrics PORT');
+  });
+});
