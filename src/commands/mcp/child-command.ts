@@ -1,6 +1,6 @@
 import { devNull } from 'node:os';
 import { createInterface } from 'node:readline';
-import { systemClock } from '../../kernel/clock.ts';
+import { type ClockTimer, systemClock } from '../../kernel/clock.ts';
 import { type CommandProcess, startCommand } from '../../kernel/command-process.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 
@@ -69,9 +69,12 @@ export function startChild(
     errors: () => errors.trim(),
     async end() {
       running.signal('SIGTERM');
-      await Promise.race([ended, new Promise<void>((resolve) => systemClock.after(graceMs, resolve))]).catch(
-        () => {},
-      );
+      let timer: ClockTimer | undefined;
+      const late = new Promise<void>((resolve) => {
+        timer = systemClock.after(graceMs, resolve);
+      });
+      await Promise.race([ended, late]).catch(() => {});
+      timer?.cancel();
       await running.end({ graceMs: 0 });
     },
   };

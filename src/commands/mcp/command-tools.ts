@@ -221,6 +221,7 @@ async function runChild(
   { env, words, onLine }: ChildRun,
 ): Promise<ChildResult> {
   const last: ToolAnswer = {};
+  signal.throwIfAborted();
   const child = startChild(name, words, {
     env,
     cwd: io.cwd,

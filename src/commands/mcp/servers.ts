@@ -46,6 +46,7 @@ export function createServers(): Servers {
       const listening = new Promise<PrintedLine>((resolve) => {
         listens = resolve;
       });
+      signal.throwIfAborted();
       const child = launch((line) => {
         if (line.type === 'listening') listens(line);
         else if (line.type === 'error') failure = line;
