@@ -263,5 +263,5 @@ function sortVerdict(
 }
 
 function progressText({ type, ...body }: PrintedLine): string {
-  return `${type} ${JSON.stringify(body)}`.slice(0, 200);
+  return `${type} ${JSON.stringify(body)}`;
 }

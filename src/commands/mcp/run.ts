@@ -48,6 +48,9 @@ export async function run(context: McpContext): Promise<number> {
   return 0;
 }
 
+/** Characters of a message about progress. It is cut after secrets are out of it: a part of one is not found. */
+const longestProgress = 200;
+
 /** The protocol's server with the tools. `settled` resolves when no call goes on. */
 function createToolServer(surroundings: ToolSurroundings, redactor: Redactor, ended: AbortSignal) {
   const server = new Server({ name: 'voicectl', version }, { capabilities: { tools: {} }, instructions });
@@ -61,15 +64,15 @@ function createToolServer(surroundings: ToolSurroundings, redactor: Redactor, en
       progress(message) {
         if (token === undefined) return;
         progress += 1;
-        const note = { progressToken: token, progress, message: redactor.text(message) };
+        const note = { progressToken: token, progress, message: redactor.text(message).slice(0, longestProgress) };
         void extra.sendNotification({ method: 'notifications/progress', params: note }).catch(() => {});
       },
     });
     calls.add(call);
     try {
-      return toResult(redactor.value(shorten(await call)));
+      return toResult(shorten(redactor.value(await call)));
     } catch (thrown) {
-      return toResult(redactor.value(shorten(describeError(thrown))));
+      return toResult(shorten(redactor.value(describeError(thrown))));
     } finally {
       calls.delete(call);
     }
