@@ -269,6 +269,21 @@ describe('what a client may not', () => {
     expect(friend.stderr() + stranger.stderr()).not.toContain(key);
   });
 
+  test('have the control secret sent to a host that is not allowed by name', async () => {
+    const secret = 'control-secret-31337';
+    const seen: unknown[] = [];
+    const service = createServer(({ headers }, response) => {
+      seen.push(headers.authorization);
+      response.writeHead(401).end();
+    }).listen(0, '127.0.0.1');
+    await once(service, 'listening');
+    sandbox.defer(() => service.close());
+    const url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
+    for (const flags of [[], ['--allow-target', '127.0.0.1']])
+      await (await connect(flags, { VOICECTL_CONTROL_SECRET: secret })).refusal('state', { service: url });
+    expect(seen).toEqual([undefined, `Bearer ${secret}`]);
+  });
+
   test('read the control secret of the user', async () => {
     const secret = 'control-secret-4711';
     const { ask, call } = await connect([], { VOICECTL_CONTROL_SECRET: secret });

@@ -194,7 +194,7 @@ function connection(name: string | undefined, surroundings: ToolSurroundings) {
     words: [
       `--base-url=${baseUrl}`,
       `--ws-url=${wsUrl}`,
-      ...flag('ca', hasKey ? surroundings.ca : undefined),
+      ...flag('ca', surroundings.ca),
     ],
   };
 }

@@ -86,6 +86,8 @@ const instructions =
 async function readSecrets({ settings, io, signal }: McpContext) {
   if (settings.apiKeyFile === '-')
     throw new VoicectlError('usage', 'Standard input carries the protocol: name a file for the key');
+  if (settings.ca === '-')
+    throw new VoicectlError('usage', 'Standard input carries the protocol: name a file for --ca');
   const apiKey =
     settings.apiKeyFile === undefined
       ? checkSecret(io.env.VOICECTL_API_KEY ?? '', 'The API key')

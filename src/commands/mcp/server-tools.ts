@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { parseDuration } from '../../config/parse.ts';
+import { readTrusted } from '../../config/trusted.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { describeCatalogue } from '../../protocol/describe-faults.ts';
 import { checkFault } from '../../service/faults/faults.ts';
@@ -101,7 +102,7 @@ export const serverTools = {
     says: 'Show the devices, open streams, tokens, active faults and clock of an emulator or a proxy.',
     readOnly: true,
     input: z.strictObject({ service: anyService() }),
-    act: async (args, surroundings, call) => callControl(control(args.service, surroundings, call), 'state'),
+    act: async (args, surroundings, call) => callControl(await control(args.service, surroundings, call), 'state'),
   }),
 
   journal: defineTool({
@@ -120,7 +121,7 @@ export const serverTools = {
       limit: z.int().min(1).max(500).default(50).describe('At most this many, the newest'),
     }),
     async act({ service: name, level, limit, ...query }, surroundings, call) {
-      const target = control(name, surroundings, call);
+      const target = await control(name, surroundings, call);
       const all = await callControl(target, 'journal', { query: { ...query, limit: 10_000 } });
       const events = all.filter((event) => level === 'all' || event.level === 'warning');
       return { total: events.length, events: newestThatFit(events.slice(-limit)) };
@@ -131,7 +132,7 @@ export const serverTools = {
     says: 'Show the time of an emulator, or move it forward: tokens expire and rate-limit windows reset at once.',
     input: z.strictObject({ service: anyService(), advance: anyDuration().optional() }),
     async act({ service: name, advance }, surroundings, call) {
-      const target = control(name, surroundings, call);
+      const target = await control(name, surroundings, call);
       if (advance === undefined) return callControl(target, 'clock');
       return callControl(target, 'advance', { body: { advanceMs: readDuration(advance) } });
     },
@@ -148,7 +149,7 @@ export const serverTools = {
         .describe('all, or the id of one'),
     }),
     async act({ service: name, add = [], clear }, surroundings, call) {
-      const target = control(name, surroundings, call);
+      const target = await control(name, surroundings, call);
       // All are read before anything is changed.
       const bodies = add.map((written) => checkFault(written));
       if (clear !== undefined)
@@ -159,11 +160,15 @@ export const serverTools = {
   }),
 } as const;
 
-/** The control API of an emulator or a proxy of this machine. */
-function control(name: string, surroundings: ToolSurroundings, { signal }: ToolCall): ControlTarget {
-  const { baseUrl } = reach(name, surroundings);
-  const isOwn = surroundings.servers.find(name) !== undefined;
-  return { baseUrl, secret: isOwn ? undefined : surroundings.controlSecret, signal };
+/** The control API of an emulator or a proxy. The secret goes where the key may go: to hosts that the user has named. */
+async function control(
+  name: string,
+  surroundings: ToolSurroundings,
+  { signal }: ToolCall,
+): Promise<ControlTarget> {
+  const { baseUrl, hasKey } = reach(name, surroundings);
+  const ca = await readTrusted(surroundings.ca, { stdin: surroundings.io.stdin, signal });
+  return { baseUrl, ca, secret: hasKey ? surroundings.controlSecret : undefined, signal };
 }
 
 /** The newest events that an answer has room for: each is kept whole. */
