@@ -171,6 +171,25 @@ describe('--baseline', () => {
     expect(stdout).toMatch(/"type":"comparison".*"verdict":"same"[^\n]*\n\{"type":"summary"/);
   });
 
+  test('is neither begun nor joined by a run that has failed', async () => {
+    const failing = [...session, ...baseline, '--max-first-audio', '1ms'];
+    const begun = await sandbox.runHere(failing);
+    expect(begun.code).not.toBe(0);
+    expect(begun.stderr).toContain('b.json was not created: this run has failed');
+    await sandbox.runHere([...session, ...baseline]);
+    const kept = sandbox.read('b.json');
+    expect((await sandbox.runHere(failing)).stderr).toContain('This run was not added to b.json');
+    expect(sandbox.read('b.json')).toBe(kept);
+  });
+
+  test('with a time of 0 is refused', async () => {
+    await sandbox.runHere([...session, ...baseline]);
+    sandbox.write('b.json', sandbox.read('b.json').replace(/"value":[\d.]+/, '"value":0'));
+    const { code, stderr } = await sandbox.runHere([...session, '--baseline', 'b.json']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('expected a time above 0');
+  });
+
   test('that is no baseline is refused before anything is asked', async () => {
     sandbox.write('b.json', '{"type":"baseline","format":1}');
     const { code, stdout, stderr } = await sandbox.runHere([...session, '--baseline', 'b.json']);

@@ -25,8 +25,14 @@ export interface BaselineVerdict {
   reported(found: RunReport): RunReport;
 }
 
-/** Compares a run with the baseline, and adds it where that is asked for. Does not throw: the run has its result. */
-export type JudgeByBaseline = (run: () => RunSet | Promise<RunSet>) => Promise<BaselineVerdict>;
+/**
+ * Compares a run with the baseline, and adds it where that is asked for, unless it has failed. Does not throw: the run has
+ * its result.
+ */
+export type JudgeByBaseline = (
+  run: () => RunSet | Promise<RunSet>,
+  about: { hasFailed: boolean },
+) => Promise<BaselineVerdict>;
 
 /**
  * Reads the baseline of a command before its run begins. Undefined without `--baseline`. Throws `bad-input` for a file that is not
@@ -43,9 +49,9 @@ export async function openBaseline(context: BaselineContext): Promise<JudgeByBas
     throw isMissing ? missing(thrown) : thrown;
   });
   const base = content === undefined ? undefined : readRuns(content, path);
-  return async (run) => {
+  return async (run, { hasFailed }) => {
     try {
-      return await judge(context, path, base, await run());
+      return await judge(context, { path, base, run: await run(), hasFailed });
     } catch (thrown) {
       return { text: '', error: toVoicectlError(thrown), reported: (found) => found };
     }
@@ -56,24 +62,31 @@ function missing({ code, message, cause, details }: VoicectlError): VoicectlErro
   return new VoicectlError(code, message, { hint: '--update-baseline begins a baseline.', cause, details });
 }
 
+interface Judged {
+  path: string;
+  base: RunSet | undefined;
+  run: RunSet;
+  hasFailed: boolean;
+}
+
 async function judge(
   context: BaselineContext,
-  path: string,
-  base: RunSet | undefined,
-  run: RunSet,
+  { path, base, run, hasFailed }: Judged,
 ): Promise<BaselineVerdict> {
   const { settings, io, json, style } = context;
   const [next] = run.runs;
   if (base === undefined) {
-    if (next.invalid.length === 0) await write(context, path, base, run);
-    else await context.note(`${path} was not created: this run is not valid`);
-    return { text: '', error: undefined, reported: (found) => found };
+    const isValid = next.invalid.length === 0;
+    if (isValid && !hasFailed) await write(context, path, base, run);
+    else await context.note(`${path} was not created: this run ${isValid ? 'has failed' : 'is not valid'}`);
+    return { text: '', error: isValid ? undefined : notValid(next.invalid), reported: (found) => found };
   }
   const { compareRuns } = await import('../../runs/compare/compare-runs.ts');
   const comparison = compareRuns(base, run, settings.tolerance ?? []);
   const error = comparisonError(comparison);
   if (settings.updateBaseline) {
-    if (error === undefined) await write(context, path, base, run);
+    if (error === undefined && !hasFailed) await write(context, path, base, run);
+    else if (error === undefined) await context.note(`This run was not added to ${path}: it has failed`);
     else
       await context.note(
         `This run was not added to ${path}. If it is the new normal, remove the file to start a new baseline.`,
@@ -107,12 +120,15 @@ async function write(
 export function comparisonError(comparison: RunComparison): VoicectlError | undefined {
   const { verdict, invalid } = comparison;
   const text = comparisonText(comparison);
-  if (verdict === 'not valid')
-    return new VoicectlError('not-valid', `Not valid: ${invalid.join('; ')}`, {
-      hint: 'Repeat the run that is not valid.',
-    });
+  if (verdict === 'not valid') return notValid(invalid);
   if (verdict !== 'worse' && verdict !== 'changed') return undefined;
   return new VoicectlError('expectation-failed', `${text[0]?.toUpperCase()}${text.slice(1)}`, {
     details: { kind: 'worse' },
+  });
+}
+
+function notValid(invalid: readonly string[]): VoicectlError {
+  return new VoicectlError('not-valid', `Not valid: ${invalid.join('; ')}`, {
+    hint: 'Repeat the run that is not valid.',
   });
 }

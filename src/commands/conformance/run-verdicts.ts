@@ -78,7 +78,9 @@ export function runVerdicts<Judged, Result extends VerdictResult>(
       const view = await openView(context, about, run);
       try {
         const result = await run.hold(view.follower, view.signal);
-        const compared = await judge?.(() => runSetOf(run, result));
+        const compared = await judge?.(() => runSetOf(run, result), {
+          hasFailed: result.exitCode !== 0 || result.stopped !== undefined,
+        });
         report(async () => {
           const found = await run.report(result, startedAt);
           return compared?.reported(found) ?? found;

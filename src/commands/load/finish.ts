@@ -26,8 +26,9 @@ export async function finishLoad(
   { report, ended, judge }: FinishOptions,
 ): Promise<number> {
   const { settings, io, json, style, note } = context;
-  const compared = await judge?.(() => runOfLoad(result, 'this run'));
-  const error = ended ?? verdictOf(summary) ?? compared?.error;
+  const own = ended ?? verdictOf(summary);
+  const compared = await judge?.(() => runOfLoad(result, 'this run'), { hasFailed: own !== undefined });
+  const error = own ?? compared?.error;
   const exitCode = error?.exitCode ?? 0;
   const { resultOut, html } = settings;
   report(async () => {

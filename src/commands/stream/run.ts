@@ -84,7 +84,7 @@ async function followBaseline(context: StreamContext) {
       seen.push({ line: seen.length + 1, value: { ...event } });
       if (event.type !== 'summary') return;
       const all = seen.splice(0);
-      verdict = await judge?.(() => runOfLines(all, 'this run'));
+      verdict = await judge?.(() => runOfLines(all, 'this run'), { hasFailed: event.failure !== null });
       if (json) await lines.write(verdict?.text ?? '');
     },
     async print() {

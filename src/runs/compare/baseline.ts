@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { checkShape } from './check-shape.ts';
+import { failedFigure } from './figure.ts';
 import { textUpTo, verdictSchema } from './lines-run.ts';
 import type { RunSet } from './run-set.ts';
 
@@ -7,12 +8,14 @@ import type { RunSet } from './run-set.ts';
 export const mostRuns = 20;
 
 const planSchema = z.array(z.tuple([textUpTo(100), z.union([z.number(), textUpTo(1_000)])])).max(20);
-const figureSchema = z.object({
-  name: z.string().regex(/^[a-z-]{1,20}(:p\d{1,2})?$/, 'expected a figure such as first-audio:p95'),
-  value: z.number().min(0).max(1e9),
-  noise: z.number().min(0).max(100),
-  isLowerBound: z.boolean(),
-});
+const figureSchema = z
+  .object({
+    name: z.string().regex(/^[a-z-]{1,20}(:p\d{1,2})?$/, 'expected a figure such as first-audio:p95'),
+    value: z.number().min(0).max(1e9),
+    noise: z.number().min(0).max(100),
+    isLowerBound: z.boolean(),
+  })
+  .refine(({ name, value }) => name === failedFigure || value > 0, 'expected a time above 0');
 const itemSchema = z.object({
   id: z.string().regex(/^[A-Za-z0-9-]{1,60}(\/[A-Za-z0-9-]{1,60})?$/, 'expected an id such as R12'),
   title: textUpTo(200),
