@@ -333,6 +333,10 @@ describe('what a client may not', () => {
     expect(await refusal('stream', { file: '-' })).toContain('Standard input');
     expect(await refusal('check', { dialect: '../../etc/passwd' })).toContain('working folder');
     expect(await refusal('inspect', { recording: '/etc' })).toContain('working folder');
+    mkdirSync(sandbox.path('recording'));
+    symlinkSync('/etc/passwd', sandbox.path('recording/recording.json'));
+    expect(await refusal('inspect', { recording: 'recording' })).toContain('working folder');
+    expect(await refusal('start', { reply: 'replay:recording' })).toContain('working folder');
     expect(await refusal('start', { reply: 'exec:touch ran' })).toContain('reply');
     expect(await refusal('start', { reply: 'module:./x.js' })).toContain('reply');
     expect(await refusal('start', { reply: 'file:/etc/passwd' })).toContain('working folder');

@@ -1,4 +1,4 @@
-import { lstat, mkdir, realpath } from 'node:fs/promises';
+import { lstat, mkdir, readdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { shippedFolder } from '../../files/shipped-file.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
@@ -37,13 +37,14 @@ export function createBoundary({ cwd, allowTargets, folder }: BoundaryOptions): 
     },
     async readable(path) {
       const real = await realpath(resolve(cwd, path)).catch(() => undefined);
-      const roots = [cwd, ...(output === undefined ? [] : [output]), ...shipped];
       // One that does not exist is refused by who reads it.
       if (real === undefined && isBelow(resolve(cwd, path), cwd)) return resolve(cwd, path);
-      for (const root of roots) {
-        const realRoot = await realpath(root).catch(() => undefined);
-        if (real !== undefined && realRoot !== undefined && isBelow(real, realRoot)) return real;
-      }
+      const wanted = [cwd, ...(output === undefined ? [] : [output]), ...shipped];
+      const roots = await Promise.all(wanted.map((root) => realpath(root).catch(() => undefined)));
+      const isInside = (one: string | undefined) =>
+        one !== undefined && roots.some((root) => root !== undefined && isBelow(one, root));
+      // A recording is a folder whose files are read: none of them may be a link to somewhere else.
+      if (real !== undefined && isInside(real) && (await linksOf(real)).every(isInside)) return real;
       throw new VoicectlError('usage', `${path} is not below the working folder`, {
         hint: 'Files are read below the working folder of voicectl mcp and the folder of --folder.',
       });
@@ -66,6 +67,13 @@ export function createBoundary({ cwd, allowTargets, folder }: BoundaryOptions): 
       return real;
     },
   };
+}
+
+/** Where the links in a folder lead to; undefined: nowhere. Of a file there are none. */
+async function linksOf(folder: string): Promise<(string | undefined)[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  const links = entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => join(folder, name));
+  return Promise.all(links.map((link) => realpath(link).catch(() => undefined)));
 }
 
 function isBelow(path: string, root: string): boolean {

@@ -191,11 +191,7 @@ function connection(name: string | undefined, surroundings: ToolSurroundings) {
   const { baseUrl, wsUrl, hasKey } = reach(name, surroundings);
   return {
     env: hasKey ? { ...env, VOICECTL_API_KEY: surroundings.apiKey } : env,
-    words: [
-      `--base-url=${baseUrl}`,
-      `--ws-url=${wsUrl}`,
-      ...flag('ca', surroundings.ca),
-    ],
+    words: [`--base-url=${baseUrl}`, `--ws-url=${wsUrl}`, ...flag('ca', surroundings.ca)],
   };
 }
 

@@ -64,7 +64,11 @@ function createToolServer(surroundings: ToolSurroundings, redactor: Redactor, en
       progress(message) {
         if (token === undefined) return;
         progress += 1;
-        const note = { progressToken: token, progress, message: redactor.text(message).slice(0, longestProgress) };
+        const note = {
+          progressToken: token,
+          progress,
+          message: redactor.text(message).slice(0, longestProgress),
+        };
         void extra.sendNotification({ method: 'notifications/progress', params: note }).catch(() => {});
       },
     });

@@ -102,7 +102,8 @@ export const serverTools = {
     says: 'Show the devices, open streams, tokens, active faults and clock of an emulator or a proxy.',
     readOnly: true,
     input: z.strictObject({ service: anyService() }),
-    act: async (args, surroundings, call) => callControl(await control(args.service, surroundings, call), 'state'),
+    act: async (args, surroundings, call) =>
+      callControl(await control(args.service, surroundings, call), 'state'),
   }),
 
   journal: defineTool({
