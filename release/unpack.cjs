@@ -87,7 +87,8 @@ function isThere(folder, { entries }) {
   if (!own.isDirectory()) throw new Refused(`${folder} is not a folder`);
   const files = join(folder, 'files');
   const stamp = join(folder, 'stamp');
-  if (stampOf(files, entries) === readOwn(stamp)) return true;
+  const expected = stampOf(files, entries);
+  if (expected !== undefined && expected === readOwn(stamp)) return true;
   if (!hasExactly(files, entries)) {
     const aside = `${folder}.${randomUUID()}`;
     fs.renameSync(folder, aside);

@@ -125,6 +125,15 @@ describe('the files of an executable', () => {
     expect(cargo.reads).toBe(1);
   });
 
+  test('that are gone, with the notes of the last start, are unpacked again', () => {
+    const cargo = cargoOf(files);
+    const folder = unpack(cargo, [home]);
+    rmSync(join(folder, 'bin', 'a.js'));
+    rmSync(join(dirname(folder), 'stamp'));
+    expect(unpack(cargo, [home])).toBe(folder);
+    expect(readFileSync(join(folder, 'bin', 'a.js'), 'utf8')).toBe('first');
+  });
+
   test('that are not what was built are not run', () => {
     const cargo = { ...cargoOf(files), read: () => Buffer.from('a damaged download') };
     expect(() => unpack(cargo, [home])).toThrow('This executable is damaged (bin/a.js)');
