@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 
@@ -30,7 +30,9 @@ const parts = [];
  */
 async function call(why, name, args) {
   const { content } = await client.callTool({ name, arguments: args }, undefined, { timeout: 300_000 });
-  const [{ text }] = /** @type {[{ text: string }]} */ (content);
+  const [answer] = /** @type {[{ text: string }]} */ (content);
+  // Where the clone is, is of no interest.
+  const text = answer.text.replaceAll(`${root}${sep}`, '');
   const asked = JSON.stringify(args);
   const isLong = text.length > shownBytes;
   parts.push(
