@@ -139,7 +139,8 @@ describe('release.yml', () => {
   const text = read('.github/workflows/release.yml');
 
   test('publishes nothing before the tests are green', () => {
-    for (const name of ['package', 'executables', 'image']) expect(jobs[name]?.needs).toBe('test');
+    for (const name of ['executables', 'image']) expect(jobs[name]?.needs).toBe('test');
+    expect(jobs.package?.needs).toEqual(['test', 'executables', 'image']);
     expect(jobs.release?.needs).toEqual(['package', 'executables', 'image']);
   });
 
