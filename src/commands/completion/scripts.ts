@@ -16,6 +16,8 @@ _voicectl_complete() {
   while IFS=$'\\t' read -r one _; do
     case $one in
       :*) kind=\${one#:} ;;
+      # Bash puts a value into the line as it is: one with other characters would be read as something else.
+      *[!A-Za-z0-9_.:,=/+%@-]*) ;;
       *) values+=("\${one#"$cut"}") ;;
     esac
   done < <(voicectl complete -- "\${words[@]:1}" 2>/dev/null)
