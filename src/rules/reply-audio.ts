@@ -44,8 +44,9 @@ export function judgeReplyVoice(stream: Seen, { check, audioMs, isOddEcho }: Jud
   const rate = found.find(({ finding }) => finding === 'wrong-rate');
   if (rate !== undefined) return (check.isRateDoubtful ? warn : fail)(rate.remark, stream);
   const heard = found.filter(({ finding }) => voiceFindings[finding].about === 'sound');
-  if (heard.length > 0) return warn(heard.map(({ remark }) => remark).join('; '), stream);
   const { unjudged } = check;
   const rateText = unjudged === undefined ? '' : `; its rate is not judged by the voice: ${unjudged}`;
-  return pass(`${Math.round(audioMs)} ms of audio fit the format${rateText}`, stream);
+  // How a voice sounds is no question of its format, so it stands beside the verdict.
+  const heardText = heard.map(({ remark }) => `; ${remark}`).join('');
+  return pass(`${Math.round(audioMs)} ms of audio fit the format${rateText}${heardText}`, stream);
 }
