@@ -30,6 +30,8 @@ const clickDelay = 9_600;
  * least are 0.36 (whisper), 0.16 and 4.7 dB; white noise has 0, 0.05 and 0.2 dB.
  */
 const leastSpeechMs = 1_000;
+/** What is no speech after so much sound is not searched for repeats. */
+const mostUnknownMs = 5 * leastSpeechMs;
 const leastMean = 0.2;
 const leastSpread = 0.1;
 const leastSpreadDb = 2.5;
@@ -207,6 +209,7 @@ export class Listener {
     }
     if (this.activeBlocks % 2 === 0 && from + bandSamples <= audio.count)
       this.bands.push(audio.samples, from);
+    if (!this.isSpeech && this.activeBlocks * blockMs > mostUnknownMs) return;
     for (let part = from; part < from + block; part += block / 2) this.judgeRepeat(part);
   }
 

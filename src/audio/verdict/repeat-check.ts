@@ -44,6 +44,8 @@ export class RepeatCheck {
       this.count -= 1;
       this.pending[2 * index] = this.pending[2 * this.count] as number;
       this.pending[2 * index + 1] = this.pending[2 * this.count + 1] as number;
+      // While nobody speaks nothing is pushed, and the first one may be gone.
+      if (second - lag < 1) continue;
       return this.verify(samples, { second, lag, end, base });
     }
     return undefined;
@@ -83,8 +85,7 @@ export class RepeatCheck {
     let to = second;
     while (to < end && samples[to] === samples[to - lag]) to += 1;
     const isTwice = to - from >= lag && to - from < 2 * lag;
-    if (base + from < this.reportedUntil || !isTwice || isPeriodic(samples, from - lag, lag))
-      return undefined;
+    if (base + from < this.reportedUntil || !isTwice) return undefined;
     this.reportedUntil = base + to;
     let squares = 0;
     let steps = 0;
@@ -92,7 +93,7 @@ export class RepeatCheck {
       squares += (samples[at] as number) ** 2;
       steps += ((samples[at] as number) - (samples[at - 1] as number)) ** 2;
     }
-    if (steps < leastSteps * squares) return undefined;
+    if (steps < leastSteps * squares || isPeriodic(samples, from - lag, lag)) return undefined;
     return { at: base + from, length: to - from, dbov: decibels(squares / (to - from)) };
   }
 }
@@ -115,14 +116,19 @@ function isPeak(samples: Int16Array, at: number): boolean {
 /** A tone is this like itself at a distance of its period, which need not be a whole number of samples. */
 const toneLikeness = 0.99;
 const shortestPeriod = 16;
+/** 20 Hz. A longer period is heard as a rhythm. */
+const longestPeriod = 800;
+/** So many samples at each distance tell a tone: the search must not hold up the messages behind it. */
+const mostCompared = 800;
 
 /** Whether samples are much the same at a shorter distance too, like a tone. */
 function isPeriodic(samples: Int16Array, from: number, length: number): boolean {
-  for (let lag = shortestPeriod; lag <= length / 2; lag += 1) {
+  const step = Math.ceil(length / mostCompared);
+  for (let lag = shortestPeriod; lag <= Math.min(longestPeriod, length / 2); lag += 1) {
     let product = 0;
     let ofFirst = 0;
     let ofSecond = 0;
-    for (let at = from; at + lag < from + length; at += 1) {
+    for (let at = from; at + lag < from + length; at += step) {
       const first = samples[at] as number;
       const second = samples[at + lag] as number;
       product += first * second;

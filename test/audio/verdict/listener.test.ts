@@ -154,3 +154,17 @@ describe('what is heard', () => {
     expect(hear(pcm).bandwidthHz).toBeLessThan(4_500);
   });
 });
+
+test('noise that is sent twice is no repeat, and half a second of speech is one', () => {
+  let state = 1;
+  const noise = change(Buffer.alloc(16_000), () => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+    return (state >>> 16) % 8_000;
+  });
+  expect(hear(Buffer.concat(Array.from({ length: 20 }, () => [noise, noise]).flat())).heard).toEqual([]);
+  const found = [40_000, 48_000, 56_000].filter((at) => {
+    const twice = Buffer.concat([speech.subarray(0, at + 16_000), speech.subarray(at)]);
+    return hear(twice).heard.some(({ kind, length }) => kind === 'repeat' && length >= 8_000);
+  });
+  expect(found.length).toBeGreaterThan(0);
+});
