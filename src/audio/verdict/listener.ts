@@ -49,6 +49,8 @@ const loudDbov = -12;
 const jumpDb = 10;
 const noisyDb = 20;
 const veryNoisyDb = 10;
+/** So many sounds wait until it is known whether it is speech. */
+const mostUntold = 64;
 const nothing: readonly HeardSound[] = [];
 
 /**
@@ -88,7 +90,7 @@ export class Listener {
   private heard: HeardSound[] = [];
 
   constructor() {
-    const report = (heard: HeardSound) => this.heard.push(heard);
+    const report = (heard: HeardSound) => this.keep(heard);
     this.clicks = new ClickCheck(this.audio, report);
     this.dropouts = new DropoutCheck(this.audio, report);
   }
@@ -218,7 +220,7 @@ export class Listener {
     const repeat = this.repeats.push(samples, { from, to: from + block / 2, end: count, base });
     if (repeat === undefined) return;
     this.clicks.explain(repeat.at, repeat.at + repeat.length);
-    this.repeated.push(repeat);
+    if (this.repeated.length < mostUntold) this.repeated.push(repeat);
   }
 
   /** Tells of repeats in speech: editors copy the silence between two words. */
@@ -306,7 +308,11 @@ export class Listener {
 
   private tell(kind: SoundKind, told: Told): void {
     const { isCertain, at, length, value, unit } = told;
-    this.heard.push({ kind, isCertain, at, length, figure: { value: Math.round(value * 10) / 10, unit } });
+    this.keep({ kind, isCertain, at, length, figure: { value: Math.round(value * 10) / 10, unit } });
+  }
+
+  private keep(heard: HeardSound): void {
+    if (this.isSpeech || this.heard.length < mostUntold) this.heard.push(heard);
   }
 }
 
