@@ -1,6 +1,9 @@
-/** Samples that are kept, and those that remain when room is made: what the longest repeat and the longest click need. */
+/**
+ * Samples that are kept, and those that remain when room is made: half a second that is sent twice and as much after it,
+ * with what lies between the beginning of a repeat and its first peak.
+ */
 const capacity = 48_000;
-const remaining = capacity / 3;
+const remaining = 24_000 + 4_000;
 const mostSeams = 256;
 /** Messages shorter than 10 ms: any place is near the beginning of one. */
 const shortestMessage = 160;

@@ -155,16 +155,17 @@ describe('what is heard', () => {
   });
 });
 
-test('noise that is sent twice is no repeat, and half a second of speech is one', () => {
+test('noise that is sent twice is no repeat, and half a second of speech is one wherever it is', () => {
   let state = 1;
   const noise = change(Buffer.alloc(16_000), () => {
     state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
     return (state >>> 16) % 8_000;
   });
   expect(hear(Buffer.concat(Array.from({ length: 20 }, () => [noise, noise]).flat())).heard).toEqual([]);
-  const found = [40_000, 48_000, 56_000].filter((at) => {
+  const places = Array.from({ length: 12 }, (_, index) => 36_000 + 3_000 * index);
+  const found = places.filter((at) => {
     const twice = Buffer.concat([speech.subarray(0, at + 16_000), speech.subarray(at)]);
     return hear(twice).heard.some(({ kind, length }) => kind === 'repeat' && length >= 8_000);
   });
-  expect(found.length).toBeGreaterThan(0);
+  expect(found).toEqual(places);
 });
