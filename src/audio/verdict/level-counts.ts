@@ -4,6 +4,8 @@ const bins = 101;
 const quietest = 0.05;
 const nextQuietest = 0.1;
 const steadyDb = 3;
+/** In less than two seconds the quietest blocks may be those of a soft sound. */
+const fewestBlocks = 100;
 /** A voice has a floor of its own in its pauses if it has this many quiet blocks, and few of one value. */
 const pauseRangeDb = 30;
 const fewestPauses = 10;
@@ -25,8 +27,9 @@ export class LevelCounts {
     this.total = 0;
   }
 
-  /** The level of the pauses in whole dBov; undefined if they are digital silence, or if there are too few. */
+  /** The level of the pauses in whole dBov; undefined if they are digital silence, or if there are too few blocks. */
   get floor(): number | undefined {
+    if (this.total < fewestBlocks) return undefined;
     const floor = this.quantile(quietest);
     return floor > 0 && this.quantile(nextQuietest) - floor <= steadyDb ? floor - bins + 1 : undefined;
   }
