@@ -44,3 +44,15 @@ test('a service that echoes what it hears is not judged, and says so', () => {
 test('a reply of silence or tones is not judged, and says so', () => {
   expect(hear(Buffer.alloc(64_000)).unjudged).toBe('less than a second of speech');
 });
+
+test('a message that is sent twice hides no clicks that are far from it', () => {
+  const clicked = Buffer.from(Buffer.concat([speechPcm, speechPcm]));
+  for (let at = speechPcm.length + 640 * 50; at + 640 < clicked.length; at += 640 * 10)
+    for (let index = 0; index < 24; index += 1) {
+      const wanted = clicked.readInt16LE(at + 2 * index) + 20_000 * 0.8 ** index;
+      clicked.writeInt16LE(Math.round(Math.min(0x7fff, wanted)), at + 2 * index);
+    }
+  const twiceAt = 640 * 60;
+  const twice = Buffer.concat([clicked.subarray(0, twiceAt), clicked.subarray(twiceAt - 640)]);
+  expect(hear(twice).findings).toEqual(expect.arrayContaining(['repeat', 'click']));
+});

@@ -7,6 +7,8 @@ const leastHeight = 200;
 export class FlatTops {
   /** Where the first one of the present height is. */
   firstAt = 0;
+  /** Where the last one is. */
+  lastAt = 0;
   private readonly sides = [new Side(), new Side()] as const;
 
   /** Takes the largest and the smallest of some samples. */
@@ -21,6 +23,7 @@ export class FlatTops {
     const height = Math.abs(value);
     if (height < leastHeight) return;
     if (this.sides[0].count + this.sides[1].count === 0 || height > side.height) this.firstAt = at;
+    this.lastAt = at;
     side.add(height);
   }
 

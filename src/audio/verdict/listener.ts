@@ -259,9 +259,9 @@ export class Listener {
 
   private judgeTops(): void {
     const count = this.tops.read();
-    const { firstAt } = this.tops;
-    if (count > 0)
-      this.tell('clipping', { isCertain: true, at: firstAt, length: 1, value: count, unit: 'flat tops' });
+    const { firstAt: at, lastAt } = this.tops;
+    const length = lastAt + 1 - at;
+    if (count > 0) this.tell('clipping', { isCertain: true, at, length, value: count, unit: 'flat tops' });
     this.tops.clear();
   }
 

@@ -98,6 +98,30 @@ const nothing: readonly never[] = [];
 
 type Found = Exclude<VoiceFinding, PaceFinding>;
 
+/** What lasts a moment is explained by what is near it; so many places of a cause are known, newest last. */
+const ofMoments: ReadonlySet<VoiceFinding> = new Set(['click', 'dropout']);
+const nearMs = 500;
+const mostPlaces = 16;
+
+type Placed = Pick<FoundInVoice, 'finding' | 'atMs' | 'lengthMs'> & { isDoubtful?: boolean };
+
+interface Judged {
+  one: FoundInVoice;
+  times: number;
+  /** From and to, in milliseconds. */
+  places: (readonly [number, number])[];
+}
+
+/** What has no place is about all of the audio. */
+function placeOf({ atMs, lengthMs = 0 }: Placed): readonly [number, number] {
+  return atMs === undefined ? [0, Number.POSITIVE_INFINITY] : [atMs, atMs + lengthMs];
+}
+
+function isNear({ places }: Judged, effect: Placed): boolean {
+  const [from, to] = placeOf(effect);
+  return places.some(([start, end]) => start - nearMs <= to && from <= end + nearMs);
+}
+
 /** Judges one voice: what one side of a stream sends. A class, because every frame passes it: see ARCHITECTURE.md. */
 export class VoiceCheck {
   readonly level: LatestLevel;
@@ -109,7 +133,7 @@ export class VoiceCheck {
   private readonly pcm: PcmCheck;
   private readonly found = new Set<Found>();
   /** What was found, by its kind: the first one of the highest certainty, and how many there are. */
-  private readonly judged = new Map<VoiceFinding, { one: FoundInVoice; times: number }>();
+  private readonly judged = new Map<VoiceFinding, Judged>();
   /** Hears how the voice sounds; null if too many others are listened to, undefined before its first message. */
   private listener: Listener | null | undefined;
   private echo: EchoCheck | undefined;
@@ -195,7 +219,7 @@ export class VoiceCheck {
   judgements(): VoiceJudgement[] {
     const { from } = this.options;
     return [...this.judged.values()]
-      .filter(({ one }) => !this.isExplained(one.finding) && !this.isMisread(one.finding))
+      .filter(({ one }) => !this.isExplained(one) && !this.isMisread(one.finding))
       .map(({ one, times }) => ({
         kind: one.finding,
         side: from,
@@ -338,17 +362,18 @@ export class VoiceCheck {
   }
 
   private noteHeard({ kind, isCertain, at, length, figure }: HeardSound): readonly FoundInVoice[] {
-    if (this.isMisread(kind) || this.isExplained(kind)) return nothing;
+    if (this.isMisread(kind)) return nothing;
     if (kind === 'narrow-band' && this.hasOtherPace()) return nothing;
     const text = findingText(kind, this.options.from);
     if (text === undefined) return nothing;
     const atMs = Math.round(at / samplesPerMs);
     const remark = `${text} (${(atMs / 1_000).toFixed(2)} s: ${Math.round(figure.value * 10) / 10} ${figure.unit})`;
-    return this.enter({
+    const one: FoundInVoice = {
       ...{ finding: kind, remark, atMs, figure },
       lengthMs: Math.round(length / samplesPerMs),
       ...(isCertain ? {} : { isDoubtful: true }),
-    });
+    };
+    return this.isExplained(one) ? nothing : this.enter(one);
   }
 
   /** Whether a reply arrives at the pace of another rate: its voice is not what it sounds like. */
@@ -361,18 +386,32 @@ export class VoiceCheck {
     return voiceFindings[finding].about === 'sound' && this.isOtherFormat();
   }
 
-  private isExplained(effect: VoiceFinding): boolean {
-    for (const [cause] of this.judged) if (explains(cause, effect)) return true;
+  /** Whether it is heard only because of something else. What is certain needs a cause that is certain. */
+  private isExplained(effect: Placed): boolean {
+    for (const [kind, cause] of this.judged)
+      if (
+        explains(kind, effect.finding) &&
+        (effect.isDoubtful || !cause.one.isDoubtful) &&
+        (!ofMoments.has(effect.finding) || isNear(cause, effect))
+      )
+        return true;
     return false;
   }
 
   /** Counts what was found; returns it if it is the first of its kind, or the first that is certain. */
   private enter(one: FoundInVoice): readonly FoundInVoice[] {
     const known = this.judged.get(one.finding);
-    if (known !== undefined) known.times += 1;
+    if (known !== undefined) {
+      known.times += 1;
+      known.places = [...known.places, placeOf(one)].slice(-mostPlaces);
+    }
     const isNews = known === undefined || (known.one.isDoubtful && !one.isDoubtful);
     if (!isNews) return nothing;
-    this.judged.set(one.finding, { one, times: known?.times ?? 1 });
+    this.judged.set(one.finding, {
+      one,
+      times: known?.times ?? 1,
+      places: known?.places ?? [placeOf(one)],
+    });
     return [one];
   }
 
@@ -410,14 +449,14 @@ export class VoiceCheck {
 
   /** The rate of a service, if it is not the right one. */
   private ownRate(): JudgedPace {
-    return this.rate === undefined || this.isExplained('wrong-rate') ? [] : [this.rate];
+    return this.rate === undefined || this.isExplained(this.rate) ? [] : [this.rate];
   }
 
   /** What is certain replaces a doubt. */
   private noteRate(rate: JudgedPaceFinding | undefined): readonly FoundInVoice[] {
     if (rate === undefined || (this.rate !== undefined && (rate.isDoubtful || !this.rate.isDoubtful)))
       return nothing;
-    if (this.isExplained('wrong-rate')) return nothing;
+    if (this.isExplained(rate)) return nothing;
     this.rate = rate;
     const { finding, remark, isDoubtful } = rate;
     return this.enter({ finding, remark, ...(isDoubtful ? { isDoubtful } : {}) });
