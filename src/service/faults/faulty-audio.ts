@@ -58,7 +58,6 @@ export function createFaultyAudio({ faults, subject, clock, out }: FaultyAudioOp
   const spoilReply = (pcm: Buffer): Buffer => {
     const now = clock.now();
     if (now - lastSentAt >= replyPauseMs) spoilers = faults.strike('reply', about).map(createReplySpoiler);
-    lastSentAt = now;
     return spoilers.reduce((message, spoiler) => spoiler.spoil(message), echo.mix(pcm));
   };
 
@@ -93,6 +92,7 @@ export function createFaultyAudio({ faults, subject, clock, out }: FaultyAudioOp
     hear: echo.hear,
     send(sent) {
       const pcm = faults.list().length === 0 ? sent : spoilReply(sent);
+      lastSentAt = clock.now();
       if (pcm.length === 0 && sent.length > 0) return;
       const struck = faults.strike('audio', about);
       const isLate = timer !== undefined;
