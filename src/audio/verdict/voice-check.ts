@@ -141,6 +141,8 @@ export class VoiceCheck {
   private passed = 0;
   /** Whether the present reply was interrupted. */
   private isStopped = false;
+  /** Whether the audio has ended: the place among the listeners is given back. */
+  private isOver = false;
   /** The rate of a service; that of a device changes with its pace. */
   private rate: JudgedPaceFinding | undefined;
   /** Whole milliseconds; −1 before the first message. */
@@ -210,6 +212,8 @@ export class VoiceCheck {
 
   /** Takes what the other side says: it may come back. */
   otherSaid(pcm: Buffer): void {
+    if (this.isOver) return;
+    if (this.listener === undefined) this.beginToListen();
     if (this.listener === null) return;
     this.echo ??= new EchoCheck();
     this.echo.said(pcm, this.options.clock.now());
@@ -267,6 +271,7 @@ export class VoiceCheck {
     const isOver = now - this.lastAt >= replyPauseMs;
     const ofReply = this.isService ? this.endReply(isOver) : this.endListening(false);
     if (this.listener) this.options.budget?.release();
+    this.isOver = true;
     // A service may stop within a sample where it is interrupted.
     const hasEnded = this.isService && this.isOdd && isOver;
     const found = [...ofSamples, ...(hasEnded ? this.note('odd-sizes') : nothing), ...ofReply];
@@ -353,6 +358,7 @@ export class VoiceCheck {
   private beginToListen(): void {
     const { budget } = this.options;
     this.listener = budget === undefined ? new Listener() : (budget.take() ?? null);
+    if (this.listener === null) this.echo = undefined;
   }
 
   /** What was heard and is not told. */
