@@ -32,7 +32,13 @@ async function build(platform: string): Promise<{ file: string; missing?: string
   const out = mkdtempSync(join(tmpdir(), 'voicectl-executable-'));
   const file = join(out, `voicectl-${platform}`);
   try {
-    await execute(process.execPath, [join(root, 'release', 'executables.js'), platform, '--built', '--out', out]);
+    await execute(process.execPath, [
+      join(root, 'release', 'executables.js'),
+      platform,
+      '--built',
+      '--out',
+      out,
+    ]);
     return { file };
   } catch (thrown) {
     const { stderr } = thrown as { stderr: string };
