@@ -18,7 +18,10 @@ case "$TARGET" in
 esac
 
 folder=$(mktemp -d "${RUNNER_TEMP:-/tmp}/voicectl-XXXXXX")
-# Without a version, the newest release.
+# Without a version, that of the action itself.
+if [ -z "${VERSION:-}" ] && [ -n "${GITHUB_ACTION_PATH:-}" ]; then
+  VERSION=v$(sed -n 's/^  "version": "\([^"]*\)".*/\1/p' "$GITHUB_ACTION_PATH/package.json")
+fi
 gh release download ${VERSION:+"$VERSION"} --repo "$REPOSITORY" --dir "$folder" \
   --pattern "$name" --pattern SHA256SUMS ||
   fail "The release ${VERSION:-latest} of $REPOSITORY has no $name."
