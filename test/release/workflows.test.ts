@@ -211,6 +211,7 @@ cp ${folder}/release/* "$2"
     expect(newest.written).toMatch(/^executable=.*\/voicectl-linux-x64\n$/);
     expect(newest.asked).toMatch(/^release download --repo OWNER\/voicectl /);
     expect(step('install', { VERSION: 'v0.2.0' }).asked).toMatch(/^release download v0\.2\.0 /);
+    expect(step('install', { GITHUB_ACTION_PATH: root }).asked).toMatch(/^release download v\d+\.\d+\.\d+ /);
   });
 
   const zeros = `${'0'.repeat(64)}  voicectl-linux-x64\n`;
