@@ -1,5 +1,6 @@
 import { measureLevel } from '../../audio/level.ts';
 import type { Clock, ClockTimer } from '../../kernel/clock.ts';
+import { weighPart } from '../../kernel/part-bytes.ts';
 import { bytesPerSample } from '../../protocol/audio-format.ts';
 import type { FaultAt } from '../../protocol/faults.ts';
 import type { FaultSubject, Faults } from './faults.ts';
@@ -28,11 +29,12 @@ const spokenDbfs = -50;
 const turnPauseMs = 700;
 /** While the AI speaks, its messages take the echo along. */
 const stepMs = 20;
-/** Most messages that wait: a few seconds. */
-const mostWaiting = 500;
+/** Most audio that waits: half a minute. */
+const mostWaitingBytes = 1024 * 1024;
 
 export function createUserEcho({ faults, about, clock, out, isSpeaking }: UserEchoOptions): UserEcho {
   const waiting: { pcm: Buffer; dueAt: number }[] = [];
+  let waitingBytes = 0;
   let struck: FaultAt<'turn'> | undefined;
   let spokenAt = Number.NEGATIVE_INFINITY;
   let timer: ClockTimer | undefined;
@@ -41,6 +43,18 @@ export function createUserEcho({ faults, about, clock, out, isSpeaking }: UserEc
     const [next] = waiting;
     if (next !== undefined) timer ??= clock.after(next.dueAt - clock.now(), release);
   };
+  /** Takes at most so many bytes of the oldest message; what is left of it stays. */
+  const take = (most: number): Buffer => {
+    const oldest = waiting[0] as { pcm: Buffer; dueAt: number };
+    const { pcm } = oldest;
+    waitingBytes -= weighPart(pcm.length);
+    if (pcm.length <= most) waiting.shift();
+    else {
+      oldest.pcm = pcm.subarray(most);
+      waitingBytes += weighPart(pcm.length - most);
+    }
+    return pcm.subarray(0, Math.min(most, pcm.length));
+  };
   const release = () => {
     timer = undefined;
     while (waiting[0] !== undefined && waiting[0].dueAt <= clock.now()) {
@@ -48,7 +62,7 @@ export function createUserEcho({ faults, about, clock, out, isSpeaking }: UserEc
         timer = clock.after(stepMs, release);
         return;
       }
-      out.send((waiting.shift() as { pcm: Buffer }).pcm);
+      out.send(take(Number.POSITIVE_INFINITY));
     }
     arm();
   };
@@ -65,21 +79,27 @@ export function createUserEcho({ faults, about, clock, out, isSpeaking }: UserEc
     hear(pcm) {
       if (faults.list().length === 0) return;
       strikeTurn(pcm);
-      if (struck === undefined || waiting.length === mostWaiting) return;
+      if (struck === undefined || waitingBytes + weighPart(pcm.length) > mostWaitingBytes) return;
+      waitingBytes += weighPart(pcm.length);
       waiting.push({ pcm: scale(pcm, gainOf(struck.db)), dueAt: clock.now() + struck.delay });
       arm();
     },
     mix(pcm) {
       const now = clock.now();
-      let mixed = pcm;
-      while (waiting[0] !== undefined && waiting[0].dueAt <= now && mixed === pcm)
-        mixed = add(pcm, (waiting.shift() as { pcm: Buffer }).pcm);
+      const due: Buffer[] = [];
+      let room = pcm.length & ~1;
+      while (room > 0 && waiting[0] !== undefined && waiting[0].dueAt <= now) {
+        const part = take(room);
+        due.push(part);
+        room -= part.length;
+      }
       arm();
-      return mixed;
+      return due.length === 0 ? pcm : add(pcm, Buffer.concat(due));
     },
     close() {
       timer?.cancel();
       waiting.length = 0;
+      waitingBytes = 0;
     },
   };
 }
