@@ -44,8 +44,8 @@ export function judgeReplyVoice(stream: Seen, { check, audioMs, isOddEcho }: Jud
   const rate = found.find(({ finding }) => finding === 'wrong-rate');
   if (rate !== undefined) return (check.isRateDoubtful ? warn : fail)(rate.remark, stream);
   const heard = found.filter(({ finding }) => voiceFindings[finding].about === 'sound');
-  const { unjudged } = check;
-  const rateText = unjudged === undefined ? '' : `; its rate is not judged by the voice: ${unjudged}`;
+  const { rateUnjudged } = check;
+  const rateText = rateUnjudged === undefined ? '' : `; its rate is not judged by the voice: ${rateUnjudged}`;
   // How a voice sounds is no question of its format, so it stands beside the verdict.
   const heardText = heard.map(({ remark }) => `; ${remark}`).join('');
   return pass(`${Math.round(audioMs)} ms of audio fit the format${rateText}${heardText}`, stream);

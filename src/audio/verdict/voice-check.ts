@@ -289,10 +289,15 @@ export class VoiceCheck {
 
   /** Why the voice was not judged; undefined if it was, or nobody listened. */
   get unjudged(): string | undefined {
-    const isUnheard = this.scale === undefined ? 'less than a second of speech' : undefined;
     if (this.isOtherFormat()) return undefined;
     if (this.listener === null) return 'too many voices at once';
-    return this.listener?.unjudged ?? isUnheard;
+    return this.listener?.unjudged;
+  }
+
+  /** Why the voice does not tell the rate; undefined if it does, or nobody measured it. */
+  get rateUnjudged(): string | undefined {
+    if (this.isOtherFormat()) return undefined;
+    return this.scale === undefined ? 'less than a second of speech' : undefined;
   }
 
   /** Whether the rate that was found in the audio of a service has another explanation. */
