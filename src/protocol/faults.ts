@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { closeCodeSchema, closeReasonSchema } from './close-code-schema.ts';
+import { durationSchema } from './duration.ts';
 import {
   after,
   delay,
@@ -175,13 +176,20 @@ const replyAudioFaults = {
 const decibels = (fallback: number, most: number, what: string) =>
   z.number().min(-80).max(most).default(fallback).describe(what);
 
+const leastSpacingMs = 10;
+const spacing = (what: string) =>
+  durationSchema
+    .refine((ms) => ms >= leastSpacingMs, `expected at least ${leastSpacingMs}ms`)
+    .prefault('1s')
+    .describe(what);
+
 /** What can go wrong with the sound of a whole reply. */
 const replySoundFaults = {
   clicks: fault({
     at: 'reply',
     summary: 'the audio clicks',
     parameters: {
-      every: duration('1s', 'From one click to the next'),
+      every: spacing('From one click to the next'),
       db: decibels(-10, 0, 'Height of a click, in dBFS'),
     },
   }),
@@ -189,7 +197,7 @@ const replySoundFaults = {
     at: 'reply',
     summary: 'pieces of the audio are replaced by silence',
     parameters: {
-      every: duration('1s', 'From one to the next'),
+      every: spacing('From one to the next'),
       for: duration('20ms', 'Length of each'),
     },
   }),

@@ -138,3 +138,8 @@ test('an upgrade that is kept waiting is let go of when the device gives up', as
   // The emulator ends its half as well, or the socket would stay.
   await closed;
 });
+
+test.each(['clicks', 'dropouts'])('%s are at least 10 ms apart', (name) => {
+  expect(() => readFault(`${name}:every=9ms`)).toThrow(/every: expected at least 10ms/);
+  expect(readFault(`${name}:every=10ms`)).toMatchObject({ every: 10 });
+});
