@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { type Collector, createCollector } from '../../src/conformance/drill/stage.ts';
 import { createEmulator, type Emulator } from '../../src/emulator/emulator.ts';
 import type { EmulatorOptions } from '../../src/emulator/options.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { createRedactor } from '../../src/kernel/redact.ts';
 import { joinService } from '../../src/wire/client/join.ts';
 import type { StreamExchange, WireMessage } from '../../src/wire/exchange.ts';
-import { type Collector, createCollector } from '../helpers/collector.ts';
 
 const started: Emulator[] = [];
 afterEach(async () => {

@@ -210,7 +210,7 @@ function deviceOf(id: string, exchange: TokenExchange): unknown {
 }
 
 /** A tap that keeps everything as exchanges. */
-interface Collector {
+export interface Collector {
   readonly tap: Tap;
   /** The token requests so far, one for each attempt. */
   readonly tokens: readonly TokenExchange[];
@@ -219,7 +219,7 @@ interface Collector {
 }
 
 /** Keeps a whole conversation, audio included: only for short conversations. */
-function createCollector(): Collector {
+export function createCollector(): Collector {
   const tokens: TokenExchange[] = [];
   const messages: WireMessage[] = [];
   let upgrade: Upgrade | undefined;

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { createCollector } from '../../../src/conformance/drill/stage.ts';
 import { VoicectlError } from '../../../src/kernel/errors.ts';
 import { createRedactor } from '../../../src/kernel/redact.ts';
 import { type ConnectOptions, connect } from '../../../src/wire/client/connect.ts';
 import type { StreamExchange } from '../../../src/wire/exchange.ts';
 import { joinTaps } from '../../../src/wire/tap.ts';
-import { createCollector } from '../../helpers/collector.ts';
 import { createCountedClock } from '../../helpers/counted-clock.ts';
 import { setUpServices } from '../../helpers/services.ts';
 import { createWatch } from '../../helpers/watch.ts';
