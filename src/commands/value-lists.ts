@@ -31,6 +31,10 @@ const lists: Record<ValueList, (surroundings: Surroundings) => Promise<ListedVal
     const { serviceRules } = await import('../rules/catalogue.ts');
     return serviceRules.map(titled);
   },
+  async exchanges() {
+    const { againIds } = await import('../conformance/again.ts');
+    return againIds().map(titled);
+  },
   async situations() {
     const { drillRules, situations } = await import('../conformance/drill/catalogue.ts');
     return [...drillRules, ...situations].map(titled);

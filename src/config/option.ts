@@ -83,6 +83,7 @@ export type ValueList =
   | 'faults'
   | 'networks'
   | 'rules'
+  | 'exchanges'
   | 'situations'
   | 'scenarios'
   | 'sounds'

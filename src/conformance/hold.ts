@@ -165,7 +165,7 @@ export function createHolding(options: HoldOptions): Holding {
 
 /** Whether an exchange is of a step. */
 export function isOfStep(id: string, step: string): boolean {
-  return id === step || id.startsWith(`${step}-`) || (step === 'C' && /^C\d+$/.test(id));
+  return id === step || id.startsWith(`${step}-`) || (step === 'C' && /^C\d+(-token)?$/.test(id));
 }
 
 interface TakeOverOptions {

@@ -13,6 +13,8 @@ export interface PlanOptions {
   levels: ReadonlySet<CheckLevel>;
   /** Only the steps for these rules; without rules, every step of the levels. */
   rules: readonly string[];
+  /** Only these steps, of any level, in place of those of rules. */
+  steps?: readonly string[];
   /** Only one device is used, and none exhausted. */
   isAlone: boolean;
   wrongKey: boolean;
@@ -55,13 +57,16 @@ export function allSteps({ waitMs }: Pick<PlanOptions, 'waitMs'>): readonly Step
 /** Plans a run. Pure: nothing is sent. */
 export function planRun(options: PlanOptions): Plan {
   const all = allSteps(options);
-  const wanted = options.rules.length === 0 ? all.map(({ id }) => id) : options.rules.flatMap(stepsFor);
-  // A selected rule is checked at any level.
+  const selected =
+    options.steps ?? (options.rules.length === 0 ? undefined : options.rules.flatMap(stepsFor));
+  const wanted = selected ?? all.map(({ id }) => id);
+  // What is selected is asked at any level.
   const levels: ReadonlySet<CheckLevel> =
-    options.rules.length === 0 ? options.levels : new Set(['base', 'standard', 'exhaust', 'thorough']);
+    selected === undefined ? options.levels : new Set(['base', 'standard', 'exhaust', 'thorough']);
   const steps = withUsed(all, wanted).filter((step) => levels.has(step.level) && isPossible(step, options));
   const cost = addCosts(steps.map((step) => step.cost));
-  const rules = options.rules.length > 0 ? options.rules : steps.flatMap(({ id }) => rulesOf(id));
+  const confirmed = options.steps === undefined ? steps.flatMap(({ id }) => rulesOf(id)) : [];
+  const rules = options.rules.length > 0 ? options.rules : confirmed;
   const more = [...planControls(options.rules, steps, options), ...planSecondTry(rules, options)];
   return {
     steps,

@@ -18,19 +18,33 @@ const maxTextLength = 2_000;
 export type EvidenceJson = ReturnType<typeof tokenEvidence> | ReturnType<typeof streamEvidence>;
 
 export function evidenceJson(evidence: readonly Seen[]): EvidenceJson[] {
-  return evidence
-    .slice(0, maxExchanges)
-    .map(({ id, exchange }) =>
-      exchange.kind === 'token' ? tokenEvidence(id, exchange) : streamEvidence(id, exchange),
-    );
+  return evidence.slice(0, maxExchanges).map((seen) => exchangeJson(seen));
 }
 
-function tokenEvidence(id: string, { wallAt, request, answer, granted, breakdown, totalMs }: TokenExchange) {
+/** One exchange; `isWhole`: nothing of it is cut. */
+export function exchangeJson({ id, exchange }: Seen, isWhole = false): EvidenceJson {
+  const most = isWhole
+    ? { messages: Number.POSITIVE_INFINITY, text: Number.POSITIVE_INFINITY }
+    : { messages: maxMessages, text: maxTextLength };
+  return exchange.kind === 'token' ? tokenEvidence(id, exchange, most) : streamEvidence(id, exchange, most);
+}
+
+/** How much of an exchange is shown: messages of a stream, and characters of each text. */
+interface Most {
+  messages: number;
+  text: number;
+}
+
+function tokenEvidence(
+  id: string,
+  { wallAt, request, answer, granted, breakdown, totalMs }: TokenExchange,
+  most: Most,
+) {
   return {
     id,
     at: new Date(wallAt).toISOString(),
-    request: requestJson(request),
-    answer: answer === undefined ? null : answerJson(answer),
+    request: requestJson(request, most),
+    answer: answer === undefined ? null : answerJson(answer, most),
     token: granted === undefined ? null : { header: granted.header ?? null, claims: granted.claims ?? null },
     error: breakdown?.message ?? null,
     ms: Math.round(totalMs),
@@ -38,36 +52,36 @@ function tokenEvidence(id: string, { wallAt, request, answer, granted, breakdown
   };
 }
 
-function streamEvidence(id: string, { upgrade, messages, end }: StreamExchange) {
+function streamEvidence(id: string, { upgrade, messages, end }: StreamExchange, most: Most) {
   return {
     id,
     at: new Date(upgrade.wallAt).toISOString(),
-    request: requestJson(upgrade.request),
-    answer: upgrade.answer === undefined ? null : answerJson(upgrade.answer),
+    request: requestJson(upgrade.request, most),
+    answer: upgrade.answer === undefined ? null : answerJson(upgrade.answer, most),
     error: upgrade.breakdown?.message ?? end?.breakdown?.message ?? null,
-    messages: messages.slice(0, maxMessages).map((message) => messageJson(message, upgrade.at)),
+    messages: messages.slice(0, most.messages).map((message) => messageJson(message, upgrade.at, most)),
     messageCount: messages.length,
     close: end === undefined ? null : { code: end.code, reason: end.reason, by: end.by },
   };
 }
 
-function requestJson({ method, url, headers, body }: HttpRequest) {
-  return { method, url, headers, body: cut(body) };
+function requestJson({ method, url, headers, body }: HttpRequest, most: Most) {
+  return { method, url, headers, body: cut(body, most) };
 }
 
-function answerJson({ status, headers, body }: HttpAnswer) {
-  return { status, headers, body: cut(body) };
+function answerJson({ status, headers, body }: HttpAnswer, most: Most) {
+  return { status, headers, body: cut(body, most) };
 }
 
-function messageJson(message: WireMessage, startedAt: number) {
+function messageJson(message: WireMessage, startedAt: number, most: Most) {
   const common = { ms: Math.round(message.at - startedAt), from: message.from, opcode: message.opcode };
   if ('token' in message) return { ...common, bytes: message.bytes, token: message.token.hash };
-  if ('text' in message) return { ...common, text: cut(message.text) };
+  if ('text' in message) return { ...common, text: cut(message.text, most) };
   return { ...common, bytes: message.bytes };
 }
 
-function cut(text: string): string {
-  return text.length <= maxTextLength ? text : `${text.slice(0, maxTextLength)}…`;
+function cut(text: string, most: Most): string {
+  return text.length <= most.text ? text : `${text.slice(0, most.text)}…`;
 }
 
 /** Longer bodies are no command that anybody types. */

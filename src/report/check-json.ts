@@ -1,9 +1,10 @@
+import type { AskedAgain } from '../conformance/again.ts';
 import type { CheckResult } from '../conformance/check.ts';
 import { totalOf } from '../conformance/cost.ts';
 import type { Judged } from '../conformance/judge.ts';
 import type { Plan } from '../conformance/plan.ts';
 import { version } from '../kernel/version.ts';
-import { evidenceJson } from './check-evidence.ts';
+import { type EvidenceJson, evidenceJson, exchangeJson } from './check-evidence.ts';
 
 /** One rule, as a line of JSON. */
 export function ruleObject({ rule, finding, evidence, expected }: Judged) {
@@ -21,8 +22,21 @@ export function ruleObject({ rule, finding, evidence, expected }: Judged) {
   };
 }
 
+/** One exchange that was asked again, whole. */
+export function exchangeObject({ seen, step }: AskedAgain) {
+  const { id, ...body }: ExchangeFields = exchangeJson(seen, true);
+  return { type: 'exchange', id, step: step.id, title: step.title, ...body };
+}
+
+/** What an exchange has, a token request or a stream. */
+type ExchangeFields = Pick<EvidenceJson, 'id' | 'at' | 'request' | 'answer' | 'error'> &
+  Partial<Omit<Extract<EvidenceJson, { token: unknown }>, 'id' | 'at' | 'request' | 'answer' | 'error'>> &
+  Partial<Omit<Extract<EvidenceJson, { close: unknown }>, 'id' | 'at' | 'request' | 'answer' | 'error'>>;
+
+type SpentRun = Pick<CheckResult, 'verdicts' | 'spent' | 'stopped' | 'exitCode' | 'elapsedMs'>;
+
 /** The last line. `requests` are those over HTTP, with and without a key. */
-export function checkSummaryObject({ verdicts, spent, stopped, exitCode, elapsedMs }: CheckResult) {
+export function checkSummaryObject({ verdicts, spent, stopped, exitCode, elapsedMs }: SpentRun) {
   return {
     type: 'summary',
     version,

@@ -13,23 +13,65 @@ const titleWidth = 42;
 const indent = ' '.repeat(idWidth);
 const shownExchanges = 3;
 
-/** A rule, and below it what was seen where that is not what the rule says. No line is longer than 80 columns. */
-export function ruleLines({ rule, finding, evidence, expected }: Judged, style: Style): string[] {
+/**
+ * A rule, and below it what was seen where that is not what the rule says. No line is longer than 80 columns. `isDetailed`:
+ * every exchange is named, of a rule that passed too.
+ */
+export function ruleLines(
+  { rule, finding, evidence, expected }: Judged,
+  style: Style,
+  isDetailed = false,
+): string[] {
   const { verdict, message } = finding;
-  const title = rule.title.padEnd(titleWidth);
-  const ids = idsText(finding.evidence, width - idWidth - verdictWidth - titleWidth - 1);
+  const { ids, more } = namesOf(finding, isDetailed);
   const mark = markOf(verdict, style)(verdict.padEnd(verdictWidth));
-  const line = `${rule.id.padEnd(idWidth)}${mark}${title} ${verdict === 'skipped' ? '' : ids}`.trimEnd();
-  if (verdict === 'pass')
-    return expected === undefined ? [line] : [line, ...wrap(`expected to fail, but passes: ${expected}`)];
+  const line = `${rule.id.padEnd(idWidth)}${mark}${rule.title.padEnd(titleWidth)} ${ids}`.trimEnd();
+  if (verdict === 'pass') {
+    const surprise = expected === undefined ? [] : wrap(`expected to fail, but passes: ${expected}`);
+    return [line, ...more, ...surprise];
+  }
   if (verdict === 'skipped') return [line, ...wrap(message).map((text) => style.dim(text))];
-  const shown = verdict === 'observed' ? [] : evidence.slice(0, shownExchanges);
+  const shown =
+    verdict === 'observed' ? [] : evidence.slice(0, isDetailed ? evidence.length : shownExchanges);
   return [
     line,
+    ...more,
     ...wrap(message),
     ...(expected === undefined ? [] : wrap(`expected: ${expected}`)),
     ...shown.flatMap((seen) => wrap(`${seen.id}: ${exchangeLine(seen)}`).map((text) => style.dim(text))),
   ];
+}
+
+/** The exchanges of a finding behind its title, and those for which there is no place in lines of their own. */
+function namesOf(
+  { verdict, evidence }: Judged['finding'],
+  isDetailed: boolean,
+): { ids: string; more: readonly string[] } {
+  const columns = width - idWidth - verdictWidth - titleWidth - 1;
+  if (!isDetailed)
+    return { ids: ['pass', 'skipped'].includes(verdict) ? '' : idsText(evidence, columns), more: [] };
+  const all = foldNames(evidence).join(' ');
+  return all.length <= columns ? { ids: all, more: [] } : { ids: '', more: wrap(all) };
+}
+
+/** Names of exchanges, those of a series as one: `X-1…X-60`. */
+export function foldNames(names: readonly string[]): string[] {
+  const folded: { first: string; last: string; count: number }[] = [];
+  for (const name of names) {
+    const series = folded.at(-1);
+    if (series !== undefined && isNext(series.last, name)) {
+      series.last = name;
+      series.count += 1;
+    } else folded.push({ first: name, last: name, count: 1 });
+  }
+  return folded.flatMap(({ first, last, count }) =>
+    count === 1 ? [first] : count === 2 ? [first, last] : [`${first}…${last}`],
+  );
+}
+
+function isNext(name: string, next: string): boolean {
+  const number = /\d{1,9}$/.exec(name);
+  return number !== null && next === `${name.slice(0, number.index)}${Number(number[0]) + 1}`;
 }
 
 /** As many names as fit, and how many more there are. */
@@ -47,17 +89,26 @@ function wrap(text: string): string[] {
   return wrapText(text).map((line) => `${indent}${line}`);
 }
 
-/** The counts, the cost, and why the run ended early. */
+/** The counts, the cost, why the run ended early, and how to see what failed. */
 export function checkSummaryLines(
-  { verdicts, spent, elapsedMs, stopped }: CheckResult,
+  { rules, verdicts, spent, elapsedMs, stopped }: CheckResult,
   style: Style,
 ): string[] {
+  const failed = rules.find(({ finding }) => finding.verdict === 'fail')?.rule.id;
   return [
     '',
     ...stoppedLines(stopped),
     countsText(verdicts, style),
-    `${costText(spent)}, ${secondsText(elapsedMs, 1)}`,
+    spentLine({ spent, elapsedMs }),
+    ...(failed === undefined
+      ? []
+      : [`To repeat the exchanges of a failed rule and print them whole: --again ${failed}`]),
   ];
+}
+
+/** What a run has cost. */
+export function spentLine({ spent, elapsedMs }: Pick<CheckResult, 'spent' | 'elapsedMs'>): string {
+  return `${costText(spent)}, ${secondsText(elapsedMs, 1)}`;
 }
 
 export function costText({ tokens, plain, connections }: Cost): string {

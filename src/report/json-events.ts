@@ -4,7 +4,7 @@ import type { SecondSummary } from '../runs/load/summary.ts';
 import type { RepeatSummary } from '../runs/repeat.ts';
 import type { EmulatorEvent, EmulatorEventBody } from '../service/events.ts';
 import type { SessionEvent } from '../session/events.ts';
-import type { checkSummaryObject, planObject, ruleObject } from './check-json.ts';
+import type { checkSummaryObject, exchangeObject, planObject, ruleObject } from './check-json.ts';
 import type { drilledObject, drillSummaryObject, situationObject } from './drill-json.ts';
 
 /**
@@ -438,6 +438,7 @@ function judgement(says: string) {
 const checkEvents: DescribedEvents<
   | Typed<'plan', ReturnType<typeof planObject>>
   | Typed<'rule', ReturnType<typeof ruleObject>>
+  | Typed<'exchange', ReturnType<typeof exchangeObject>>
   | Typed<'summary', ReturnType<typeof checkSummaryObject>>,
   never
 > = {
@@ -455,6 +456,24 @@ const checkEvents: DescribedEvents<
   rule: {
     says: 'The verdict on one rule.',
     fields: { id: 'string: R1 …', ...verdictFields, 'expected?': 'string: why --expected lets it fail' },
+  },
+  exchange: {
+    says: 'One exchange, whole, with --again. Keys and tokens are concealed.',
+    fields: {
+      id: 'string: E6 …',
+      step: 'string: the step of the plan that it belongs to',
+      title: 'string: what was asked',
+      at: 'string: when it began',
+      request: 'object: method, url, headers and body',
+      answer: 'object or null: status, headers and body',
+      error: 'string or null: why there is no complete answer',
+      'token?': 'object or null: header and claims of the granted token',
+      'ms?': 'number: until the end of the answer',
+      'again?': 'string: the curl command that sends it',
+      'messages?': 'list: of a stream, each with ms, from, opcode and text or bytes',
+      'messageCount?': 'number: how many there were',
+      'close?': 'object or null: code, reason and by',
+    },
   },
   summary: {
     says: 'The result; last.',

@@ -52,9 +52,7 @@ describe('what it prints', () => {
   test('is a line for each rule, and what was seen below those that did not pass; none is longer than 80', async () => {
     const { code, lines, stderr } = await check({ change: wrong });
     expect([code, stderr]).toEqual([1, '']);
-    expect(lines[line(lines, 'R10')]).toBe(
-      'R10  pass     sub is the device ID                       E1 E2 E3 E10 E11',
-    );
+    expect(lines[line(lines, 'R10')]).toBe('R10  pass     sub is the device ID');
     const at = line(lines, 'R12');
     expect(lines[at]).toMatch(/^R12 {2}fail {5}exp is 60 s after iat {22}E1/);
     expect(lines.slice(at + 1, at + 3)).toEqual([
@@ -62,7 +60,20 @@ describe('what it prints', () => {
       expect.stringMatching(/^ {5}E1: POST \/api\/websocket-voice\/token answered 200 in \d+ ms$/),
     ]);
     expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(80);
-    expect(lines.at(-3)).toMatch(/^\d+ pass, 1 fail, 1 warn/);
+    expect(lines.at(-4)).toMatch(/^\d+ pass, 1 fail, 1 warn/);
+  });
+
+  test('with --verbose names every exchange of a rule that passed; a series is one name', async () => {
+    const { lines } = await check({ flags: ['--verbose', '--rule', 'R10', '--rule', 'R30'] });
+    expect(lines[line(lines, 'R10')]).toMatch(/^R10 {2}pass {5}sub is the device ID {23}E1 E3 X-1…X-60$/);
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(80);
+  });
+
+  test('ends with the flag that prints the exchanges of the first failed rule', async () => {
+    const { lines } = await check({ change: wrong });
+    expect(lines.at(-2)).toBe('To repeat the exchanges of a failed rule and print them whole: --again R12');
+    const { stdout } = await check({});
+    expect(stdout).not.toContain('--again');
   });
 
   test('with --json is an object for each rule, and a summary at the end', async () => {
@@ -287,4 +298,94 @@ test('a time limit names the exchange that it waited for', async () => {
   const { code, stderr } = await sandbox.runHere(['check', '--local', '--timeout', '2s', '-q']);
   expect(code).toBe(7);
   expect(stderr).toMatch(/Timed out after 2 s, waiting for [A-Z]\w*: \w/);
+});
+
+describe('--again', () => {
+  const again = (id: string, flags: string[] = [], change: Partial<MiniBehaviour> = {}) =>
+    check({ flags: ['--again', id, ...flags], change });
+
+  test('asks one exchange and those that it needs, and prints them whole, without key or token', async () => {
+    const { code, stdout, stderr, arrived } = await again('s3');
+    expect([code, stderr]).toEqual([0, '']);
+    expect(arrived.map(({ method }) => method)).toEqual(['POST', 'UPGRADE']);
+    const lines = stdout.split('\n');
+    expect(lines[0]).toBe('E2  valid request, v1 path, without Accept');
+    for (const text of [
+      '    > POST http://127.0.0.1:PORT/api/v1/websocket-voice/token',
+      '    > Content-Type: application/json',
+      '    > {"apiKey":"[redacted]","deviceId":"d1"}',
+      '    < Cache-Control: no-cache, no-store, must-revalidate',
+      'S3  a token of the v1 path, then 641 bytes, then text',
+      '    > GET ws://127.0.0.1:PORT/voice-stream',
+    ])
+      expect(stdout.replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:PORT').split('\n')).toContain(text);
+    expect(stdout).toMatch(/^ {4,6}\d\.\d{3} s +> the token, \d+ bytes of text$/m);
+    expect(stdout).toMatch(/^ {4,6}\d\.\d{3} s +< .*service_voice_connected/m);
+    expect(stdout).toMatch(/^ {4,6}\d\.\d{3} s +> 641 bytes of audio$/m);
+    expect(stdout).toMatch(/^ {4,6}\d\.\d{3} s +> voicectl check$/m);
+    expect(stdout).toMatch(/^ {4,6}\d\.\d{3} s +> close 1000/m);
+    expect(stdout).not.toContain(key);
+    expect(stdout).not.toMatch(/eyJ[\w-]+\.[\w-]+\./);
+  });
+
+  test('with a rule asks what the rule needs, and says its verdict', async () => {
+    const { code, stdout, arrived } = await again('r12', [], wrong);
+    expect(code).toBe(1);
+    expect(arrived).toHaveLength(1);
+    expect(stdout).toContain('    token claims {');
+    expect(stdout).toMatch(/^R12 {2}fail {5}exp is 60 s after iat/m);
+  });
+
+  test('prints of a series what shows the rule, and the rest as one line', async () => {
+    const { stdout } = await again('X-61');
+    expect(stdout).toContain('X-1…X-60: 60 exchanges, not shown without --verbose');
+    expect(stdout.match(/^X-/gm)).toHaveLength(2);
+  });
+
+  test('takes the name of a second try, and of one of many', async () => {
+    expect((await again('E6/2')).arrived).toHaveLength(1);
+    expect((await again('C11', ['--dry-run'])).stdout).toMatch(/^C {8}10 streams/m);
+  });
+
+  test('with --json prints an object for each exchange, the verdict and a summary', async () => {
+    const { stdout } = await again('R17', ['--json']);
+    const objects = stdout
+      .trim()
+      .split('\n')
+      .map((text) => JSON.parse(text) as RuleLine);
+    expect(objects).toMatchObject([
+      { type: 'exchange', id: 'E6', step: 'E6', title: 'JSON that is cut off', answer: { status: 400 } },
+      { type: 'rule', id: 'R17', verdict: 'pass' },
+      { type: 'summary', requests: 1, connections: 0, exitCode: 0 },
+    ]);
+  });
+
+  test.each([
+    ['E99', /there is no rule or exchange E99, did you mean E9\?/],
+    ['R177', /there is no rule or exchange R177, did you mean R17\?/],
+    ['S33', /there is no rule or exchange S33, did you mean S3\?/],
+    ['hello', /there is no rule or exchange hello\n/],
+  ])('refuses %s and names the nearest', async (id, message) => {
+    const { code, stderr, arrived } = await again(id);
+    expect([code, arrived]).toEqual([2, []]);
+    expect(stderr).toMatch(message);
+  });
+
+  test('says why an exchange cannot be asked with these options', async () => {
+    const { code, stderr } = await again('E10', ['--no-wrong-key']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('E10 cannot be asked with --no-wrong-key');
+    expect((await again('E3', ['--one-device'])).stderr).toContain('E3 cannot be asked with --one-device');
+    expect((await again('K4')).stderr).toContain('K4 cannot be asked without TLS');
+  });
+
+  test('says what stopped it, with the exit code of a check', async () => {
+    const { port } = await services.tcp((socket) => socket.destroy());
+    const ended = await runInProcess(['check', '--base-url', `http://127.0.0.1:${port}`, '--again', 'E1'], {
+      env: { VOICECTL_API_KEY: key },
+      clock: hastyClock,
+    });
+    expect(ended.code).toBe(4);
+    expect(ended.stdout).toContain('E1  valid request, unversioned path, with Accept');
+  });
 });

@@ -1,4 +1,4 @@
-import { type CheckOptions, checkService, rulesIn } from '../../conformance/check.ts';
+import { type CheckOptions, type CheckResult, checkService, rulesIn } from '../../conformance/check.ts';
 import { findRule, readExpected } from '../../conformance/expected.ts';
 import type { Judged } from '../../conformance/judge.ts';
 import { readKeySet } from '../../conformance/jwks.ts';
@@ -12,15 +12,16 @@ import { checkSummaryObject, ruleObject } from '../../report/check-json.ts';
 import { checkSummaryLines, ruleLines } from '../../report/check-lines.ts';
 import { wrapText } from '../../report/verdict-lines.ts';
 import { sendRequest } from '../../wire/client/http.ts';
-import type { ContextOf } from '../command.ts';
 import { followSteps, openExchanges, printPlan, scopeOf, subjectName } from '../conformance/exchanges.ts';
 import { runVerdicts } from '../conformance/run-verdicts.ts';
-import type { checkSpec } from './spec.ts';
-
-type CheckContext = ContextOf<typeof checkSpec>;
+import type { CheckContext } from './spec.ts';
 
 export async function run(context: CheckContext): Promise<number> {
-  const { settings, style } = context;
+  const { settings, style, verbose } = context;
+  if (settings.again !== undefined) {
+    const { runAgain } = await import('./again.ts');
+    return runAgain(context, { id: settings.again, inputs: () => readInputs(context) });
+  }
   const scope = scopeOf(context, rulesOf(context));
   if (settings.dryRun) {
     await printPlan(context, scope);
@@ -28,7 +29,7 @@ export async function run(context: CheckContext): Promise<number> {
   }
   const subject = subjectName(context);
   const strict = settings.strict === true;
-  return runVerdicts(context, { command: 'check', subject }, async () => {
+  return runVerdicts<Judged, CheckResult>(context, { command: 'check', subject }, async () => {
     const inputs = await readInputs(context);
     const { options, close } = await openExchanges(context, scope);
     return {
@@ -45,7 +46,7 @@ export async function run(context: CheckContext): Promise<number> {
           expected === undefined ? finding.message : `${finding.message} (expected: ${expected})`;
         return { id, title, verdict: finding.verdict, message };
       },
-      lines: (judged) => ruleLines(judged, style),
+      lines: (judged) => ruleLines(judged, style, verbose),
       detail: ruleDetail,
       object: ruleObject,
       judgedIn: ({ rules }) => rules,

@@ -1,4 +1,4 @@
-import { defineSpec } from '../command.ts';
+import { type ContextOf, defineSpec } from '../command.ts';
 
 export const checkSpec = defineSpec({
   name: 'check',
@@ -12,6 +12,7 @@ export const checkSpec = defineSpec({
     'level',
     'dryRun',
     'rule',
+    'again',
     'expected',
     'dialect',
     'wait',
@@ -23,5 +24,8 @@ export const checkSpec = defineSpec({
     'voicectl check --base-url https://voice.example --dry-run',
     'voicectl check --base-url https://voice.example --junit check.xml --html check.html',
     'voicectl check --base-url https://voice.example --rule R12 --rule R41',
+    'voicectl check --base-url https://voice.example --again R17',
   ],
 });
+
+export type CheckContext = ContextOf<typeof checkSpec>;

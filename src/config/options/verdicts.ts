@@ -1,6 +1,8 @@
 import { askers, define } from '../option.ts';
 import { parseChoice, parseDuration, parseFlag, parseInteger, parseText } from '../parse.ts';
 
+const oneAgain = '--again asks a part of a check';
+
 /** `check`. */
 export const checkSettings = {
   devices: define({
@@ -49,6 +51,24 @@ export const checkSettings = {
     flagOnly: true,
     defaultText: 'all',
     help: 'judge only this rule, such as R12, and send only what it needs (repeatable)',
+  }),
+  again: define({
+    commands: ['check'],
+    group: 'verdicts',
+    flag: '--again <ID>',
+    values: 'exchanges',
+    parse: parseText,
+    flagOnly: true,
+    without: {
+      rule: oneAgain,
+      expected: oneAgain,
+      strict: oneAgain,
+      junit: oneAgain,
+      html: oneAgain,
+      open: oneAgain,
+      baseline: oneAgain,
+    },
+    help: 'repeat one exchange, such as E6, or those of a rule, and print them whole',
   }),
   oneDevice: define({
     commands: askers,

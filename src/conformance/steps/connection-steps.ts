@@ -16,6 +16,10 @@ export const connectionSteps: readonly Step[] = [
     level: 'standard',
     cost: { tokens: connectionsPerDevice + 3, plain: 0, connections: connectionsPerDevice + 3 },
     device: 'many',
+    exchanges: [
+      ...Array.from({ length: connectionsPerDevice + 2 }, (_, index) => `C${index + 1}`),
+      'C-other',
+    ].flatMap((name) => [name, `${name}-token`]),
     takesMs: 3_000,
     run: fillUp,
   },

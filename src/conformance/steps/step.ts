@@ -13,6 +13,8 @@ export interface Step {
   cost: Cost;
   /** The device that it is asked for, where another than the user's own is needed. */
   device?: DeviceRole;
+  /** The names of its exchanges, if they are not its own. */
+  exchanges?: readonly string[];
   /** Steps whose tokens or streams it uses. */
   uses?: readonly string[];
   /** Not sooner than this after the step began. */

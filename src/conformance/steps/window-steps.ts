@@ -33,6 +33,7 @@ export const exhaustSteps: readonly Step[] = [
     level: 'exhaust',
     cost: { tokens: burst, plain: 0, connections: 0 },
     device: 'exhausted',
+    exchanges: Array.from({ length: burst }, (_, index) => `X-${index + 1}`),
     takesMs: (burst / perSecond) * 1000,
     run: exhaust,
   },

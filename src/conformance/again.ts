@@ -1,0 +1,116 @@
+import { exitCodes, VoicectlError } from '../kernel/errors.ts';
+import { didYouMean } from '../protocol/suggestion.ts';
+import { serviceRules } from '../rules/catalogue.ts';
+import type { Rule, Seen } from '../rules/rule.ts';
+import type { Cost } from './cost.ts';
+import { createHolding, type HoldOptions, isOfStep } from './hold.ts';
+import { type Judged, judgeFirst } from './judge.ts';
+import { stepsToConfirm } from './needed.ts';
+import { allSteps, type PlanOptions, planRun } from './plan.ts';
+import type { Step } from './steps/step.ts';
+import { plainPortStep } from './steps/transport-steps.ts';
+
+/** What is asked again: an exchange, or those of a rule. */
+export interface Again {
+  /** As `check` prints it: `R17`, `E6`, `X-61`. */
+  id: string;
+  rule?: Rule;
+  /** The steps that ask it, without those that they use. */
+  steps: readonly string[];
+}
+
+/** An exchange that was asked again, and the step that asked it. */
+export interface AskedAgain {
+  seen: Seen;
+  step: Pick<Step, 'id' | 'title'>;
+}
+
+export interface AgainResult {
+  exchanges: readonly AskedAgain[];
+  /** The verdict of this one try on the rule that was named. */
+  judged: Judged | undefined;
+  /** Why steps were not asked, by their id. */
+  leftOut: ReadonlyMap<string, string>;
+  spent: Cost;
+  stopped: VoicectlError | undefined;
+  exitCode: number;
+  elapsedMs: number;
+}
+
+export type AgainOptions = Omit<HoldOptions, 'plan' | 'isAlone' | 'waitMs'> & { scope: PlanOptions };
+
+/** Every name that `--again` takes. */
+export function againIds(): { id: string; title: string }[] {
+  return [...serviceRules, ...allSteps({ waitMs: 0 })].map(({ id, title }) => ({ id, title }));
+}
+
+/**
+ * Finds what a name of `check`'s output stands for: a rule, or an exchange, of a second try (`E6/2`) too. Throws `usage`
+ * for a name that is neither, and for an exchange that these options do not allow.
+ */
+export function findAgain(written: string, scope: PlanOptions): Again {
+  const name = written.toLowerCase();
+  const rule = serviceRules.find(({ id }) => id.toLowerCase() === name);
+  if (rule !== undefined) return allowed({ id: rule.id, rule, steps: stepsToConfirm(rule.id) }, scope);
+  const steps = allSteps(scope);
+  const exchange = name.replace(/\/\d+$/, '').replace(/-retry$/, '');
+  for (const { id, exchanges = [id] } of steps) {
+    const found = [id, ...exchanges].find((one) => one.toLowerCase() === exchange);
+    if (found === undefined) continue;
+    // A stream that says nothing, or stays open, is whole when its last step has ended it.
+    const last = steps.filter((step) => step.id === `${id}-end`).map((step) => step.id);
+    return allowed({ id: found, steps: [id, ...last] }, scope);
+  }
+  const known = [...againIds().map(({ id }) => id), ...steps.flatMap(({ exchanges = [] }) => exchanges)];
+  const word = written.toUpperCase();
+  // The letter says what kind of exchange is meant.
+  const alike = known.filter((id) => id[0] === word[0]);
+  const meant = didYouMean(word, alike) || didYouMean(word, known);
+  throw new VoicectlError('usage', `--again: there is no rule or exchange ${written}${meant}`);
+}
+
+function allowed(again: Again, scope: PlanOptions): Again {
+  const isPlanned = planAgain(again, scope).steps.some(({ id }) => again.steps.includes(id));
+  if (isPlanned) return again;
+  const step = allSteps(scope).find(({ id }) => again.steps.includes(id));
+  const why =
+    step?.sendsWrongKey === true && !scope.wrongKey
+      ? 'with --no-wrong-key'
+      : step?.id === plainPortStep.id
+        ? 'without TLS'
+        : 'with --one-device';
+  throw new VoicectlError('usage', `--again: ${again.id} cannot be asked ${why}`);
+}
+
+/** The steps of what is asked again, and those that they use. */
+export function planAgain({ steps }: Again, scope: PlanOptions) {
+  return planRun({ ...scope, steps });
+}
+
+/** Asks it once, and judges the rule if one was named. The signal stops it with what was found. */
+export async function askAgain(again: Again, { scope, ...options }: AgainOptions): Promise<AgainResult> {
+  const { clock } = options;
+  const startedAt = clock.now();
+  const plan = planAgain(again, scope);
+  const holding = createHolding({ ...options, plan, isAlone: scope.isAlone, waitMs: scope.waitMs });
+  const held = await holding.hold(plan.steps);
+  const { stopped, spent } = holding;
+  const { rule } = again;
+  const asked = { plan, all: allSteps(scope), levels: scope.levels, isStopped: stopped !== undefined };
+  const finding = rule && judgeFirst(rule, held, asked);
+  const judged = rule &&
+    finding && { rule, finding, evidence: held.seen.filter(({ id }) => finding.evidence.includes(id)) };
+  const failed = finding?.verdict === 'fail' ? exitCodes['expectation-failed'] : 0;
+  return {
+    exchanges: held.seen.map((seen) => ({ seen, step: stepOf(seen, plan.steps) })),
+    judged,
+    ...{ leftOut: held.leftOut, spent, stopped },
+    exitCode: stopped?.exitCode ?? failed,
+    elapsedMs: clock.now() - startedAt,
+  };
+}
+
+function stepOf({ id }: Seen, steps: readonly Step[]): Pick<Step, 'id' | 'title'> {
+  const of = steps.find((step) => step.id === id) ?? steps.find((step) => isOfStep(id, step.id));
+  return of ?? { id, title: '' };
+}
