@@ -4,11 +4,13 @@ import { secondsText } from '../protocol/time-text.ts';
 import type { Verdict } from '../rules/rule.ts';
 import { evidenceJson } from './check-evidence.ts';
 import { costText } from './check-lines.ts';
+import { addBaseline, type BaselineResult } from './compare-page.ts';
 import {
   itemSections,
   linesBlock,
   namesText,
   type ReportItem,
+  type ReportPage,
   type ReportTone,
   reportPage,
 } from './report-page.ts';
@@ -18,12 +20,13 @@ export interface CheckPage {
   subject: string;
   startedAt: number;
   result: CheckResult;
+  baseline?: BaselineResult | undefined;
 }
 
 /** The verdicts and their evidence as one page that needs nothing else: no network and no script. */
-export function checkPage({ subject, startedAt, result }: CheckPage): string {
+export function checkPage({ subject, startedAt, result, baseline }: CheckPage): string {
   const { rules, verdicts, spent, stopped, elapsedMs } = result;
-  return reportPage({
+  const page = {
     title: `voicectl check ${subject}`,
     heading: `Does ${subject} follow the specification?`,
     verdict: verdictOf({ verdicts, stopped }, 'rule'),
@@ -33,7 +36,8 @@ export function checkPage({ subject, startedAt, result }: CheckPage): string {
       ['began', new Date(startedAt).toISOString()],
     ],
     body: itemSections(rules.map(itemOf), 'rule'),
-  });
+  } satisfies ReportPage;
+  return reportPage(addBaseline(page, baseline));
 }
 
 /** What a run of verdicts comes to. */

@@ -29,10 +29,14 @@ export function comparisonText(comparison: RunComparison): string {
       return `nothing got worse; ${count('better', noun)} got better`;
     case 'not valid':
       return 'one of them is not valid: nothing can be said';
-    case 'unknown':
-      return noun === 'figure'
-        ? `it cannot be known whether it got worse: ${a.name} has ${countText(a.runs, 'run')}, and runs differ by themselves; ${fewest} are needed`
-        : `${count('unknown', noun)} cannot be judged now`;
+    case 'unknown': {
+      if (noun !== 'figure') return `${count('unknown', noun)} cannot be judged now`;
+      const isNew = figures.some(({ noise, isNoiseKnown }) => noise !== null && !isNoiseKnown);
+      const why = isNew
+        ? [`${a.name} has ${countText(a.runs, 'run')}, and runs differ by themselves; ${fewest} are needed`]
+        : new Set(figures.map((one) => one.why));
+      return `it cannot be known whether it got worse: ${[...why].join('; ')}`;
+    }
     case 'same':
       return noun === 'figure'
         ? `not worse: all ${countText(figures.length, 'figure')} are within the noise`
@@ -89,7 +93,7 @@ export const figureHead = ['figure', 'before', 'now', 'difference', 'noise up to
 
 /** The cells of a figure below these columns. */
 export function figureCells(figure: FigureChange): string[] {
-  const { name, a, b, isLowerBound, difference, noise, isNoiseKnown, tolerance } = figure;
+  const { name, a, b, isLowerBound, difference, noise, isNoiseKnown, tolerance, why } = figure;
   const value = (one: number | null) =>
     one === null ? '–' : name === 'failed' ? percentText(one, 2) : msText(one);
   const more = (one: number | null) =>
@@ -101,7 +105,7 @@ export function figureCells(figure: FigureChange): string[] {
     value(a),
     `${isLowerBound ? '≥ ' : ''}${value(b)}`,
     difference === null ? '–' : `${difference > 0 && difference <= 2 ? '+' : ''}${more(difference)}`,
-    `${noise === null ? 'not known' : more(noise)}${isWithin ? ' within the runs' : ''}${allowed}`,
+    `${noise === null ? 'not known' : more(noise)}${isWithin ? ' within the runs' : ''}${allowed}${why === null ? '' : `; ${why}`}`,
   ];
 }
 

@@ -1,15 +1,15 @@
-import type { FigureChange, ItemChange, RunComparison } from '../runs/compare/compare-runs.ts';
+import type { Change, FigureChange, ItemChange, RunComparison } from '../runs/compare/compare-runs.ts';
 import { comparisonText, figureCells, figureHead, itemText, markText, sideText } from './compare-lines.ts';
 import { type Html, html } from './html.ts';
-import { type ReportTone, reportPage, wideTable } from './report-page.ts';
+import { type ReportPage, type ReportTone, reportPage, wideTable } from './report-page.ts';
 
 /** A comparison as one page that needs nothing else: the verdict, what got worse open, what did not folded. */
 export function comparisonPage(comparison: RunComparison): string {
-  const { a, b, verdict } = comparison;
+  const { a, b } = comparison;
   return reportPage({
     title: `voicectl compare ${a.name} ${b.name}`,
     heading: 'Did it get worse?',
-    verdict: { tone: toneOf(verdict), word: markText(verdict), text: `${comparisonText(comparison)}.` },
+    verdict: { ...verdictOf(comparison), text: `${comparisonText(comparison)}.` },
     facts: [
       ['before', sideText(a)],
       ['now', sideText(b)],
@@ -18,44 +18,85 @@ export function comparisonPage(comparison: RunComparison): string {
   });
 }
 
-function comparisonTables({ verdict, invalid, figures, items, unchanged }: RunComparison): Html {
+/** What the page of a run shows of its baseline: the comparison, or why there is none. */
+export type BaselineResult = { comparison: RunComparison } | { why: string; isFailure: boolean };
+
+/**
+ * The page of a run with its comparison: the verdict is the worse of both, and the tables are first unless the run itself
+ * has failed.
+ */
+export function addBaseline(page: ReportPage, result: BaselineResult | undefined): ReportPage {
+  if (result === undefined) return page;
+  const { verdict, facts, body } = page;
+  const found =
+    'comparison' in result
+      ? { ...verdictOf(result.comparison), text: `${comparisonText(result.comparison)}.` }
+      : {
+          tone: toneOf(result.isFailure ? 'worse' : 'unknown'),
+          word: 'Not compared',
+          text: `${result.why}.`,
+        };
+  const isWorst = found.tone === 'bad' && verdict.tone !== 'bad';
+  const section = html`<section><h2>Did it get worse?</h2>
+<p><strong class="${found.tone}-text">${found.word}:</strong> ${found.text}</p>
+${'comparison' in result ? comparisonTables(result.comparison, { isPart: true }) : ''}</section>`;
+  return {
+    ...page,
+    verdict: isWorst
+      ? { ...found, text: `Compared with the baseline: ${found.text} ${verdict.text}` }
+      : { ...verdict, text: `${verdict.text} Compared with the baseline: ${found.text}` },
+    facts: 'comparison' in result ? [...facts, ['baseline', sideText(result.comparison.a)]] : facts,
+    body: verdict.tone === 'bad' ? html`${body}\n${section}` : html`${section}\n${body}`,
+  };
+}
+
+function verdictOf({ verdict }: RunComparison): Pick<ReportPage['verdict'], 'tone' | 'word'> {
+  const word = verdict === 'not valid' ? 'Not valid' : markText(verdict).toLowerCase();
+  return { tone: toneOf(verdict), word: `${word[0]?.toUpperCase()}${word.slice(1)}` };
+}
+
+/** `isPart`: what did not get worse is folded also if nothing did. */
+function comparisonTables(
+  { verdict, invalid, figures, items, unchanged }: RunComparison,
+  { isPart = false } = {},
+): Html {
   const isOpen = ({ change }: FigureChange | ItemChange) => change === 'worse' || change === 'changed';
   const [open, folded] = [figures.filter(isOpen), figures.filter((one) => !isOpen(one))];
   const [openItems, foldedItems] = [items.filter(isOpen), items.filter((one) => !isOpen(one))];
   const others = folded.length + foldedItems.length;
+  const isGood = toneOf(verdict) === 'good';
+  const isShown = isPart ? !isGood && verdict !== 'worse' : open.length + openItems.length === 0;
   return html`
 ${invalid.map((why) => html`<p class="bad-text"><strong>Not valid:</strong> ${why}</p>`)}
-${figureTable(open)}${itemTable(openItems)}
-${others === 0 ? '' : html`<details class="fold"${open.length + openItems.length === 0 ? html` open` : ''}><summary><h2>${others} that ${verdict === 'not valid' ? 'were not judged' : 'did not get worse'}</h2></summary>${figureTable(folded)}${itemTable(foldedItems)}</details>`}
+${figureTable(open, 'What got worse')}${itemTable(openItems, 'Verdicts that got worse')}
+${others === 0 ? '' : html`<details class="fold"${isShown ? html` open` : ''}><summary><h2>${others} that ${verdict === 'not valid' ? 'were not judged' : 'did not get worse'}</h2></summary>${figureTable(folded, 'Other figures')}${itemTable(foldedItems, 'Other verdicts')}</details>`}
 ${unchanged === 0 ? '' : html`<p>${unchanged} as before.</p>`}`;
 }
 
-function figureTable(figures: readonly FigureChange[]): Html | undefined {
+function figureTable(figures: readonly FigureChange[], label: string): Html | undefined {
   if (figures.length === 0) return undefined;
   return wideTable(
-    'Figures',
+    label,
     ['change', ...figureHead],
     figures.map((figure) => [mark(figure.change), ...figureCells(figure)]),
     'figures',
   );
 }
 
-function itemTable(items: readonly ItemChange[]): Html | undefined {
+function itemTable(items: readonly ItemChange[], label: string): Html | undefined {
   if (items.length === 0) return undefined;
   return wideTable(
-    'Verdicts',
+    label,
     ['change', 'what', 'from and to', 'what was seen'],
     items.map((item) => [mark(item.change), `${item.id} ${item.title}`, itemText(item), item.message]),
   );
 }
 
-function mark(change: RunComparison['verdict'] | FigureChange['change'] | ItemChange['change']): Html {
+function mark(change: Change): Html {
   return html`<span class="${toneOf(change)}-text">${markText(change)}</span>`;
 }
 
-function toneOf(
-  verdict: RunComparison['verdict'] | FigureChange['change'] | ItemChange['change'],
-): ReportTone {
+function toneOf(verdict: RunComparison['verdict']): ReportTone {
   if (verdict === 'better' || verdict === 'same') return 'good';
   return verdict === 'unknown' ? 'note' : 'bad';
 }

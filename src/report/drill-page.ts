@@ -2,8 +2,16 @@ import type { DrillResult } from '../conformance/drill/drill.ts';
 import type { Drilled } from '../conformance/drill/run-situation.ts';
 import { secondsText } from '../protocol/time-text.ts';
 import { verdictOf, verdictTones } from './check-page.ts';
+import { addBaseline, type BaselineResult } from './compare-page.ts';
 import { againLine, evidenceLines } from './drill-lines.ts';
-import { itemSections, linesBlock, namesText, type ReportItem, reportPage } from './report-page.ts';
+import {
+  itemSections,
+  linesBlock,
+  namesText,
+  type ReportItem,
+  type ReportPage,
+  reportPage,
+} from './report-page.ts';
 
 export interface DrillPage {
   /** The device, for people. */
@@ -12,14 +20,15 @@ export interface DrillPage {
   device: readonly string[];
   startedAt: number;
   result: DrillResult;
+  baseline?: BaselineResult | undefined;
 }
 
 const mostLines = 20;
 
 /** What a device did in each situation, as one page that needs nothing else. */
-export function drillPage({ subject, device, startedAt, result }: DrillPage): string {
+export function drillPage({ subject, device, startedAt, result, baseline }: DrillPage): string {
   const { drilled, elapsedMs } = result;
-  return reportPage({
+  const page = {
     title: `voicectl drill ${subject}`,
     heading: `Does ${subject} hold up?`,
     verdict: verdictOf(result, 'situation'),
@@ -32,7 +41,8 @@ export function drillPage({ subject, device, startedAt, result }: DrillPage): st
       drilled.map((one) => itemOf(one, device)),
       'situation',
     ),
-  });
+  } satisfies ReportPage;
+  return reportPage(addBaseline(page, baseline));
 }
 
 function itemOf(drilled: Drilled, device: readonly string[]): ReportItem {

@@ -555,7 +555,7 @@ const compareEvents: DescribedEvents<
   never
 > = {
   comparison: {
-    says: 'Whether it got worse; after the summary, with `--baseline`.',
+    says: 'Whether it got worse; with `--baseline`, the line before the summary.',
     fields: {
       version,
       kind: 'string: load, stream, check, drill or dialect',

@@ -5,6 +5,7 @@ import type {
   SecondSummary,
   SecondTimes,
 } from '../runs/load/summary.ts';
+import { addBaseline, type BaselineResult } from './compare-page.ts';
 import { type Html, html } from './html.ts';
 import { loadPlanLines, measuredText, msText, percentText } from './load-lines.ts';
 import {
@@ -26,10 +27,14 @@ svg { width: 100%; height: auto } svg text { font-size: 11px; fill: currentColor
 .legend { margin: 0 } .legend .good { color: var(--good) } .legend .bad { color: var(--bad) } .legend .note { color: var(--note) }
 `;
 
-/** A result as one page that needs nothing else: no network and no script. */
-export function loadPage(summary: LoadSummary): string {
+/** A result, and how it compares with a baseline, as one page that needs nothing else: no network and no script. */
+export function loadPage(summary: LoadSummary, baseline?: BaselineResult): string {
+  return reportPage(addBaseline(ownPage(summary), baseline));
+}
+
+function ownPage(summary: LoadSummary): ReportPage {
   const { facts, metrics, seconds, counts } = summary;
-  return reportPage({
+  return {
     title: `voicectl load ${facts.target}`,
     heading: `${facts.target} under load`,
     verdict: verdictOfLoad(summary),
@@ -54,7 +59,7 @@ ${countsTable(summary)}
 <details class="fold"><summary><h2>The plan</h2></summary>${linesBlock(loadPlanLines(facts, createStyle(false)), 'The plan')}</details>`,
     remark: 'Red parts of a bar did not finish: their age is a lower bound.',
     style,
-  });
+  };
 }
 
 function verdictOfLoad({ invalid, stopped, thresholds }: LoadSummary): ReportPage['verdict'] {

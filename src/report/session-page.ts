@@ -1,8 +1,9 @@
 import { secondsText } from '../protocol/time-text.ts';
 import type { RunResult } from '../runs/repeat.ts';
 import type { SessionSummary } from '../session/summary.ts';
+import { addBaseline, type BaselineResult } from './compare-page.ts';
 import { html } from './html.ts';
-import { itemSections, linesBlock, type ReportItem, reportPage } from './report-page.ts';
+import { itemSections, linesBlock, type ReportItem, type ReportPage, reportPage } from './report-page.ts';
 import type { SessionReport } from './session-report.ts';
 import { createStyle } from './style.ts';
 import { summaryLines, summaryMsText } from './summary-lines.ts';
@@ -12,7 +13,11 @@ const plain = createStyle(false);
 /** One session, or several, as one page that needs nothing else. `failure`: why there is no session, if there is none. */
 export function sessionPage(
   { name, runs, total }: SessionReport,
-  { startedAt, failure }: { startedAt: number; failure: string | undefined },
+  {
+    startedAt,
+    failure,
+    baseline,
+  }: { startedAt: number; failure: string | undefined; baseline?: BaselineResult | undefined },
 ): string {
   const [first] = runs;
   const failed = runs.filter((run) => run.failure !== null);
@@ -20,7 +25,7 @@ export function sessionPage(
   const several = runs.length > 1;
   const why = failure ?? failed[0]?.failure?.message ?? total?.failure?.message ?? 'no session ended';
   const text = several ? `${runs.length - failed.length} of ${runs.length} runs passed.` : '';
-  return reportPage({
+  const page = {
     title: `voicectl ${name}`,
     heading: name,
     verdict: isGood
@@ -34,7 +39,8 @@ export function sessionPage(
       runs.flatMap((run) => itemsOf(run, several)),
       several ? 'check' : 'expectation',
     )}${several ? '' : runs.map(({ summary }) => (summary === undefined ? '' : html`<h2>Measured</h2>${linesBlock(summaryLines(summary, plain), 'Measured')}`))}`,
-  });
+  } satisfies ReportPage;
+  return reportPage(addBaseline(page, baseline));
 }
 
 function factsOf(summary: SessionSummary): [string, string][] {

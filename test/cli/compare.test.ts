@@ -55,7 +55,7 @@ describe('compare', () => {
       tolerance: 'first-audio:p95<10%',
     });
     expect(sandbox.read('c.xml')).toMatch(/<testcase name="first-audio:p95"[\s\S]*<failure type="worse"/);
-    expect(sandbox.read('c.html')).toMatch(/<p class="word">WORSE<\/p>[\s\S]*1 figure got worse/);
+    expect(sandbox.read('c.html')).toMatch(/<p class="word">Worse<\/p>[\s\S]*1 figure got worse/);
     expect(sandbox.read('summary.md')).toMatch(
       /### ❌ voicectl compare[\s\S]*\| \*\*WORSE\*\* \| first-audio:p95 \|/,
     );
@@ -139,10 +139,12 @@ describe('--baseline', () => {
         'R35',
         ...baseline,
       ];
-      return sandbox.runHere([...args, '--junit', 'j.xml']);
+      return sandbox.runHere([...args, '--junit', 'j.xml', '--html', 'page.html']);
     };
     expect((await check()).code).toBe(0);
+    expect(sandbox.read('page.html')).toContain('Compared with the baseline: b.json begins with this run.');
     expect((await check()).stdout).toMatch(/same .*not worse: 1 rule as before/);
+    expect(sandbox.read('page.html')).toContain('not worse: 1 rule as before.');
     const kept = sandbox.read('b.json');
     const { code, stdout, stderr } = await check('--fault', 'connected-unknown');
     expect(stdout).toMatch(/WORSE .*1 rule got worse[\s\S]*R35 {2}pass → fail/);
@@ -150,6 +152,34 @@ describe('--baseline', () => {
     expect(stderr).toContain('This run was not added to b.json');
     expect(sandbox.read('b.json')).toBe(kept);
     expect(sandbox.read('j.xml')).toContain('voicectl.compare');
+    expect(sandbox.read('page.html')).toMatch(
+      /<p class="word">No<\/p>[\s\S]*id="R35"[\s\S]*aria-label="Verdicts that got worse"[\s\S]*R35[\s\S]*pass → fail/,
+    );
+  });
+
+  test('of load: the page has the figures that got worse before the run itself', async () => {
+    const { baseUrl } = await sandbox.serveHere();
+    const load = (...flags: string[]) =>
+      sandbox.runHere([
+        ...['load', '--base-url', baseUrl, '--sessions', '3', '--arrival', 'burst:3', '--task', 'tokens'],
+        ...['--processes', 'none', '--baseline', 'b.json', '--html', 'page.html', ...flags],
+      ]);
+    // A run that this machine was too busy for begins no baseline.
+    for (let tries = 0; tries < 5 && (await load('--update-baseline')).code === 9; tries += 1);
+    const { runs, ...rest } = JSON.parse(sandbox.read('b.json'));
+    const quick = {
+      ...runs[0],
+      figures: [{ name: 'token:p50', value: 0.001, noise: 0, isLowerBound: false }],
+    };
+    sandbox.write('b.json', JSON.stringify({ ...rest, runs: Array(6).fill(quick) }));
+    const { code, stdout } = await load();
+    expect([1, 9]).toContain(code);
+    expect(stdout).toMatch(code === 1 ? /^WORSE .*1 figure got worse beyond the noise$/m : /^INVALID/m);
+    expect(sandbox.read('page.html')).toMatch(
+      code === 1
+        ? /<p class="word">Worse<\/p>[\s\S]*aria-label="What got worse"[\s\S]*token:p50[\s\S]*<h2>Times/
+        : /<p class="word">Not valid<\/p>[\s\S]*token:p50/,
+    );
   });
 
   test('of a drill', async () => {

@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { comparisonPage } from '../../src/report/compare-page.ts';
+import { addBaseline, type BaselineResult, comparisonPage } from '../../src/report/compare-page.ts';
+import { html } from '../../src/report/html.ts';
+import { type ReportPage, type ReportTone, reportPage } from '../../src/report/report-page.ts';
 import type { FigureChange, RunComparison } from '../../src/runs/compare/compare-runs.ts';
 import { wrongWith } from '../helpers/axe.ts';
 import { hasBrowser } from '../helpers/browser.ts';
@@ -15,6 +17,7 @@ const openTab = setUpTabs();
 const figure = (change: FigureChange['change'], difference: number): FigureChange => ({
   ...{ name: `first-audio:${change}`, a: 706, b: 706 * (1 + difference), difference, noise: 0.04, change },
   ...{ isLowerBound: false, isNoiseKnown: change !== 'unknown', tolerance: null },
+  why: change === 'unknown' ? 'fewer than 5 runs before' : null,
 });
 
 const side = { subject: 'http://127.0.0.1:8787', runs: 6, from: 0, to: 60_000 };
@@ -40,6 +43,54 @@ const pictures: [name: string, comparison: RunComparison][] = [
     }),
   ],
 ];
+
+const runPage = (tone: ReportTone): ReportPage => ({
+  ...{ title: 'voicectl load', heading: 'under load', facts: [] },
+  verdict: { tone, word: 'Own', text: 'The own verdict.' },
+  body: html`<h2>The run</h2>`,
+});
+
+describe('the page of a run that was compared with its baseline', () => {
+  const worse = { comparison: comparison('worse', { figures: [figure('worse', 0.174)] }) };
+  const same = { comparison: comparison('same', { figures: [figure('same', 0.001)] }) };
+  const unknown = { comparison: comparison('unknown', { figures: [figure('unknown', 0.1)] }) };
+  const broken = { why: 'Not comparable: task is talk', isFailure: true };
+  const begun = { why: 'b.json begins with this run', isFailure: false };
+
+  test.each<[string, ReportTone, BaselineResult | undefined, word: string, tone: ReportTone]>([
+    ['it got worse', 'good', worse, 'Worse', 'bad'],
+    ['it got worse and has failed', 'bad', worse, 'Own', 'bad'],
+    ['it did not get worse', 'good', same, 'Own', 'good'],
+    ['it cannot be compared', 'muted', broken, 'Not compared', 'bad'],
+    ['it begins the baseline', 'muted', begun, 'Own', 'muted'],
+    ['there is no baseline', 'good', undefined, 'Own', 'good'],
+  ])('has the worse of both verdicts where %s', (_name, own, result, word, tone) => {
+    expect(addBaseline(runPage(own), result).verdict).toMatchObject({ word, tone });
+  });
+
+  test('says in its first sentence how it compares, with the figures open if they got worse, and else folded', () => {
+    const page = reportPage(addBaseline(runPage('good'), worse));
+    expect(page).toContain(
+      'Compared with the baseline: 1 figure got worse beyond the noise. The own verdict.',
+    );
+    expect(page).toMatch(/first-audio:worse[\s\S]*<h2>The run/);
+    expect(page).not.toContain('<details');
+    expect(reportPage(addBaseline(runPage('good'), same))).toMatch(
+      /The own verdict\. Compared with the baseline: not worse[\s\S]*<details class="fold"><summary>[\s\S]*first-audio:same/,
+    );
+  });
+
+  test('says of each figure that was not compared why', () => {
+    expect(reportPage(addBaseline(runPage('good'), unknown))).toMatch(
+      /<details class="fold" open>[\s\S]*unknown[\s\S]*; fewer than 5 runs before/,
+    );
+    expect(reportPage(addBaseline(runPage('good'), broken))).toContain('Not comparable: task is talk.');
+  });
+
+  test('shows what failed in the run before what got worse', () => {
+    expect(reportPage(addBaseline(runPage('bad'), worse))).toMatch(/<h2>The run[\s\S]*first-audio:worse/);
+  });
+});
 
 describe('the page of a comparison', () => {
   test('says the verdict first, then what got worse, and folds the rest', () => {

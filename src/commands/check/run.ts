@@ -61,9 +61,9 @@ export async function run(context: CheckContext): Promise<number> {
           ? undefined
           : {
               path: settings.html,
-              async make(result, startedAt) {
+              async make(result, startedAt, baseline) {
                 const { checkPage } = await import('../../report/check-page.ts');
-                return checkPage({ subject, startedAt, result });
+                return checkPage({ subject, startedAt, result, baseline });
               },
             },
     };

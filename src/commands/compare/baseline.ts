@@ -4,6 +4,7 @@ import { writeWhole } from '../../files/write-whole.ts';
 import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
 import { jsonLine } from '../../kernel/escape.ts';
 import { compareLines, comparisonText } from '../../report/compare-lines.ts';
+import type { BaselineResult } from '../../report/compare-page.ts';
 import { comparisonObject, comparisonReport, withComparison } from '../../report/compare-report.ts';
 import type { RunReport } from '../../report/run-report.ts';
 import type { RunComparison } from '../../runs/compare/compare-runs.ts';
@@ -21,6 +22,8 @@ export interface BaselineVerdict {
   text: string;
   /** Why the run fails, if it does. */
   error: VoicectlError | undefined;
+  /** What a page shows of it. */
+  page: BaselineResult;
   /** The report of a run, with the comparison in it. */
   reported(found: RunReport): RunReport;
 }
@@ -53,9 +56,15 @@ export async function openBaseline(context: BaselineContext): Promise<JudgeByBas
     try {
       return await judge(context, { path, base, run: await run(), hasFailed });
     } catch (thrown) {
-      return { text: '', error: toVoicectlError(thrown), reported: (found) => found };
+      const error = toVoicectlError(thrown);
+      return notCompared(error.message, error);
     }
   };
+}
+
+function notCompared(why: string, error: VoicectlError | undefined): BaselineVerdict {
+  const page = { why, isFailure: error !== undefined };
+  return { text: '', error, page, reported: (found) => found };
 }
 
 function missing({ code, message, cause, details }: VoicectlError): VoicectlError {
@@ -79,7 +88,8 @@ async function judge(
     const isValid = next.invalid.length === 0;
     if (isValid && !hasFailed) await write(context, path, base, run);
     else await context.note(`${path} was not created: this run ${isValid ? 'has failed' : 'is not valid'}`);
-    return { text: '', error: isValid ? undefined : notValid(next.invalid), reported: (found) => found };
+    if (!isValid) return notCompared(`this run is not valid, and begins no baseline`, notValid(next.invalid));
+    return notCompared(hasFailed ? `${path} was not created` : `${path} begins with this run`, undefined);
   }
   const { compareRuns } = await import('../../runs/compare/compare-runs.ts');
   const comparison = compareRuns(base, run, settings.tolerance ?? []);
@@ -97,6 +107,7 @@ async function judge(
       ? jsonLine(comparisonObject(comparison, error?.exitCode ?? 0))
       : `\n${compareLines(comparison, style).join('\n')}\n`,
     error,
+    page: { comparison },
     reported: (found) => withComparison(found, comparisonReport(comparison, { startedAt: io.clock.wall() })),
   };
 }
@@ -108,7 +119,7 @@ async function write(
   run: RunSet,
 ): Promise<void> {
   const { addToBaseline } = await import('../../runs/compare/baseline.ts');
-  const { fewestRuns } = await import('../../runs/compare/noise.ts');
+  const { fewestRuns } = await import('../../runs/compare/run-set.ts');
   const { text, count } = addToBaseline(base, run);
   await writeWhole(path, text, { giveUp: io.giveUp });
   const isEnough = count >= fewestRuns || run.runs[0].figures.length === 0;

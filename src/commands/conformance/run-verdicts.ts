@@ -2,6 +2,7 @@ import { writeWhole } from '../../files/write-whole.ts';
 import type { VoicectlError } from '../../kernel/errors.ts';
 import { escapeText, jsonLine } from '../../kernel/escape.ts';
 import type { TerminalDevice } from '../../kernel/terminal-device.ts';
+import type { BaselineResult } from '../../report/compare-page.ts';
 import type { RunReport } from '../../report/run-report.ts';
 import type { ResultLine } from '../../runs/compare/lines-run.ts';
 import type { RunSet } from '../../runs/compare/run-set.ts';
@@ -51,7 +52,12 @@ export interface VerdictRun<Judged, Result extends VerdictResult> {
   summaryObject(result: Result): object;
   report(result: Result, startedAt: number): Promise<RunReport>;
   /** A page to write. */
-  html?: { path: string; make(result: Result, startedAt: number): Promise<string> } | undefined;
+  html?:
+    | {
+        path: string;
+        make(result: Result, startedAt: number, baseline: BaselineResult | undefined): Promise<string>;
+      }
+    | undefined;
 }
 
 export interface VerdictCommand {
@@ -86,7 +92,9 @@ export function runVerdicts<Judged, Result extends VerdictResult>(
           return compared?.reported(found) ?? found;
         });
         if (run.html !== undefined) {
-          await writeWhole(run.html.path, await run.html.make(result, startedAt), { giveUp: io.giveUp });
+          await writeWhole(run.html.path, await run.html.make(result, startedAt, compared?.page), {
+            giveUp: io.giveUp,
+          });
           await note(`Wrote ${run.html.path}`);
         }
         await view.finish(result, compared?.text ?? '');

@@ -63,9 +63,9 @@ export async function run(context: DrillContext): Promise<number> {
           ? undefined
           : {
               path: settings.html,
-              async make(result, startedAt) {
+              async make(result, startedAt, baseline) {
                 const { drillPage } = await import('../../report/drill-page.ts');
-                return drillPage({ subject, device: args, startedAt, result });
+                return drillPage({ subject, device: args, startedAt, result, baseline });
               },
             },
     };

@@ -43,7 +43,7 @@ export async function finishLoad(
   }
   if (html !== undefined) {
     const { loadPage } = await import('../../report/load-page.ts');
-    await writeWhole(html, loadPage(summary), options);
+    await writeWhole(html, loadPage(summary, compared?.page), options);
     await note(`Wrote ${html}`);
   }
   const text = compared?.text ?? '';

@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { toVoicectlError, type VoicectlError } from '../../kernel/errors.ts';
+import type { BaselineResult } from '../../report/compare-page.ts';
 import type { RunReport } from '../../report/run-report.ts';
 import type { SessionReport } from '../../report/session-report.ts';
 import type { ResultLine } from '../../runs/compare/lines-run.ts';
@@ -46,7 +47,8 @@ export async function run(context: StreamContext): Promise<number> {
     } finally {
       await view.close();
       await compared?.print();
-      await writePage(context, { name: `stream ${subject}`, runs, total }, failure?.message);
+      const found = { name: `stream ${subject}`, runs, total };
+      await writePage(context, found, { failure: failure?.message, baseline: compared?.page });
     }
     if (compared?.error !== undefined) throw compared.error;
   });
@@ -57,13 +59,13 @@ export async function run(context: StreamContext): Promise<number> {
 async function writePage(
   { settings: { html }, io, note }: StreamContext,
   found: SessionReport,
-  failure: string | undefined,
+  about: { failure: string | undefined; baseline: BaselineResult | undefined },
 ): Promise<void> {
   if (html === undefined) return;
   const { sessionPage } = await import('../../report/session-page.ts');
   const { writeWhole } = await import('../../files/write-whole.ts');
   const startedAt = io.clock.wall();
-  await writeWhole(html, sessionPage(found, { startedAt, failure }), { giveUp: io.giveUp });
+  await writeWhole(html, sessionPage(found, { startedAt, ...about }), { giveUp: io.giveUp });
   await note(`Wrote ${html}`);
 }
 
@@ -93,6 +95,9 @@ async function followBaseline(context: StreamContext) {
     reported: (found: RunReport) => verdict?.reported(found) ?? found,
     get error() {
       return verdict?.error;
+    },
+    get page() {
+      return verdict?.page;
     },
   };
 }

@@ -2,8 +2,15 @@ import statistics from 'jstat';
 import type { Tolerance } from '../../config/threshold.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { type Figure, failedFigure, fromScale, toScale } from './figure.ts';
-import { type Deviation, deviationOf, fewestRuns } from './noise.ts';
-import { type ComparedItem, type ComparedRun, isBeside, type RunKind, type RunSet } from './run-set.ts';
+import { type Deviation, deviationOf } from './noise.ts';
+import {
+  type ComparedItem,
+  type ComparedRun,
+  fewestRuns,
+  isBeside,
+  type RunKind,
+  type RunSet,
+} from './run-set.ts';
 
 /**
  * `unknown`: there are too few runs to know the noise; `changed`: another value of a setting, which is neither better
@@ -27,6 +34,8 @@ export interface FigureChange {
   /** What the user allows beside the noise. */
   tolerance: string | null;
   change: Change;
+  /** Why it was not compared, if it is `unknown`. */
+  why: string | null;
 }
 
 export interface ItemChange {
@@ -76,7 +85,7 @@ export function compareRuns(a: RunSet, b: RunSet, tolerances: readonly Tolerance
   );
   const isValid = invalid.length === 0;
   const figures = compareFigures(a, b, tolerances).map((one) =>
-    isValid ? one : { ...one, change: 'unknown' as const },
+    isValid ? one : { ...one, change: 'unknown' as const, why: 'a run is not valid' },
   );
   const { items, unchanged } = compareItems(a, b);
   const found = [...figures, ...items].map(({ change }) => change);
@@ -182,10 +191,13 @@ function compareFigure(name: string, { a: all, b, of, tolerance }: FigurePair): 
   if (a.length === 0 || b.length === 0) {
     const isGone =
       all.length >= fewestRuns && b.length === 0 && name.endsWith(':p50') && !mayVanish.test(name);
+    const before = all.length === 0 ? 'not measured before' : 'never finished before';
     return {
       ...common,
       ...{ a: meanOf(name, a), b: meanOf(name, b), difference: null, noise: null, isNoiseKnown: false },
-      change: isGone ? 'worse' : 'unknown',
+      ...(isGone
+        ? { change: 'worse', why: null }
+        : { change: 'unknown', why: b.length === 0 ? 'not measured now' : before }),
     };
   }
   const sampled = (figures: readonly Figure[]) => ({
@@ -202,7 +214,7 @@ function compareFigure(name: string, { a: all, b, of, tolerance }: FigurePair): 
     ...common,
     ...{ a: was, b: is, difference: share(is), noise: share(fromScale(name, from + limit)) },
     isNoiseKnown: isKnown,
-    change: changeOf(
+    ...changeOf(
       { difference, limit, isKnown },
       { isTolerated, isLowerBound, hasTolerance: allowed !== null },
     ),
@@ -216,12 +228,12 @@ function changeOf(
     isLowerBound,
     hasTolerance,
   }: Record<'isTolerated' | 'isLowerBound' | 'hasTolerance', boolean>,
-): Change {
+): Pick<FigureChange, 'change' | 'why'> {
   // Without enough runs only the user can say how much is noise.
-  if (!isKnown && !hasTolerance) return 'unknown';
-  if (difference > limit && !isTolerated) return 'worse';
-  if (isLowerBound) return 'unknown';
-  return difference < -limit && isKnown ? 'better' : 'same';
+  if (!isKnown && !hasTolerance) return { change: 'unknown', why: `fewer than ${fewestRuns} runs before` };
+  if (difference > limit && !isTolerated) return { change: 'worse', why: null };
+  if (isLowerBound) return { change: 'unknown', why: 'some did not finish now: it may be longer' };
+  return { change: difference < -limit && isKnown ? 'better' : 'same', why: null };
 }
 
 function meanOf(name: string, figures: readonly Figure[]): number | null {

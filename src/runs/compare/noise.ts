@@ -1,7 +1,6 @@
 import statistics from 'jstat';
+import { fewestRuns } from './run-set.ts';
 
-/** A baseline with fewer runs does not show how much runs differ by themselves. */
-export const fewestRuns = 5;
 /** The share of comparisons of equal runs in which any figure is allowed to look worse. */
 export const falseAlarms = 0.003;
 

@@ -4,6 +4,9 @@ import type { Figure } from './figure.ts';
 export const runKinds = ['load', 'stream', 'check', 'drill', 'dialect'] as const;
 export type RunKind = (typeof runKinds)[number];
 
+/** A baseline with fewer runs does not show how much runs differ by themselves. */
+export const fewestRuns = 5;
+
 /** Something that got a word for itself: a rule or a situation with its verdict, or a setting with its value. */
 export interface ComparedItem {
   id: string;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseTolerance } from '../../../src/config/threshold.ts';
+import { comparisonText } from '../../../src/report/compare-lines.ts';
 import { compareRuns } from '../../../src/runs/compare/compare-runs.ts';
 import type { Figure } from '../../../src/runs/compare/figure.ts';
 import type { ComparedItem, ComparedRun, RunSet } from '../../../src/runs/compare/run-set.ts';
@@ -52,6 +53,7 @@ describe('a figure', () => {
       figures: [{ change: 'unknown', isNoiseKnown: false }],
     });
     expect(comparison.figures[0]?.noise).toBeLessThan(0.01);
+    expect(comparison.figures[0]?.why).toBe('fewer than 5 runs before');
   });
 
   test.each([
@@ -80,7 +82,14 @@ describe('a figure', () => {
     const bound = (value: number) =>
       setOf([{ figures: [figure('first-audio:p95', value, { isLowerBound: true })] }]);
     expect(compareRuns(steady, bound(500)).verdict).toBe('worse');
-    expect(compareRuns(steady, bound(350)).verdict).toBe('unknown');
+    const unknown = compareRuns(steady, bound(350));
+    expect(unknown).toMatchObject({
+      verdict: 'unknown',
+      figures: [{ why: expect.stringContaining('may be longer') }],
+    });
+    expect(comparisonText(unknown)).toMatch(
+      /^it cannot be known .*: some did not finish now: it may be longer$/,
+    );
     // A baseline of lower bounds says too little.
     const bounds = setOf([300, 300, 300, 300, 300, 300].flatMap((value) => bound(value).runs));
     expect(compareRuns(bounds, times(400)).verdict).toBe('unknown');
