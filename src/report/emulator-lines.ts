@@ -1,4 +1,5 @@
 import type { VoiceVerdict } from '../audio/verdict/voice-check.ts';
+import { findingAdvice, type VoiceFinding } from '../audio/verdict/voice-findings.ts';
 import { escapeText, jsonText } from '../kernel/escape.ts';
 import { bugsAddress } from '../kernel/version.ts';
 import { msForBytes } from '../protocol/audio-format.ts';
@@ -40,16 +41,21 @@ function describe(event: EmulatorEvent): SaidWords {
     case 'listening':
       return say('self', 'listening', escapeText(event.baseUrl));
     case 'tls-failed':
-      return say('device', 'tls', `failed: ${escapeText(event.why)} (${escapeText(event.remote)})`);
+      return say(
+        'device',
+        'tls',
+        `failed: ${escapeText(event.why)} (${escapeText(event.remote)})`,
+        escapeText(event.why),
+      );
     case 'tls-opened':
       return say('device', 'tls', `${escapeText(event.protocol)} from ${escapeText(event.remote)}`);
     case 'token-issued':
       return say('service', 'token', `issued, ${countText(event.remaining, 'request')} left`);
     case 'request-refused':
-      return say('service', 'refused', refusalText(event));
+      return say('service', 'refused', refusalText(event), refusalAdvice(event));
     case 'token-problem': {
       const text = `${escapeText(event.why)}: ${escapeText(event.advice)}${placesText(event.remote)}`;
-      return say('device', 'token', text);
+      return say('device', 'token', text, escapeText(event.advice));
     }
     case 'stream-opened':
       return say('device', 'opened', `from ${escapeText(event.remote)}`);
@@ -77,18 +83,22 @@ function describe(event: EmulatorEvent): SaidWords {
       return say('service', 'fault', escapeText(event.fault));
     case 'device-finding':
     case 'service-finding':
-      return say('device', event.isDoubtful ? 'remark' : 'finding', escapeText(event.remark));
+      return say(
+        'device',
+        event.isDoubtful ? 'remark' : 'finding',
+        escapeText(event.remark),
+        findingAdvice(event.finding),
+      );
     case 'device-verdict':
     case 'service-verdict':
-      return say('device', 'pace', escapeText(verdictText(event)));
+      return say('device', 'pace', escapeText(verdictText(event)), adviceOf(event.findings));
     case 'stream-closed':
-      return say('self', 'closed', closedText(event));
+      return say('self', 'closed', closedText(event), closedAdvice(event));
     case 'control':
       return say('self', 'control', `${escapeText(event.what)}${streamsText(event.streams)}`);
     case 'violation':
-      return say(event.from, escapeText(event.rule), judgementText(event));
     case 'remark':
-      return say(event.from, escapeText(event.rule), judgementText(event));
+      return say(event.from, escapeText(event.rule), judgementText(event), escapeText(event.message));
     case 'shared-away': {
       const text = `tokens and streams are refused: the shared state is unavailable (${escapeText(event.why)})`;
       return say('self', 'shared', text);
@@ -126,6 +136,15 @@ function refusalText(event: EmulatorEvent & { type: 'request-refused' }): string
   return `${status} ${escapeText(code)}: ${escapeText(message)}${detail}${places}${timesText(event)}`;
 }
 
+function refusalAdvice({ cause, message, why }: EmulatorEvent & { type: 'request-refused' }): string {
+  return cause === 'rateLimited' ? 'wait for Retry-After' : escapeText(why ?? message);
+}
+
+/** What to do about the first of these findings; undefined without one. */
+function adviceOf([first]: readonly VoiceFinding[] = []): string | undefined {
+  return first === undefined ? undefined : findingAdvice(first);
+}
+
 /** ` (/path, 192.0.2.1)` */
 function placesText(...places: (string | undefined)[]): string {
   const known = places.flatMap((place) => (place === undefined || place === '' ? [] : [escapeText(place)]));
@@ -149,20 +168,32 @@ export function verdictText({
   return `sends ${pace.timesRealTime} × real time, jitter ${pace.meanJitterMs} ms`;
 }
 
+const answerCloses = 'answer each close with one';
+const stopAtClose = 'stop at a close';
+
+function closedAdvice({
+  code,
+  sentCode = code,
+  bytesAfterClose,
+  findings,
+}: EmulatorEvent & { type: 'stream-closed' }): string | undefined {
+  if (bytesAfterClose !== undefined) return stopAtClose;
+  if (sentCode !== code && code === closeCodes.abnormal) return answerCloses;
+  return adviceOf(findings);
+}
+
 function closedText(event: EmulatorEvent & { type: 'stream-closed' }): string {
   const { code, sentCode = code, reason, why, durationMs, bytesAfterClose } = event;
   const { framesIn, bytesIn, framesOut, bytesOut } = event;
   const answer =
-    code === closeCodes.abnormal
-      ? 'did not answer the close: answer each close with one'
-      : `answered with ${code}`;
+    code === closeCodes.abnormal ? `did not answer the close: ${answerCloses}` : `answered with ${code}`;
   return [
     `with ${sentCode}${reason === '' ? '' : ` ${escapeText(reason)}`} after ${secondsText(durationMs)}`,
     ...(sentCode === code ? [] : [`the ${event.from ?? 'device'} ${answer}`]),
     ...(event.cause === 'half-open' && why !== undefined ? [why] : []),
     ...(bytesAfterClose === undefined
       ? []
-      : [`it sent ${secondsText(msForBytes(bytesAfterClose), 1)} of audio after the close: stop at a close`]),
+      : [`it sent ${secondsText(msForBytes(bytesAfterClose), 1)} of audio after the close: ${stopAtClose}`]),
     ...event.remarks.map(escapeText),
     ...(event.unjudged === undefined ? [] : [`${countText(event.unjudged, 'message')} passed on unjudged`]),
     `from device ${countText(framesIn, 'frame')}, ${countText(bytesIn, 'byte')}`,

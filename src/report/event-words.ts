@@ -17,18 +17,20 @@ export interface EventWords {
   device?: string;
   /** The kind of the event, in one or two words. */
   subject: string;
-  /** What happened. What to do about it comes first, as far as possible: the end may be cut. */
+  /** What happened, and what to do about it. */
   text: string;
+  /** What to do about it, where there is no place for all of the text. */
+  short?: string;
   level: 'info' | 'warning' | 'error';
 }
 
 export type EventOrigin = Side | 'self';
 
 /** What an event says, but for its level, which is decided where the event is declared. */
-export type SaidWords = Pick<EventWords, 'from' | 'subject' | 'text'>;
+export type SaidWords = Pick<EventWords, 'from' | 'subject' | 'text' | 'short'>;
 
-export function say(from: EventOrigin, subject: string, text: string): SaidWords {
-  return { from, subject, text };
+export function say(from: EventOrigin, subject: string, text: string, short?: string): SaidWords {
+  return { from, subject, text, ...(short === undefined ? {} : { short }) };
 }
 
 /** Up to the service, and down from it. */

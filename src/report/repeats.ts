@@ -12,6 +12,8 @@ export interface Repeatable {
   times: number;
   /** What so many of them within so many milliseconds say. Safe for a terminal. */
   textOf(count: number, spanMs: number): string;
+  /** What to do about so many of them, where there is no place for the text; undefined if there is no advice. */
+  shortOf(count: number): string | undefined;
 }
 
 /** A series goes on as long as its next event comes within this time. */
@@ -23,7 +25,7 @@ export function repeatableOf(event: EmulatorEvent): Repeatable | undefined {
   if (key === undefined) return undefined;
   const times = 'count' in event && event.count !== undefined ? event.count : 1;
   const { count: _, ...alone } = event as EmulatorEvent & { count?: number };
-  const { text } = describeEmulatorEvent(alone as EmulatorEvent);
+  const { text, short } = describeEmulatorEvent(alone as EmulatorEvent);
   const asked = event.type === 'request-refused' && event.cause === 'rateLimited';
   return {
     key: `${event.type} ${key}`,
@@ -32,6 +34,7 @@ export function repeatableOf(event: EmulatorEvent): Repeatable | undefined {
       asked
         ? `asked ${count} times in ${secondsText(spanMs, 1)} after ${event.status}: wait for Retry-After${whereText(event)}`
         : `${count} times in ${secondsText(spanMs, 1)}: ${text}`,
+    shortOf: (count) => (short === undefined ? undefined : `${short}, ${count} times`),
   };
 }
 

@@ -1,5 +1,6 @@
 import { dbfsText, silentDbfs } from '../audio/level.ts';
 import { escapeText, jsonText } from '../kernel/escape.ts';
+import { readError } from '../protocol/error-body.ts';
 import type { ServiceMessage } from '../protocol/messages.ts';
 import { secondsText } from '../protocol/time-text.ts';
 import { readTranscript, type Spoken, spokenText } from '../protocol/transcript.ts';
@@ -105,7 +106,9 @@ function describe(event: SessionEvent): SaidWords {
       return say('self', 'figures', figuresText(event));
     case 'warning': {
       const hint = event.hint === undefined ? '' : `. ${escapeText(event.hint)}`;
-      return say(event.side ?? 'self', escapeText(event.code), `${escapeText(event.message)}${hint}`);
+      const text = `${escapeText(event.message)}${hint}`;
+      const short = event.hint === undefined ? undefined : escapeText(event.hint);
+      return say(event.side ?? 'self', escapeText(event.code), text, short);
     }
     case 'close': {
       const reason = event.reason === '' ? '' : `: ${escapeText(event.reason)}`;
@@ -121,7 +124,9 @@ function messageWords(event: SessionEvent & { type: 'message' }): SaidWords {
   if (spoken !== undefined) return say('service', 'transcript', escapeText(spokenText(spoken)));
   const { category, kind, body } = event;
   const text = typeof body === 'string' ? escapeText(body) : jsonText(body);
-  return say('service', escapeText(kind ?? category), text);
+  const { code, message } = isBadMessage(event) ? readError(body) : {};
+  const short = message === undefined ? undefined : escapeText([code, message].filter(Boolean).join(': '));
+  return say('service', escapeText(kind ?? category), text, short);
 }
 
 function isBadMessage({ category }: SessionEvent & { type: 'message' }): boolean {

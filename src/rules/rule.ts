@@ -20,6 +20,8 @@ export interface Finding {
   verdict: Verdict;
   /** The observation, in one sentence with the values. */
   message: string;
+  /** What to do about it; the message says it too. */
+  advice?: string;
   /** Names of the exchanges that show it. */
   evidence: readonly string[];
   /** Set if the exchanges leave no other reading: a second try adds nothing. */

@@ -23,7 +23,7 @@ export function padStartTo(text: string, width: number, ellipsis = '…'): strin
   return ' '.repeat(Math.max(0, width - widthOf(cut))) + cut;
 }
 
-/** The text in at most `width` cells. */
+/** The text in at most `width` cells, cut after a whole word unless that leaves less than half of it. */
 export function cutTo(text: string, width: number, ellipsis = '…'): string {
   if (width <= 0) return '';
   // Text that is far too long is not measured to its end.
@@ -38,7 +38,22 @@ export function cutTo(text: string, width: number, ellipsis = '…'): string {
     kept += segment;
     taken += cells;
   }
-  return room < 0 ? '' : kept + ellipsis;
+  return room < 0 ? '' : wholeWords(kept, near) + ellipsis;
+}
+
+const letter = /[\p{L}\p{N}]/u;
+/** Of a longer word, such as an address, a part is shown. */
+const longWord = 12;
+
+/** What was kept of a text, without the beginning of a word at its end. */
+function wholeWords(kept: string, text: string): string {
+  if (!letter.test(text.charAt(kept.length)) || !letter.test(kept.at(-1) ?? '')) return kept.trimEnd();
+  const half = kept.length / 2;
+  const space = kept.lastIndexOf(' ');
+  let end = kept.length - 1;
+  while (end >= half && letter.test(kept.charAt(end))) end -= 1;
+  if (space >= half && kept.length - space <= longWord) end = space;
+  return end < half ? kept : kept.slice(0, end + 1).replace(/[\s,;:({"_]{1,8}$/, '');
 }
 
 /** The beginning of a text, longer than `width` cells. Long text is not read to its end. */
@@ -62,3 +77,13 @@ export function steady(text: string, width: number): string {
 }
 
 const composed = /[\u200d\ufe0e\ufe0f\u20e3]|[\u{1f1e6}-\u{1f1ff}]|\p{Emoji_Modifier}/u;
+
+/** The first of these texts that fit beside one another, with `gap` cells between them: none is cut. */
+export function thatFit(texts: readonly string[], width: number, gap: number): string[] {
+  let left = width + gap;
+  const over = texts.findIndex((text) => {
+    left -= widthOf(text) + gap;
+    return left < 0;
+  });
+  return over < 0 ? [...texts] : texts.slice(0, over);
+}

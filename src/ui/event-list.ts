@@ -68,10 +68,12 @@ function foldRow(before: Row, { repeats, ...row }: NewRow): Row {
   const { since = row.t, times = 0 } = before.repeats ?? {};
   if (repeats === undefined) return before;
   const count = times + repeats.times;
+  const short = repeats.shortOf(count);
   return {
     ...row,
     id: before.id,
     text: repeats.textOf(count, row.t - since),
+    ...(short === undefined ? {} : { short }),
     repeats: { ...repeats, times: count, since, until: row.t },
   };
 }

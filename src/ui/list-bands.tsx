@@ -2,7 +2,7 @@ import { Box, Text } from 'ink';
 import type { ReactNode } from 'react';
 import { type Band, space } from './bands.ts';
 import { type Browser, type Overlay, shownItems } from './browser.ts';
-import { cutTo, nearText, padTo, steady } from './cells.ts';
+import { cutTo, nearText, padTo, steady, widthOf } from './cells.ts';
 import { Divider } from './components/Rule.tsx';
 import { heldCount, type Row, rowsInView, shownRows } from './event-list.ts';
 import { toAscii } from './glyphs.ts';
@@ -70,7 +70,9 @@ function EventLine({ row, isMarked, width, isAscii, hasWho }: EventLineProps) {
   const isMild = row.level === 'info';
   const kind = padTo(show(row.subject, kindWidth), kindWidth, glyphs.ellipsis);
   const textWidth = width - kindWidth - whoWidth - 16;
-  const text = cutTo(show(row.text, textWidth), textWidth, glyphs.ellipsis);
+  const whole = show(row.text, textWidth);
+  const isShort = row.short !== undefined && widthOf(whole) > textWidth;
+  const text = cutTo(isShort ? show(row.short ?? '', textWidth) : whole, textWidth, glyphs.ellipsis);
   const origin = glyphs[row.from];
   const colour = row.level === 'error' ? colours.bad : colours.warning;
   const voice = row.from === 'device' ? colours.you : colours.ai;
@@ -88,7 +90,7 @@ function EventLine({ row, isMarked, width, isAscii, hasWho }: EventLineProps) {
       )}{' '}
       {hasWho && (
         <Text dimColor={!isMarked}>
-          {padTo(show(whoText(row, whoWidth), whoWidth), whoWidth, glyphs.ellipsis)}
+          {padTo(show(whoText(row, whoWidth - 1), whoWidth), whoWidth - 1, glyphs.ellipsis)}{' '}
         </Text>
       )}
       <Text bold={!isMild}>{kind}</Text>{' '}

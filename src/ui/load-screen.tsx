@@ -4,7 +4,7 @@ import { measuredText, thresholdLimitText } from '../report/load-lines.ts';
 import type { LiveLoad } from '../runs/load/live.ts';
 import type { JudgedThreshold } from '../runs/load/thresholds.ts';
 import { type Band, space } from './bands.ts';
-import { cutTo, padTo, steady } from './cells.ts';
+import { cutTo, padTo, steady, thatFit } from './cells.ts';
 import { AmountBars } from './components/AmountBars.tsx';
 import { Bar } from './components/Bar.tsx';
 import { Head } from './components/Head.tsx';
@@ -40,7 +40,7 @@ export function loadBands(model: LoadModel, terminal: Size): Band[] {
           },
         ]
       : []),
-    { name: 'counts', lines: 1, on: [live], draw: () => <LoadCounts live={live} /> },
+    { name: 'counts', lines: 1, on: [live], draw: () => <LoadCounts live={live} width={columns} /> },
     ...(spaces ? [space('above times', 1)] : []),
     {
       name: 'times',
@@ -132,11 +132,13 @@ interface Count {
 }
 
 /** How many sessions are in which state. */
-function LoadCounts({ live }: { live: LiveLoad | undefined }) {
+function LoadCounts({ live, width }: { live: LiveLoad | undefined; width: number }) {
   const { dot } = useGlyphs();
+  const counts = countsOf(live);
+  const texts = counts.map(({ name, count }) => `${count} ${name}`);
   return (
     <Text wrap="truncate">
-      {countsOf(live).map(({ name, count, colour }, index) => (
+      {counts.slice(0, thatFit(texts, width, 3).length).map(({ name, count, colour }, index) => (
         <Text key={name}>
           {index === 0 ? '' : <Text dimColor> {dot} </Text>}
           <Text bold {...(colour === undefined || count === 0 ? {} : { color: colour })}>

@@ -1,9 +1,10 @@
 import { Box, Text } from 'ink';
+import { findingAdvice, type VoiceFinding } from '../audio/verdict/voice-findings.ts';
 import { escapeText } from '../kernel/escape.ts';
 import type { EmulatorState } from '../protocol/control.ts';
 import { counterTexts, type ServeCounters } from '../report/serve-counters.ts';
 import { type Band, space } from './bands.ts';
-import { cutTo, padStartTo, padTo, steady } from './cells.ts';
+import { cutTo, padStartTo, padTo, steady, thatFit, widthOf } from './cells.ts';
 import { Bar } from './components/Bar.tsx';
 import { durationText, Head } from './components/Head.tsx';
 import { partOf } from './components/LevelMeter.tsx';
@@ -80,7 +81,7 @@ export function serveBands(model: ServeModel, terminal: Size): Band[] {
       name: 'counters',
       lines: 1,
       on: [counters, faults.map(({ id }) => id).join()],
-      draw: () => <CounterLine counters={counters} faults={faults.map(({ name }) => name)} />,
+      draw: () => <CounterLine counters={counters} faults={faults.map(({ name }) => name)} width={columns} />,
     },
     ...(layout.spaces ? [space('above panels', 1)] : []),
     ...(isWide ? [side] : stacked),
@@ -117,8 +118,18 @@ function ServeHead({ model, width }: { model: ServeModel; width: number }) {
 }
 
 /** Counts of what has happened, and the active faults. */
-function CounterLine({ counters, faults }: { counters: ServeCounters; faults: readonly string[] }) {
+function CounterLine({
+  counters,
+  faults,
+  width,
+}: {
+  counters: ServeCounters;
+  faults: readonly string[];
+  width: number;
+}) {
   const { dot, ellipsis } = useGlyphs();
+  const names = cutTo(faults.join(', '), 24, ellipsis);
+  const taken = faults.length === 0 ? 0 : 14 + String(faults.length).length + widthOf(names);
   return (
     <Text wrap="truncate">
       {faults.length > 0 && (
@@ -126,11 +137,12 @@ function CounterLine({ counters, faults }: { counters: ServeCounters; faults: re
           <Text color={colours.warning} bold>
             !
           </Text>{' '}
-          <Text bold>{faults.length}</Text> <Text dimColor>active:</Text>{' '}
-          {cutTo(faults.join(', '), 24, ellipsis)} <Text dimColor>{dot}</Text>{' '}
+          <Text bold>{faults.length}</Text> <Text dimColor>active:</Text> {names} <Text dimColor>
+            {dot}
+          </Text>{' '}
         </Text>
       )}
-      {counterTexts(counters).map((text, index) => (
+      {thatFit(counterTexts(counters), width - taken, 3).map((text, index) => (
         <Text key={text.replace(/^\d+ /, '')}>
           {index === 0 ? '' : <Text dimColor> {dot} </Text>}
           <Text bold>{text.split(' ')[0]}</Text> <Text dimColor>{text.split(' ')[1]}</Text>
@@ -275,11 +287,12 @@ interface StreamLineProps {
 
 function StreamLine({ state, model, width, isMarked }: StreamLineProps) {
   const { ellipsis, cursor, passed, device: up, service: down } = useGlyphs();
-  const { stream, device, durationMs, remarks } = state;
+  const { stream, device, durationMs } = state;
   const nameWidth = Math.max(8, Math.floor(width * 0.18));
   const meterWidth = Math.max(3, Math.floor(width * 0.1));
   const show = (text: string) => (model.start.ascii ? toAscii(text) : steady(text, width));
   const room = width - 21 - nameWidth - 2 * meterWidth;
+  const remark = remarkText(state, room - 2);
   const meters = model.meters[stream] ?? { in: restingMeter, out: restingMeter };
   const level = (meter: typeof restingMeter, colour: Colour) => (
     <Bar value={partOf(readMeter(meter, model.now).rmsDbfs)} width={meterWidth} colour={colour} />
@@ -291,9 +304,14 @@ function StreamLine({ state, model, width, isMarked }: StreamLineProps) {
         {padStartTo(String(stream), 4)}{' '}
         {padTo(show(escapeText(device ?? '(no token yet)')), nameWidth, ellipsis)}
       </Text>
-      {padStartTo(durationText(durationMs), 8)} <Text dimColor>{up}</Text> {level(meters.in, colours.you)}{' '}
-      <Text dimColor>{down}</Text> {level(meters.out, colours.ai)}{' '}
-      {remarks[0] === undefined ? (
+      {padStartTo(durationText(durationMs), 8)}{' '}
+      {widthOf(remark) > room - 2 ? null : (
+        <>
+          <Text dimColor>{up}</Text> {level(meters.in, colours.you)} <Text dimColor>{down}</Text>{' '}
+          {level(meters.out, colours.ai)}{' '}
+        </>
+      )}
+      {remark === '' ? (
         <Text>
           <Text color={colours.good}>{passed}</Text> ok
         </Text>
@@ -302,9 +320,19 @@ function StreamLine({ state, model, width, isMarked }: StreamLineProps) {
           <Text color={colours.warning} bold>
             !
           </Text>{' '}
-          {cutTo(show(remarks[0]), room - 2, ellipsis)}
+          {cutTo(show(remark), widthOf(remark) > room - 2 ? room + 4 + 2 * meterWidth : room - 2, ellipsis)}
         </Text>
       )}
     </Text>
   );
+}
+
+/** The first remark about a device, or what to do about it where that does not fit; empty without one. */
+function remarkText(
+  { remarks: [remark = ''], findings: [finding] }: EmulatorState['streams'][number],
+  cells: number,
+): string {
+  if (widthOf(remark) <= cells) return remark;
+  const advice = finding === undefined ? undefined : findingAdvice(finding as VoiceFinding);
+  return advice ?? remark;
 }

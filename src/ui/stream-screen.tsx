@@ -5,7 +5,7 @@ import { secondsText } from '../protocol/time-text.ts';
 import type { SessionState } from '../session/events.ts';
 import type { Figures, PlaybackFigures } from '../session/metrics.ts';
 import { type Band, space } from './bands.ts';
-import { cutTo, nearText, padStartTo, steady } from './cells.ts';
+import { cutTo, nearText, padStartTo, steady, thatFit } from './cells.ts';
 import { LeftBar } from './components/Bar.tsx';
 import { Head } from './components/Head.tsx';
 import { LevelMeter, LevelScale } from './components/LevelMeter.tsx';
@@ -39,7 +39,14 @@ export function streamBands(model: StreamModel, terminal: Size): Band[] {
       draw: () => <StreamHead model={model} width={columns} />,
     },
     ...(layout.steps
-      ? [{ name: 'steps', lines: 1, on: [model.state], draw: () => <Steps state={model.state} /> }]
+      ? [
+          {
+            name: 'steps',
+            lines: 1,
+            on: [model.state],
+            draw: () => <Steps state={model.state} width={columns} />,
+          },
+        ]
       : []),
     ...(layout.spaces ? [space('above panels', 1)] : []),
     {
@@ -161,24 +168,30 @@ function Levels({ model, width, isPanel }: { model: StreamModel; width: number; 
 
 const steps: readonly SessionState[] = ['token', 'connecting', 'authorising', 'live', 'draining', 'closed'];
 
-/** The steps of a session, with the current one marked. */
-function Steps({ state }: { state: SessionState | undefined }) {
+/** The steps of a session, with the current one marked; where there is no place for all, without the first. */
+function Steps({ state, width }: { state: SessionState | undefined; width: number }) {
   const { next, passed } = useGlyphs();
   const at = state === undefined ? -1 : steps.indexOf(state);
+  const texts = steps.map((step, index) => (index < at ? `${step} ${passed}` : step));
+  const most = texts.findIndex(
+    (_, first) => thatFit(texts.slice(first), width, 3).length === texts.length - first,
+  );
   return (
     <Text wrap="truncate">
-      {steps.map((step, index) => (
-        <Text key={step}>
-          {index === 0 ? '' : <Text dimColor>{` ${next} `}</Text>}
-          {index === at ? (
-            <Text bold underline>
-              {step}
-            </Text>
-          ) : (
-            <Text dimColor>{index < at ? `${step} ${passed}` : step}</Text>
-          )}
-        </Text>
-      ))}
+      {texts.map((text, index) =>
+        index < Math.min(most, Math.max(0, at)) ? null : (
+          <Text key={text}>
+            {index === Math.min(most, Math.max(0, at)) ? '' : <Text dimColor>{` ${next} `}</Text>}
+            {index === at ? (
+              <Text bold underline>
+                {text}
+              </Text>
+            ) : (
+              <Text dimColor>{text}</Text>
+            )}
+          </Text>
+        ),
+      )}
     </Text>
   );
 }

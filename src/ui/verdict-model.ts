@@ -17,6 +17,8 @@ export interface JudgedItem extends Item {
   verdict?: Verdict;
   /** What was seen, in one sentence. */
   message: string;
+  /** What to do about it, where there is no place for the message. */
+  advice?: string | undefined;
   /** False while a fail waits for a second try. */
   isFinal: boolean;
 }

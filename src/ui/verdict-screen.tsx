@@ -1,7 +1,7 @@
 import { Box, Text } from 'ink';
 import type { Verdict } from '../rules/rule.ts';
 import { type Band, space } from './bands.ts';
-import { cutTo, padTo, steady } from './cells.ts';
+import { cutTo, padTo, steady, thatFit, widthOf } from './cells.ts';
 import { AmountBars } from './components/AmountBars.tsx';
 import { Head } from './components/Head.tsx';
 import { Divider } from './components/Rule.tsx';
@@ -44,7 +44,14 @@ export function verdictBands(model: VerdictModel, terminal: Size): Band[] {
       draw: () => <AmountBars amounts={amounts} width={columns} lines={amountLines} />,
     },
     ...(counts
-      ? [{ name: 'counts', lines: 1, on: [items], draw: () => <VerdictCounts items={items} /> }]
+      ? [
+          {
+            name: 'counts',
+            lines: 1,
+            on: [items],
+            draw: () => <VerdictCounts items={items} width={columns} />,
+          },
+        ]
       : []),
     ...(spaces ? [space('above list', 1)] : []),
     ...listBands(model, {
@@ -137,14 +144,16 @@ function SeenLines({ item, width, isAscii }: SeenLinesProps) {
 const verdicts = ['pass', 'fail', 'warn', 'observed', 'unknown', 'skipped', undefined] as const;
 
 /** How many items have which verdict, and how many wait for theirs. */
-function VerdictCounts({ items }: { items: readonly JudgedItem[] }) {
+function VerdictCounts({ items, width }: { items: readonly JudgedItem[]; width: number }) {
   const glyphs = useGlyphs();
   const counts = verdicts
     .map((verdict) => ({ verdict, count: items.filter((item) => item.verdict === verdict).length }))
     .filter(({ verdict, count }) => count > 0 || verdict === 'pass' || verdict === 'fail');
+  const texts = counts.map(({ verdict, count }) => `${count} ${verdict ?? 'waiting'}`);
+  const shown = counts.slice(0, thatFit(texts, width, 3).length);
   return (
     <Text wrap="truncate">
-      {counts.map(({ verdict, count }, index) => {
+      {shown.map(({ verdict, count }, index) => {
         const { colour } = verdictMark(count === 0 ? undefined : verdict, glyphs);
         return (
           <Text key={verdict ?? 'waiting'}>
@@ -180,12 +189,15 @@ const longestTitle = 43;
 /** An item in the list: its verdict, its name, and what was seen. */
 function VerdictLine({ item, idWidth, isMarked, width, isAscii }: VerdictLineProps) {
   const glyphs = useGlyphs();
-  const { id, title, verdict, message, isFinal } = item;
+  const { id, title, verdict, isFinal } = item;
   const show = (text: string) => (isAscii ? toAscii(text) : steady(text, width));
   const { sign, colour } = verdictMark(verdict, glyphs);
   const room = width - 4 - idWidth - verdictWidth;
-  const titleWidth = Math.min(room, longestTitle);
   const isLoud = verdict === 'fail' || verdict === 'warn';
+  // What is wrong says more than its name, which is a line below the list.
+  const isAlone = isLoud && widthOf(show(item.message)) > room - longestTitle - 1;
+  const message = widthOf(show(item.message)) > room ? (item.advice ?? item.message) : item.message;
+  const titleWidth = isAlone ? 0 : Math.min(room, longestTitle);
   const name = verdict === 'fail' && !isFinal ? 'fail?' : (verdict ?? '');
   return (
     <Text wrap="truncate" inverse={isMarked}>
@@ -199,11 +211,13 @@ function VerdictLine({ item, idWidth, isMarked, width, isAscii }: VerdictLinePro
       ) : (
         padTo(name, verdictWidth)
       )}
-      <Text dimColor={!isMarked && (verdict === undefined || verdict === 'skipped')}>
-        {padTo(show(title), titleWidth, glyphs.ellipsis)}
-      </Text>{' '}
+      {isAlone || (
+        <Text dimColor={!isMarked && (verdict === undefined || verdict === 'skipped')}>
+          {padTo(show(title), titleWidth, glyphs.ellipsis)}{' '}
+        </Text>
+      )}
       <Text dimColor={!isMarked && !isLoud}>
-        {cutTo(show(message), room - titleWidth - 1, glyphs.ellipsis)}
+        {cutTo(show(message), isAlone ? room : room - titleWidth - 1, glyphs.ellipsis)}
       </Text>
     </Text>
   );

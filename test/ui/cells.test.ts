@@ -27,8 +27,17 @@ describe('text in cells', () => {
     }
   });
 
+  test.each([
+    ['twelve chars', 8, 'twelve…'],
+    ['send the token alone, exactly', 24, 'send the token alone…'],
+    ['as kitchen-1 to wss://voice.example.com/stream', 30, 'as kitchen-1 to wss://voice.…'],
+    ['service_voice_connected', 10, 'service…'],
+    ['unbreakable', 6, 'unbre…'],
+  ])('%j in %i cells is cut after a word', (whole, width, shown) => {
+    expect(cutTo(whole, width)).toBe(shown);
+  });
+
   test('what is cut ends with an ellipsis, and between characters', () => {
-    expect(cutTo('twelve chars', 8)).toBe('twelve …');
     expect(cutTo('你好世界', 6)).toBe('你好…');
     expect(cutTo('fits', 4)).toBe('fits');
   });

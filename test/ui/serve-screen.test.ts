@@ -41,7 +41,7 @@ describe('the screen of the emulator', () => {
   });
 
   test('shows the journal, with stream and device on each line', () => {
-    expect(text(lines)).toMatch(/1\.061 ↓ +1 kitchen-1 +service_/);
+    expect(text(lines)).toMatch(/1\.061 ↓ +1 kitchen-1 +service…/);
     expect(text(lines)).toMatch(/5\.500 ↓ ! +hall +refused +429 RATE_LIMITED: Too many requests/);
   });
 });

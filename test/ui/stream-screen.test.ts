@@ -81,11 +81,11 @@ describe('the screen of a session', () => {
     expect(next[1]).toMatch(/5\.000 ↑ +audio +25 frames {2}0\.50 s {2}silence/);
   });
 
-  test('shows what came over the network escaped, and cut to its line', () => {
+  test('shows what came over the network escaped, of an error its code and words', () => {
     const { lines, patch } = open().frame({ now: 12_000, fresh: true });
     const error = lines.find((line) => line.includes('QUOTA')) ?? '';
     expect(error).toContain('! error');
-    expect(error).toMatch(/…$/);
+    expect(error).toContain('QUOTA: Zu viel 你好 👨 \\u001b[31m');
     expect(patch).not.toContain('\u001b[31m"');
     const whole = text(open().press('/quota\r\u001b[A\r').lines);
     expect(whole).toContain('"message": "Zu viel 你好 👨 \\u001b[31m"');

@@ -44,7 +44,7 @@ describe('the screen of a check', () => {
 
   test('marks a fail that is not confirmed yet', () => {
     expect(shown).toMatch(/✗ R11 +fail\? +rule number 11 +exp is 61 s after iat/);
-    expect(text(open().press('g').lines)).toMatch(/✗ R4 +fail +a rule whose/);
+    expect(text(open().press('g').lines)).toMatch(/✗ R4 +fail +Cache-Control is "max-age=60": a proxy/);
   });
 
   test('ends with the gravest verdict in view, and time stands still', () => {

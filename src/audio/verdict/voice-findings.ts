@@ -23,6 +23,8 @@ interface FindingFacts {
 /** What bytes that are no samples look like. */
 const ofOtherBytes = ['wrong-rate', 'too-fast', 'too-slow', 'odd-sizes', 'dc-offset'] as const;
 
+const sendEvenly = 'send 640 bytes every 20 ms';
+
 /** Every check of a voice. A new one is a row here, and something that finds it. */
 export const voiceFindings = {
   'riff-header': {
@@ -124,10 +126,10 @@ export const voiceFindings = {
   'quiet-voice': sounds('is quiet', 'raise its level to about -26 dBov', ['level-jump']),
   'loud-voice': sounds('is loud', 'lower its level to about -26 dBov', ['level-jump']),
   'level-jump': sounds('changes its level from one reply to the next', 'keep the level of replies alike'),
-  'too-fast': { about: 'pace' },
-  'too-slow': { about: 'pace' },
-  bursts: { about: 'pace' },
-  gaps: { about: 'pace' },
+  'too-fast': { about: 'pace', advice: sendEvenly },
+  'too-slow': { about: 'pace', advice: sendEvenly },
+  bursts: { about: 'pace', advice: sendEvenly },
+  gaps: { about: 'pace', advice: sendEvenly },
   'wrong-rate': {
     about: 'pace',
     advice: 'send 16 kHz mono in real time',

@@ -45,8 +45,8 @@ export async function run(context: DrillContext): Promise<number> {
           device: start === undefined ? settings.device : undefined,
           ...follow(follower, { of: chosen.length, access, isCommand: start !== undefined }),
         }),
-      row({ id, situation, title, finding: { verdict, message } }) {
-        return id === situation ? { id, title, verdict, message } : undefined;
+      row({ id, situation, title, finding: { verdict, message, advice } }) {
+        return id === situation ? { id, title, verdict, message, advice } : undefined;
       },
       lines: (drilled) => drilledLines(drilled, args, style),
       detail: (drilled) => drilledDetail(drilled, args),

@@ -47,13 +47,13 @@ function judgeFirstMessage(stream: SeenStream, seen: readonly Seen[]): Finding |
   const { tokenIn } = stream.exchange.upgrade;
   if (first === undefined) {
     const isTold = stream.exchange.end?.by === 'service' || tokenIn !== undefined;
-    return isTold ? fail(problemText(absenceProblem(tokenIn, 0)), stream) : undefined;
+    return isTold ? failWith(absenceProblem(tokenIn, 0), stream) : undefined;
   }
   if (!('token' in first)) {
     const problem = messages.some((one) => 'token' in one)
       ? firstBinaryProblem(first.bytes, false)
       : absenceProblem(tokenIn, messages.length);
-    return fail(problemText(problem), stream);
+    return failWith(problem, stream);
   }
   const granted = grants(seen).filter(({ exchange }) => exchange.at <= first.at);
   const isAsGranted =
@@ -62,13 +62,13 @@ function judgeFirstMessage(stream: SeenStream, seen: readonly Seen[]): Finding |
       ({ exchange }) => exchange.granted.hash === first.token.hash && exchange.granted.bytes === first.bytes,
     );
   if (isAsGranted) return pass('the JWT comes first, as text', stream);
-  if (first.problem !== undefined) return fail(problemText(first.problem), stream);
+  if (first.problem !== undefined) return failWith(first.problem, stream);
   if (first.token.claims !== undefined) return pass('a JWT comes first, as text', stream);
   return fail(`the first message (${first.bytes} bytes) is not a JWT`, stream);
 }
 
-function problemText({ why, advice }: TokenProblem): string {
-  return `${why}: ${advice}`;
+function failWith({ why, advice }: TokenProblem, stream: Seen): Finding {
+  return { ...fail(`${why}: ${advice}`, stream), advice };
 }
 
 /** "Used immediately." */

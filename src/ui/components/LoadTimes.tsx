@@ -30,13 +30,16 @@ export function LoadTimes({ live, past, width, lines, heading }: LoadTimesProps)
   const sparkline = sparklineWidth(width, statistics.length);
   const { atLeast } = useGlyphs();
   const rows = rowsOf(live, lines, atLeast);
+  const each = past.each === 1 ? 'second' : `${past.each} s`;
   return (
     <Box flexDirection="column">
       {heading && (
         <Text dimColor wrap="truncate">
           {padTo('', nameWidth)}
           {statistics.map((name) => padStartTo(name, cellWidth))}
-          {sparkline === 0 ? '' : `  p95 of each ${past.each === 1 ? 'second' : `${past.each} s`}`}
+          {sparkline === 0
+            ? ''
+            : `  ${[`p95 of each ${each}`, 'p95'].find((text) => text.length <= sparkline)}`}
         </Text>
       )}
       {rows.map(({ name, cells, isPast }) => (
