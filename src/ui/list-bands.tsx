@@ -66,7 +66,7 @@ function EventLine({ row, isMarked, width, isAscii, hasWho }: EventLineProps) {
   const show = (text: string, cells: number) =>
     isAscii ? toAscii(nearText(text, cells)) : steady(text, cells);
   const time = (row.t / 1000).toFixed(3).padStart(8);
-  const whoWidth = hasWho ? (width < 70 ? 6 : width < 100 ? 18 : 28) : 0;
+  const whoWidth = hasWho ? (width < 70 ? 6 : width < 100 ? 20 : 28) : 0;
   const isMild = row.level === 'info';
   const kind = padTo(show(row.subject, kindWidth), kindWidth, glyphs.ellipsis);
   const textWidth = width - kindWidth - whoWidth - 16;
