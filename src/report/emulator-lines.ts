@@ -141,7 +141,7 @@ function refusalAdvice({ cause, message, why }: EmulatorEvent & { type: 'request
 }
 
 /** What to do about the first of these findings; undefined without one. */
-function adviceOf([first]: readonly VoiceFinding[] = []): string | undefined {
+function adviceOf([first]: readonly VoiceFinding[]): string | undefined {
   return first === undefined ? undefined : findingAdvice(first);
 }
 
@@ -175,11 +175,9 @@ function closedAdvice({
   code,
   sentCode = code,
   bytesAfterClose,
-  findings,
 }: EmulatorEvent & { type: 'stream-closed' }): string | undefined {
   if (bytesAfterClose !== undefined) return stopAtClose;
-  if (sentCode !== code && code === closeCodes.abnormal) return answerCloses;
-  return adviceOf(findings);
+  return sentCode !== code && code === closeCodes.abnormal ? answerCloses : undefined;
 }
 
 function closedText(event: EmulatorEvent & { type: 'stream-closed' }): string {
