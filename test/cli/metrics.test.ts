@@ -182,7 +182,7 @@ describe.skipIf(!hasPrometheus)('a real Prometheus', () => {
       await expect
         .poll(async () => [expression, await sum(prometheus, expression)])
         .toEqual([expression, value]);
-    expect(await sum(prometheus, `voicectl_streams_open${job}`)).toBe(0);
+    await expect.poll(() => sum(prometheus, `voicectl_streams_open${job}`)).toBe(0);
   });
 
   /** Everything that the emulator has told. */
