@@ -16,9 +16,13 @@ const fullScale = 0x8000;
 export class ActiveLevel {
   /** The envelope and its first smoothing, and the sum of the squares. In an array: fractions in fields are allocated. */
   private readonly sums = new Float64Array(3);
-  /** Milliseconds over each threshold, with the hang-over, and since it was last crossed. */
-  private readonly over = new Uint32Array(thresholds);
-  private readonly since = new Uint32Array(thresholds).fill(hangoverMs);
+  /** Milliseconds in which so many thresholds were exceeded, with the hang-over. */
+  private readonly counts = new Uint32Array(thresholds + 1);
+  /** When last just so many were: the millisecond, counted from 1. */
+  private readonly lastAt = new Int32Array(thresholds + 1).fill(-hangoverMs);
+  private now = 0;
+  /** How many are exceeded, with the hang-over. */
+  private height = 0;
 
   /** Takes whole milliseconds of samples. */
   push(samples: Int16Array, from: number, to: number): void {
@@ -28,17 +32,18 @@ export class ActiveLevel {
   /** Forgets all. */
   clear(): void {
     this.sums.fill(0);
-    this.over.fill(0);
-    this.since.fill(hangoverMs);
+    this.counts.fill(0);
+    this.lastAt.fill(-hangoverMs);
+    this.now = 0;
+    this.height = 0;
   }
 
   /** The active level, and how long speech was active; undefined if there was only silence. */
   read(): { dbov: number; activeMs: number } | undefined {
     const squares = this.sums[2] as number;
+    let activeMs = this.now - (this.counts[0] as number);
     let before: { level: number; above: number } | undefined;
-    for (let index = 0; index < thresholds; index += 1) {
-      const activeMs = this.over[index] as number;
-      if (activeMs === 0) break;
+    for (let index = 0; activeMs > 0; index += 1, activeMs -= this.counts[index] as number) {
       const level = decibels(squares / (activeMs * stepSamples));
       const above = level - decibels(4 ** index);
       if (above <= marginDb) {
@@ -52,7 +57,7 @@ export class ActiveLevel {
   }
 
   private step(samples: Int16Array, from: number): void {
-    const { sums, over, since } = this;
+    const { sums } = this;
     let sizes = 0;
     let squares = 0;
     for (let at = from; at < from + stepSamples; at += 1) {
@@ -65,12 +70,13 @@ export class ActiveLevel {
     sums[0] = first;
     sums[1] = envelope;
     sums[2] = (sums[2] as number) + squares;
-    for (let index = 0; index < thresholds; index += 1) {
-      const isOver = envelope >= 2 ** index;
-      if (!isOver && (since[index] as number) >= hangoverMs) continue;
-      since[index] = isOver ? 0 : (since[index] as number) + 1;
-      over[index] = (over[index] as number) + 1;
-    }
+    this.now += 1;
+    let height = 0;
+    while (height < thresholds && envelope >= 2 ** height) height += 1;
+    this.lastAt[height] = this.now;
+    if (height > this.height) this.height = height;
+    while (this.height > 0 && this.now - (this.lastAt[this.height] as number) > hangoverMs) this.height -= 1;
+    this.counts[this.height] = (this.counts[this.height] as number) + 1;
   }
 }
 

@@ -80,10 +80,13 @@ export class RepeatCheck {
     samples: Int16Array,
     { second, lag, end, base }: { second: number; lag: number; end: number; base: number },
   ): Repeat | undefined {
+    // What is the same for longer is there more than twice.
+    const earliest = Math.max(lag, second - 2 * lag);
     let from = second;
-    while (from - 1 - lag >= 0 && samples[from - 1] === samples[from - 1 - lag]) from -= 1;
+    while (from > earliest && samples[from - 1] === samples[from - 1 - lag]) from -= 1;
+    const latest = Math.min(end, from + 2 * lag);
     let to = second;
-    while (to < end && samples[to] === samples[to - lag]) to += 1;
+    while (to < latest && samples[to] === samples[to - lag]) to += 1;
     const isTwice = to - from >= lag && to - from < 2 * lag;
     if (base + from < this.reportedUntil || !isTwice) return undefined;
     this.reportedUntil = base + to;
