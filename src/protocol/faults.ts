@@ -14,8 +14,8 @@ import {
 import { tokenRequestFaults } from './faults/token-request.ts';
 import { networkShape } from './network.ts';
 
-/** Other formats in which a service may send its audio. */
-const replyFormats = [
+/** Other formats in which a service may send its audio. Each is named like what is found in it. */
+export const replyFormats = [
   'stereo',
   'float32',
   'int32',
@@ -200,6 +200,11 @@ const replySoundFaults = {
       every: spacing('From one to the next'),
       for: duration('20ms', 'Length of each'),
     },
+    refuse: {
+      key: 'for',
+      when: ({ every, for: length }) => (length as number) >= (every as number),
+      because: 'expected less than every, or nothing of the audio is left',
+    },
   }),
   'cut-off': fault({
     at: 'reply',
@@ -334,8 +339,10 @@ type NameAt<Point extends FaultPoint> = {
 
 /** The schema of one fault, with its scope. */
 export function schemaOfFault(name: FaultName): z.ZodObject {
-  const { at, parameters } = faultCatalogue[name];
-  return z.strictObject({ name: z.literal(name), ...parameters, ...faultScopes[at] });
+  const { at, parameters, refuse }: FaultSpec = faultCatalogue[name];
+  const schema = z.strictObject({ name: z.literal(name), ...parameters, ...faultScopes[at] });
+  if (refuse === undefined) return schema;
+  return schema.refine((value) => !refuse.when(value), { path: [refuse.key], message: refuse.because });
 }
 
 /**

@@ -1,6 +1,7 @@
 import { createSpeechGate, type GateEvent } from '../audio/speech-gate.ts';
+import type { FoundInVoice } from '../audio/verdict/found-sounds.ts';
 import type { ListenerBudget } from '../audio/verdict/listener.ts';
-import { type FoundInVoice, VoiceCheck } from '../audio/verdict/voice-check.ts';
+import { VoiceCheck } from '../audio/verdict/voice-check.ts';
 import { type BlockJoiner, createBlockJoiner } from '../audio/whole-samples.ts';
 import type { Clock, ClockTimer } from '../kernel/clock.ts';
 import { bytesPerSample } from '../protocol/audio-format.ts';

@@ -401,6 +401,7 @@ function voiceFinding(side: string) {
       finding: 'string: its kind',
       remark: 'string: in words',
       'isDoubtful?': 'boolean: there is another explanation',
+      'advice?': 'string: what to do, where it depends on what was found',
       'atMs?': 'number: where it is in the audio; missing if it is about all of it',
       'lengthMs?': 'number: how long it is',
       'figure?': 'object: value and unit of what was measured',

@@ -1,4 +1,5 @@
-import type { FoundInVoice, VoiceVerdict } from '../audio/verdict/voice-check.ts';
+import type { FoundInVoice } from '../audio/verdict/found-sounds.ts';
+import type { VoiceVerdict } from '../audio/verdict/voice-check.ts';
 import { closeCodes } from '../protocol/close-codes.ts';
 import type { CloseCause, RefusalCause } from '../protocol/dialect.ts';
 import type { FaultName } from '../protocol/faults.ts';

@@ -1,4 +1,4 @@
-import type { VoiceJudgement } from '../audio/verdict/voice-check.ts';
+import type { VoiceJudgement } from '../audio/verdict/found-sounds.ts';
 import {
   type AudioLimits,
   audioLimitNames,

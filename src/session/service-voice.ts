@@ -1,6 +1,7 @@
 import type { Level } from '../audio/level.ts';
+import type { FoundInVoice, VoiceJudgement } from '../audio/verdict/found-sounds.ts';
 import type { VoiceMeasures } from '../audio/verdict/listener.ts';
-import { type FoundInVoice, VoiceCheck, type VoiceJudgement } from '../audio/verdict/voice-check.ts';
+import { VoiceCheck } from '../audio/verdict/voice-check.ts';
 
 /** What was found in the AI's audio. */
 export interface VoiceSummary extends VoiceMeasures {

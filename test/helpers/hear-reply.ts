@@ -1,5 +1,6 @@
 import { VoiceCheck } from '../../src/audio/verdict/voice-check.ts';
 import type { VoiceFinding } from '../../src/audio/verdict/voice-findings.ts';
+import { replyFormats } from '../../src/protocol/faults.ts';
 import { createFaults } from '../../src/service/faults/faults.ts';
 import { createFaultyAudio } from '../../src/service/faults/faulty-audio.ts';
 import { createRandom } from '../../src/service/random.ts';
@@ -97,9 +98,6 @@ export const soundFaults: readonly SoundFault[] = [
   },
   { kind: 'wrong-rate', strengths: ['wrong-rate:rate=32000', 'wrong-rate:rate=48000', 'wrong-rate'] },
   { kind: 'swapped-bytes', strengths: ['swapped-bytes'] },
-  { kind: 'stereo', strengths: ['format:as=stereo'] },
-  { kind: 'float32', strengths: ['format:as=float32'] },
-  { kind: 'int32', strengths: ['format:as=int32'] },
-  { kind: 'mulaw', strengths: ['format:as=mulaw'] },
-  { kind: 'unsigned-8', strengths: ['format:as=unsigned-8'] },
+  // The emulator's fault of each format is named like the finding.
+  ...replyFormats.map((kind) => ({ kind, strengths: [`format:as=${kind}`] })),
 ];

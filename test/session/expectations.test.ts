@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { VoiceJudgement } from '../../src/audio/verdict/voice-check.ts';
+import type { VoiceJudgement } from '../../src/audio/verdict/found-sounds.ts';
 import type { FailureKind } from '../../src/kernel/failure-kind.ts';
 import { type Expectations, judge, type Observed } from '../../src/session/expectations.ts';
 

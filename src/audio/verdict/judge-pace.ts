@@ -7,7 +7,9 @@ export type PaceFinding = 'too-fast' | 'too-slow' | 'bursts' | 'gaps' | 'wrong-r
 export interface JudgedPaceFinding {
   finding: PaceFinding;
   remark: string;
-  isDoubtful: boolean;
+  isDoubtful?: true;
+  /** What to do in each case, where there are two. */
+  advice?: string;
 }
 
 /** Cause before symptom. */
@@ -59,13 +61,11 @@ export function judgePace(report: PaceMeasure, voice: VoiceFacts): { judged: Jud
     judged.push({
       finding: 'bursts',
       remark: `${burstMessages} messages arrived in bursts: spread them over time`,
-      isDoubtful: false,
     });
   if (longestGapMs > longestQuietMs)
     judged.push({
       finding: 'gaps',
       remark: `a gap of ${Math.round(longestGapMs)} ms between messages`,
-      isDoubtful: false,
     });
   return { judged, isSure: rate !== 'unsure' };
 }
@@ -87,17 +87,17 @@ function judgeRate(
   if (mayBeRealTime(sent) || mayBeRealTime(times)) return 'unsure';
   const lookalike = findLookalike(times, Math.max(closeTo, 2 * uncertainty));
   const remark = `device sends ${round(times)} × real time`;
-  if (lookalike === undefined)
-    return [{ finding: times > 1 ? 'too-fast' : 'too-slow', remark, isDoubtful: false }];
+  if (lookalike === undefined) return [{ finding: times > 1 ? 'too-fast' : 'too-slow', remark }];
   if (uncertainty > tellsApart && report.passedMs < patientMs) return 'unsure';
   const [rate, format] = lookalike;
   if (agrees(scale, rate)) {
     const certain = `this looks like ${format}: ${sent} × real time; send 16 kHz mono`;
-    return [{ finding: 'wrong-rate', remark: certain, isDoubtful: false }];
+    return [{ finding: 'wrong-rate', remark: certain }];
   }
-  const advice = 'send 16 kHz mono, one 640-byte message every 20 ms';
-  const doubtful = `this looks like ${orToo(format, rate)}: ${sent} × real time; ${advice}`;
-  return [{ finding: 'wrong-rate', remark: doubtful, isDoubtful: true }];
+  const inTime = 'one 640-byte message every 20 ms';
+  const doubtful = `this looks like ${orToo(format, rate)}: ${sent} × real time; send 16 kHz mono, ${inTime}`;
+  const advice = `if it is recorded at 16 kHz, send ${inTime}; if not, resample it to 16 kHz mono`;
+  return [{ finding: 'wrong-rate', remark: doubtful, isDoubtful: true, advice }];
 }
 
 /** Less time shows no rate of a reply, and less than the other one is no proof. */
@@ -118,14 +118,17 @@ export function judgeReplyRate(
   if (isRealTime(times, times) || isRealTime(own, own)) return undefined;
   const [rate, format] = lookalike;
   const pace = `it arrives at ${round(own)} × real time`;
-  const isProven = passedMs >= provenReplyMs && agrees(scale, rate);
-  return {
-    finding: 'wrong-rate',
-    remark: isProven
-      ? `the service’s audio is ${format}: ${pace}, and the voice sounds ${offText(1 / rate)}`
-      : `the service’s audio is ${orToo(format, rate)}: ${pace}`,
-    isDoubtful: !isProven,
-  };
+  if (passedMs >= provenReplyMs && agrees(scale, rate)) {
+    const certain = `the service’s audio is ${format}: ${pace}, and the voice sounds ${offText(1 / rate)}`;
+    return { finding: 'wrong-rate', remark: certain };
+  }
+  const remark = `the service’s audio is ${orToo(format, rate)}: ${pace}`;
+  const ofPace =
+    rate > 1
+      ? 'a device must keep what comes early, so send it in real time, or let devices buffer a whole reply'
+      : 'playback runs dry, so send it in real time';
+  const advice = `if the voice sounds ${offText(1 / rate)}, resample it to 16 kHz; if it sounds right, ${ofPace}`;
+  return { finding: 'wrong-rate', remark, isDoubtful: true, advice };
 }
 
 /** A voice must be this far off to be remarkable where its pace shows nothing. */
@@ -136,7 +139,8 @@ export function judgeVoiceRate(scale: number | undefined): JudgedPaceFinding | u
   if (scale === undefined || Math.max(scale, 1 / scale) < farOff) return undefined;
   const [, format] = closestLookalike(scale);
   const remark = `the service’s audio is ${format}, or an unusual voice: it sounds ${offText(1 / scale)}`;
-  return { finding: 'wrong-rate', remark, isDoubtful: true };
+  const advice = `listen to it: if it sounds ${offText(1 / scale)}, resample it to 16 kHz; if the voice is meant so, all is well`;
+  return { finding: 'wrong-rate', remark, isDoubtful: true, advice };
 }
 
 /** How near the voice must be to the other rate: 0 is the right rate, 1 the other one. And how far from the right one. */

@@ -8,6 +8,8 @@ const steadyDb = 3;
 const fewestBlocks = 100;
 /** A voice has a floor of its own in its pauses if it has this many quiet blocks, and few of one value. */
 const pauseRangeDb = 30;
+/** Noise of less than two steps of the samples, −84 dBov, has runs of one value. */
+const quantisedBin = 17;
 const fewestPauses = 10;
 const perSilent = 4;
 
@@ -37,9 +39,11 @@ export class LevelCounts {
   /** Whether the pauses are not digital silence. */
   get hasFloor(): boolean {
     const loudest = this.counts.findLastIndex((count) => count > 0);
+    let silent = 0;
+    for (let bin = 0; bin < quantisedBin; bin += 1) silent += this.counts[bin] as number;
     let quiet = 0;
-    for (let bin = 1; bin < loudest - pauseRangeDb; bin += 1) quiet += this.counts[bin] as number;
-    return quiet >= fewestPauses && quiet >= perSilent * (this.counts[0] as number);
+    for (let bin = quantisedBin; bin < loudest - pauseRangeDb; bin += 1) quiet += this.counts[bin] as number;
+    return quiet >= fewestPauses && quiet >= perSilent * silent;
   }
 
   private quantile(share: number): number {

@@ -37,8 +37,9 @@ const leastSpread = 0.1;
 const leastSpreadDb = 2.5;
 const mostAlike = 0.9999;
 const activeRangeDb = 20;
-/** Repeats are told of within this range: what is quieter may be the noise of a pause. */
+/** Repeats are told of within this range: what is quieter may be the noise of a pause. Quieter ones explain clicks. */
 const repeatRangeDb = 12;
+const searchRangeDb = 35;
 /** No voice is fainter: headsets record at −56. */
 const faintestDbov = -60;
 /** A voice without replies is judged at this interval. */
@@ -84,6 +85,9 @@ export class Listener {
   /** Places where the reply and the section began; the level of the reply before, in dBov. */
   private replyAt = 0;
   private sectionAt = 0;
+  private sectionBegan = 0;
+  /** Whether a section of the reply was judged, and the level of the first one of the reply before. */
+  private isReplyJudged = false;
   private before: number | undefined;
   private isSpeech = false;
   private bandwidthHz: number | undefined;
@@ -121,9 +125,12 @@ export class Listener {
   end({ byItself }: { byItself: boolean }): void {
     const { base, count } = this.audio;
     this.dropouts.look();
-    this.judgeSection(true);
+    this.judgeSection();
     this.clicks.judge(base + count, this.loud);
     if (byItself && this.isSpeech && count >= endSamples) this.judgeEnd();
+    // The rest of a reply that was judged is no part of the next one.
+    if (this.isReplyJudged) this.beginSection();
+    this.isReplyJudged = false;
     this.replyAt = base + count;
     this.sectionAt = this.replyAt;
   }
@@ -197,8 +204,12 @@ export class Listener {
     }
     this.dropouts.look();
     if (!isConstant && dbov >= this.loud - activeRangeDb) this.judgeActive(from, dbov);
-    if (this.isSpeech) this.clicks.judge(base + to - clickDelay, this.loud);
-    if (this.blocks % sectionBlocks === 0) this.judgeSection(false);
+    if (!isConstant && dbov >= this.loud - searchRangeDb) this.searchRepeats(from);
+    if (this.isSpeech) {
+      this.judgeRepeats();
+      this.clicks.judge(base + to - clickDelay, this.loud);
+    }
+    if (this.blocks - this.sectionBegan >= sectionBlocks) this.judgeSection();
   }
 
   private judgeActive(from: number, dbov: number): void {
@@ -211,6 +222,9 @@ export class Listener {
     }
     if (this.activeBlocks % 2 === 0 && from + bandSamples <= audio.count)
       this.bands.push(audio.samples, from);
+  }
+
+  private searchRepeats(from: number): void {
     if (!this.isSpeech && this.activeBlocks * blockMs > mostUnknownMs) return;
     for (let part = from; part < from + block; part += block / 2) this.judgeRepeat(part);
   }
@@ -220,7 +234,7 @@ export class Listener {
     const repeat = this.repeats.push(samples, { from, to: from + block / 2, end: count, base });
     if (repeat === undefined) return;
     this.clicks.explain(repeat.at, repeat.at + repeat.length);
-    if (this.repeated.length < mostUntold) this.repeated.push(repeat);
+    if (!repeat.isSteady && this.repeated.length < mostUntold) this.repeated.push(repeat);
   }
 
   /** Tells of repeats in speech: editors copy the silence between two words. */
@@ -244,17 +258,24 @@ export class Listener {
   }
 
   /** Judges a reply, or ten seconds of a voice, as a whole. Less than a second of speech waits for more. */
-  private judgeSection(isReply: boolean): void {
+  private judgeSection(): void {
     this.judgeRepeats();
-    this.dropouts.judge(this.loud, this.levels.hasFloor);
+    // What is mixed into the pauses of another reply is no floor of this one.
+    this.dropouts.judge(this.loud, this.sectionLevels.hasFloor);
     const level = this.section.read();
     if (!this.isSpeech || level === undefined || level.activeMs < leastSpeechMs) return;
     this.judgeTops();
-    this.judgeLevel(level.dbov, isReply);
+    this.judgeLevel(level.dbov);
     this.judgeBand();
+    this.beginSection();
+    this.isReplyJudged = true;
+  }
+
+  private beginSection(): void {
     this.section.clear();
     this.sectionLevels.clear();
     this.sectionAt = this.audio.base + this.audio.count;
+    this.sectionBegan = this.blocks;
   }
 
   private judgeTops(): void {
@@ -265,7 +286,7 @@ export class Listener {
     this.tops.clear();
   }
 
-  private judgeLevel(dbov: number, isReply: boolean): void {
+  private judgeLevel(dbov: number): void {
     const at = this.sectionAt;
     const length = this.audio.base + this.audio.count - at;
     const stretch = { at, length, isCertain: false };
@@ -274,7 +295,7 @@ export class Listener {
     const above = dbov - (this.sectionLevels.floor ?? -100);
     if (above < noisyDb)
       this.tell('noise', { ...stretch, isCertain: above < veryNoisyDb, value: above, unit: 'dB' });
-    if (!isReply) return;
+    if (this.isReplyJudged) return;
     const change = this.before === undefined ? 0 : dbov - this.before;
     if (Math.abs(change) >= jumpDb) this.tell('level-jump', { ...stretch, value: change, unit: 'dB' });
     this.before = dbov;

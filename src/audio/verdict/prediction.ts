@@ -112,9 +112,22 @@ export function measureJump(samples: Int16Array, at: number, step: 1 | -1): numb
   let other = 1;
   for (let place = order + spanSamples - margin; place < order + spanSamples; place += 1)
     other = Math.max(other, Math.abs(predictedError(mirrored, place)));
-  return Math.abs(predictedError(mirrored, order + spanSamples)) / other;
+  const error = Math.abs(predictedError(mirrored, order + spanSamples));
+  // The prediction also fails where sound becomes loud a few samples away, without a jump at this place.
+  return error > mostSteps * stepBeside(samples, at, step) ? 0 : error / other;
 }
 
+/** The largest of the three steps that are next to this place. */
+function stepBeside(samples: Int16Array, at: number, step: 1 | -1): number {
+  let largest = 0;
+  for (let index = 0; index < 3; index += 1) {
+    const [one, next] = [samples[at - step * index] as number, samples[at - step * (index + 1)] as number];
+    largest = Math.max(largest, Math.abs(one - next));
+  }
+  return largest;
+}
+
+const mostSteps = 4;
 /** Samples that a jump is compared with. */
 export const jumpSamples = spanSamples + order;
 const mirrored = new Int16Array(spanSamples + order + 1);

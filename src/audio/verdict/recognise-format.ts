@@ -60,16 +60,21 @@ export function recogniseFormat(message: Buffer, start: number): WrongFormat | '
   const right = measure(bytes, rightReading);
   let found: WrongFormat | undefined;
   let smallestStep = Number.POSITIVE_INFINITY;
+  let isSilentIfWide = false;
   for (const reading of wrongReadings) {
     const { step, swing, roughness } = measure(bytes, reading);
     // What is nearly silent in one reading may be anything in another. The low bytes of wide samples may well be empty.
-    if (!isWide(reading.format) && swing < smallestSwing) return 'unclear';
+    if (swing < smallestSwing) {
+      if (!isWide(reading.format)) return 'unclear';
+      isSilentIfWide = true;
+    }
     const isSmall = reading.format === 'signed-8' ? step < smallByteStep : step < smaller * right.step;
     if (roughness < smooth && isSmall && step < smallestStep) {
       found = reading.format;
       smallestStep = step;
     }
   }
+  if (found !== undefined && isSilentIfWide && !isWide(found)) return 'unclear';
   if (found === 'int32' && isHalfEmpty(bytes)) return 'half-empty';
   return found ?? (right.roughness < smooth && right.swing < largestSwing ? 'pcm' : 'noise');
 }

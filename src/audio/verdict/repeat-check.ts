@@ -17,6 +17,8 @@ export interface Repeat {
   length: number;
   /** Its level. */
   dbov: number;
+  /** Whether it may be the sound itself: a steady vowel, a tone, hum. */
+  isSteady: boolean;
 }
 
 /**
@@ -96,8 +98,8 @@ export class RepeatCheck {
       squares += (samples[at] as number) ** 2;
       steps += ((samples[at] as number) - (samples[at - 1] as number)) ** 2;
     }
-    if (steps < leastSteps * squares || isPeriodic(samples, from - lag, lag)) return undefined;
-    return { at: base + from, length: to - from, dbov: decibels(squares / (to - from)) };
+    const isSteady = steps < leastSteps * squares || isPeriodic(samples, from - lag, lag);
+    return { at: base + from, length: to - from, dbov: decibels(squares / (to - from)), isSteady };
   }
 }
 

@@ -2,6 +2,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { bytesForMs, bytesPerSample, msForBytes } from '../../protocol/audio-format.ts';
 import { LatestLevel } from '../latest-level.ts';
 import { EchoCheck } from './echo-check.ts';
+import { type FoundInVoice, FoundSounds, type VoiceJudgement } from './found-sounds.ts';
 import type { HeardSound } from './heard.ts';
 import {
   type JudgedPace,
@@ -18,8 +19,6 @@ import { PcmCheck, speechPeak } from './pcm-check.ts';
 import { formatSizes } from './recognise-format.ts';
 import type { PaceMeasure, PaceReport } from './span.ts';
 import {
-  explains,
-  findingAdvice,
   findingText,
   isWrongFormat,
   type SpeakingSide,
@@ -27,35 +26,6 @@ import {
   voiceFindings,
 } from './voice-findings.ts';
 import { measureScale } from './voice-scale.ts';
-
-/** What was found in a voice. */
-export interface FoundInVoice {
-  finding: VoiceFinding;
-  /** In words. */
-  remark: string;
-  /** Set if there is another explanation: worth a look, and no proof. */
-  isDoubtful?: true;
-  /** Where it is in the audio of this side, and how long. Missing if it is about all of it. */
-  atMs?: number;
-  lengthMs?: number;
-  figure?: { value: number; unit: string };
-}
-
-/** What was found, as it is published. */
-export interface VoiceJudgement {
-  kind: VoiceFinding;
-  side: SpeakingSide;
-  /** `remark`: worth a look, and no proof. */
-  is: 'finding' | 'remark';
-  text: string;
-  /** First place and its length, in the audio of this side; null if it is about all of it. */
-  atMs: number | null;
-  lengthMs: number | null;
-  figure: { value: number; unit: string } | null;
-  advice: string | null;
-  /** How often it was found. */
-  times: number;
-}
 
 /** What is certain of a voice so far, and its pace. */
 export interface VoiceVerdict {
@@ -98,30 +68,6 @@ const nothing: readonly never[] = [];
 
 type Found = Exclude<VoiceFinding, PaceFinding>;
 
-/** What lasts a moment is explained by what is near it; so many places of a cause are known, newest last. */
-const ofMoments: ReadonlySet<VoiceFinding> = new Set(['click', 'dropout']);
-const nearMs = 500;
-const mostPlaces = 16;
-
-type Placed = Pick<FoundInVoice, 'finding' | 'atMs' | 'lengthMs'> & { isDoubtful?: boolean };
-
-interface Judged {
-  one: FoundInVoice;
-  times: number;
-  /** From and to, in milliseconds. */
-  places: (readonly [number, number])[];
-}
-
-/** What has no place is about all of the audio. */
-function placeOf({ atMs, lengthMs = 0 }: Placed): readonly [number, number] {
-  return atMs === undefined ? [0, Number.POSITIVE_INFINITY] : [atMs, atMs + lengthMs];
-}
-
-function isNear({ places }: Judged, effect: Placed): boolean {
-  const [from, to] = placeOf(effect);
-  return places.some(([start, end]) => start - nearMs <= to && from <= end + nearMs);
-}
-
 /** Judges one voice: what one side of a stream sends. A class, because every frame passes it: see ARCHITECTURE.md. */
 export class VoiceCheck {
   readonly level: LatestLevel;
@@ -132,8 +78,7 @@ export class VoiceCheck {
   private readonly pace: PaceCheck;
   private readonly pcm: PcmCheck;
   private readonly found = new Set<Found>();
-  /** What was found, by its kind: the first one of the highest certainty, and how many there are. */
-  private readonly judged = new Map<VoiceFinding, Judged>();
+  private readonly sounds = new FoundSounds();
   /** Hears how the voice sounds; null if too many others are listened to, undefined before its first message. */
   private listener: Listener | null | undefined;
   private echo: EchoCheck | undefined;
@@ -201,7 +146,7 @@ export class VoiceCheck {
     const remark = findingText(finding, this.options.from);
     if (remark === undefined || this.found.has(finding)) return nothing;
     this.found.add(finding);
-    return this.enter({ finding, remark, atMs: Math.round(msForBytes(this.passed)) });
+    return this.sounds.add({ finding, remark, atMs: Math.round(msForBytes(this.passed)) });
   }
 
   /** The reply that is arriving, if there is one, is interrupted: its end is nobody's mistake. */
@@ -221,20 +166,7 @@ export class VoiceCheck {
 
   /** All that was found so far, without what something else explains. Published order: cause before symptom. */
   judgements(): VoiceJudgement[] {
-    const { from } = this.options;
-    return [...this.judged.values()]
-      .filter(({ one }) => !this.isExplained(one) && !this.isMisread(one.finding))
-      .map(({ one, times }) => ({
-        kind: one.finding,
-        side: from,
-        is: one.isDoubtful ? 'remark' : 'finding',
-        text: one.remark,
-        atMs: one.atMs ?? null,
-        lengthMs: one.lengthMs ?? null,
-        figure: one.figure ?? null,
-        advice: findingAdvice(one.finding) ?? null,
-        times,
-      }));
+    return this.sounds.judgements(this.options.from, (finding) => this.isMisread(finding));
   }
 
   /** Levels and bandwidth of the voice. */
@@ -278,7 +210,7 @@ export class VoiceCheck {
     if (!this.options.isThorough || this.isOtherFormat()) return found;
     const scale = this.listen();
     // Noise and a telephone change how a voice sounds, too.
-    const isChanged = this.judged.has('noise') || this.judged.has('narrow-band');
+    const isChanged = this.sounds.has('noise') || this.sounds.has('narrow-band');
     return this.isService && !isChanged ? [...found, ...this.noteRate(judgeVoiceRate(scale))] : found;
   }
 
@@ -357,7 +289,13 @@ export class VoiceCheck {
     const atMs = Math.max(0, Math.round(msForBytes(this.passed)) - 1_000);
     const value = Math.round(found.gainDb);
     const remark = `${text} (${(atMs / 1_000).toFixed(2)} s: ${found.delayMs} ms late, ${value} dB)`;
-    return this.enter({ finding: 'user-echo', remark, atMs, lengthMs: 1_000, figure: { value, unit: 'dB' } });
+    return this.sounds.add({
+      finding: 'user-echo',
+      remark,
+      atMs,
+      lengthMs: 1_000,
+      figure: { value, unit: 'dB' },
+    });
   }
 
   private beginToListen(): void {
@@ -384,7 +322,7 @@ export class VoiceCheck {
       lengthMs: Math.round(length / samplesPerMs),
       ...(isCertain ? {} : { isDoubtful: true }),
     };
-    return this.isExplained(one) ? nothing : this.enter(one);
+    return this.sounds.add(one);
   }
 
   /** Whether a reply arrives at the pace of another rate: its voice is not what it sounds like. */
@@ -395,35 +333,6 @@ export class VoiceCheck {
   /** Whether it was heard in samples that are something else. */
   private isMisread(finding: VoiceFinding): boolean {
     return voiceFindings[finding].about === 'sound' && this.isOtherFormat();
-  }
-
-  /** Whether it is heard only because of something else. What is certain needs a cause that is certain. */
-  private isExplained(effect: Placed): boolean {
-    for (const [kind, cause] of this.judged)
-      if (
-        explains(kind, effect.finding) &&
-        (effect.isDoubtful || !cause.one.isDoubtful) &&
-        (!ofMoments.has(effect.finding) || isNear(cause, effect))
-      )
-        return true;
-    return false;
-  }
-
-  /** Counts what was found; returns it if it is the first of its kind, or the first that is certain. */
-  private enter(one: FoundInVoice): readonly FoundInVoice[] {
-    const known = this.judged.get(one.finding);
-    if (known !== undefined) {
-      known.times += 1;
-      known.places = [...known.places, placeOf(one)].slice(-mostPlaces);
-    }
-    const isNews = known === undefined || (known.one.isDoubtful && !one.isDoubtful);
-    if (!isNews) return nothing;
-    this.judged.set(one.finding, {
-      one,
-      times: known?.times ?? 1,
-      places: known?.places ?? [placeOf(one)],
-    });
-    return [one];
   }
 
   private endListening(byItself: boolean): readonly FoundInVoice[] {
@@ -460,17 +369,16 @@ export class VoiceCheck {
 
   /** The rate of a service, if it is not the right one. */
   private ownRate(): JudgedPace {
-    return this.rate === undefined || this.isExplained(this.rate) ? [] : [this.rate];
+    return this.rate === undefined || this.sounds.isExplained(this.rate) ? [] : [this.rate];
   }
 
   /** What is certain replaces a doubt. */
   private noteRate(rate: JudgedPaceFinding | undefined): readonly FoundInVoice[] {
     if (rate === undefined || (this.rate !== undefined && (rate.isDoubtful || !this.rate.isDoubtful)))
       return nothing;
-    if (this.isExplained(rate)) return nothing;
+    if (this.sounds.isExplained(rate)) return nothing;
     this.rate = rate;
-    const { finding, remark, isDoubtful } = rate;
-    return this.enter({ finding, remark, ...(isDoubtful ? { isDoubtful } : {}) });
+    return this.sounds.add(rate);
   }
 
   /** Whether the samples are something else, so that there is no voice to measure. */

@@ -80,6 +80,7 @@ export const voiceFindings = {
     about: 'format',
     device: 'the samples are shifted by one byte: an odd number of bytes precedes them',
     service: 'is shifted by one byte: an odd number of bytes precedes the samples',
+    explains: ['odd-sizes', 'dc-offset'],
   },
   stereo: looksLike('stereo', 'send one channel'),
   clipping: {
@@ -123,9 +124,12 @@ export const voiceFindings = {
   ),
   noise: sounds('is noisy', 'look for hum or noise in the pauses'),
   'narrow-band': sounds('is narrow-band, like a telephone', 'use a source of 16 kHz'),
-  'quiet-voice': sounds('is quiet', 'raise its level to about -26 dBov', ['level-jump']),
-  'loud-voice': sounds('is loud', 'lower its level to about -26 dBov', ['level-jump']),
-  'level-jump': sounds('changes its level from one reply to the next', 'keep the level of replies alike'),
+  'quiet-voice': sounds('is quiet', 'raise its level to about -26 dBov'),
+  'loud-voice': sounds('is loud', 'lower its level to about -26 dBov'),
+  'level-jump': sounds('changes its level from one reply to the next', 'keep the level of replies alike', [
+    'quiet-voice',
+    'loud-voice',
+  ]),
   'too-fast': { about: 'pace', advice: sendEvenly },
   'too-slow': { about: 'pace', advice: sendEvenly },
   bursts: { about: 'pace', advice: sendEvenly },

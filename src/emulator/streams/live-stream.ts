@@ -1,5 +1,6 @@
+import type { FoundInVoice } from '../../audio/verdict/found-sounds.ts';
 import { recogniseText } from '../../audio/verdict/recognise-container.ts';
-import type { FoundInVoice, VoiceCheck } from '../../audio/verdict/voice-check.ts';
+import type { VoiceCheck } from '../../audio/verdict/voice-check.ts';
 import { type BlockJoiner, createBlockJoiner } from '../../audio/whole-samples.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { messageOf } from '../../kernel/thrown.ts';

@@ -21,6 +21,8 @@ export interface FaultSpec {
   at: FaultPoint;
   summary: string;
   parameters: z.ZodRawShape;
+  /** Parameters that are wrong together: which one is named, and what was expected of it. */
+  refuse?: { key: string; when: (parameters: Record<string, unknown>) => boolean; because: string };
   /** Why a proxy cannot make it. Default: it can. */
   notByProxy?: string;
 }

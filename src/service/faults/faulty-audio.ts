@@ -45,6 +45,8 @@ export function createFaultyAudio({ faults, subject, clock, out }: FaultyAudioOp
   let lastDueAt = 0;
   let timer: ClockTimer | undefined;
   let lastSentAt = Number.NEGATIVE_INFINITY;
+  /** The last sample of the message before; undefined where a reply begins. */
+  let before: number | undefined;
   let spoilers: readonly ReplySpoiler[] = [];
   const echo = createUserEcho({
     faults,
@@ -57,7 +59,10 @@ export function createFaultyAudio({ faults, subject, clock, out }: FaultyAudioOp
   /** The faults of the reply, which strike when it begins. */
   const spoilReply = (pcm: Buffer): Buffer => {
     const now = clock.now();
-    if (now - lastSentAt >= replyPauseMs) spoilers = faults.strike('reply', about).map(createReplySpoiler);
+    if (now - lastSentAt >= replyPauseMs) {
+      spoilers = faults.strike('reply', about).map(createReplySpoiler);
+      before = undefined;
+    }
     return spoilers.reduce((message, spoiler) => spoiler.spoil(message), echo.mix(pcm));
   };
 
@@ -102,7 +107,9 @@ export function createFaultyAudio({ faults, subject, clock, out }: FaultyAudioOp
       }
       const dueAt = dueTime(struck, pcm, { now: clock.now(), lastDueAt });
       lastDueAt = dueAt;
-      for (const message of struck.reduce(spoil, [pcm])) {
+      const spoilt = struck.reduce((messages, fault) => spoil(messages, fault, before), [pcm]);
+      before = lastSample(pcm) ?? before;
+      for (const message of spoilt) {
         if (isLate || dueAt > clock.now()) hold(message, dueAt);
         else out.send(message);
       }
@@ -130,8 +137,8 @@ function dueTime(
   return dueAt;
 }
 
-/** Applies one fault to the messages that are about to be sent. */
-function spoil(messages: Buffer[], fault: FaultAt<'audio'>): Buffer[] {
+/** Applies one fault to the messages that are about to be sent. `before`: the last sample before them. */
+function spoil(messages: Buffer[], fault: FaultAt<'audio'>, before: number | undefined): Buffer[] {
   switch (fault.name) {
     case 'mute':
     case 'drop':
@@ -145,7 +152,7 @@ function spoil(messages: Buffer[], fault: FaultAt<'audio'>): Buffer[] {
     case 'silent':
       return messages.map(({ length }) => Buffer.alloc(length));
     case 'wrong-rate':
-      return messages.map((pcm) => resampleRoughly(pcm, fault.rate));
+      return messages.map((pcm) => resampleRoughly(pcm, fault.rate, before));
     case 'swapped-bytes':
       return messages.map(swapBytes);
     case 'burst':
@@ -168,14 +175,17 @@ function clip(pcm: Buffer, gainDb: number): Buffer {
   );
 }
 
-/** Resamples to the other rate. Played at 16 kHz, audio of a higher rate sounds too low. */
-function resampleRoughly(pcm: Buffer, rate: number): Buffer {
+/**
+ * Resamples to the other rate. Played at 16 kHz, audio of a higher rate sounds too low. It goes on from the sample `before`,
+ * so that nothing clicks between two messages.
+ */
+function resampleRoughly(pcm: Buffer, rate: number, before: number | undefined): Buffer {
   const samples = Math.floor(((pcm.length / bytesPerSample) * rate) / sampleRate);
-  return makeSamples(samples, (at) => {
-    const position = (at * sampleRate) / rate;
-    const before = Math.floor(position);
-    const [left, right] = [sample(pcm, before), sample(pcm, before + 1)];
-    return Math.round(left + (right - left) * (position - before));
+  const at = (place: number) => (place < 0 ? (before ?? sample(pcm, 0)) : sample(pcm, place));
+  return makeSamples(samples, (index) => {
+    const position = (index * sampleRate) / rate - 1;
+    const [left, right] = [at(Math.floor(position)), at(Math.floor(position) + 1)];
+    return Math.round(left + (right - left) * (position - Math.floor(position)));
   });
 }
 
@@ -188,6 +198,10 @@ function makeSamples(samples: number, value: (at: number) => number): Buffer {
   const result = Buffer.alloc(samples * bytesPerSample);
   for (let at = 0; at < samples; at += 1) result.writeInt16LE(value(at), at * bytesPerSample);
   return result;
+}
+
+function lastSample(pcm: Buffer): number | undefined {
+  return pcm.length < bytesPerSample ? undefined : sample(pcm, Number.POSITIVE_INFINITY);
 }
 
 /** The sample at this place; past the end the last one. */

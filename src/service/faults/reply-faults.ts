@@ -112,7 +112,7 @@ function lowPass(hz: number): ChangeSample {
   };
 }
 
-/** Ends a reply within a sound: after this time, at the first message as loud as speech that does not fall. */
+/** Ends a reply within a sound: after this time, at the first voiced message as loud as speech that does not fall. */
 function createCut(afterMs: number): ReplySpoiler {
   let passed = 0;
   let loudest = 0;
@@ -124,10 +124,23 @@ function createCut(afterMs: number): ReplySpoiler {
       const half = Math.floor(pcm.length / 4) * bytesPerSample;
       const [first, second] = [power(pcm.subarray(0, half)), power(pcm.subarray(half))];
       loudest = Math.max(loudest, first, second);
-      isCut = passed > bytesForMs(afterMs) && second > loudest / 5 && second > first / 2;
+      const isLoud = second > loudest / 5 && second > first / 2 && first > second / 8;
+      isCut = passed > bytesForMs(afterMs) && isLoud && isVoiced(pcm);
       return pcm;
     },
   };
+}
+
+/** Whether neighbouring samples are alike, unlike in an s or a breath. */
+function isVoiced(pcm: Buffer): boolean {
+  let squares = 0;
+  let steps = 0;
+  for (let at = bytesPerSample; at + 1 < pcm.length; at += bytesPerSample) {
+    const sample = pcm.readInt16LE(at);
+    squares += sample ** 2;
+    steps += (sample - pcm.readInt16LE(at - bytesPerSample)) ** 2;
+  }
+  return steps < squares / 2;
 }
 
 function power(pcm: Buffer): number {

@@ -122,8 +122,8 @@ describe('each fault is named with its kind and no other', () => {
           );
         }
       expect(wrong).toEqual([]);
-      // A weak fault may be hidden: a click by a loud sound, a cut where nobody speaks.
-      expect(missed.length).toBeLessThanOrEqual(rows.length / 5);
+      // A weak fault may be hidden: a click by a loud sound, clipping in a voice that is quiet.
+      expect(missed.length).toBeLessThanOrEqual(rows.length / 30);
     },
   );
 });

@@ -141,5 +141,12 @@ test('an upgrade that is kept waiting is let go of when the device gives up', as
 
 test.each(['clicks', 'dropouts'])('%s are at least 10 ms apart', (name) => {
   expect(() => readFault(`${name}:every=9ms`)).toThrow(/every: expected at least 10ms/);
-  expect(readFault(`${name}:every=10ms`)).toMatchObject({ every: 10 });
+  const rest = name === 'dropouts' ? ',for=5ms' : '';
+  expect(readFault(`${name}:every=10ms${rest}`)).toMatchObject({ every: 10 });
+});
+
+test('dropouts are shorter than what is between them', () => {
+  for (const fault of ['dropouts:every=20ms', 'dropouts:every=100ms,for=150ms', 'dropouts:for=1s'])
+    expect(() => readFault(fault)).toThrow('dropouts: for: expected less than every');
+  expect(readFault('dropouts:every=100ms,for=99ms')).toMatchObject({ every: 100, for: 99 });
 });

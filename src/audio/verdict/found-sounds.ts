@@ -1,0 +1,130 @@
+import { explains, findingAdvice, type SpeakingSide, type VoiceFinding } from './voice-findings.ts';
+
+/** What was found in a voice. */
+export interface FoundInVoice {
+  finding: VoiceFinding;
+  /** In words. */
+  remark: string;
+  /** Set if there is another explanation: worth a look, and no proof. */
+  isDoubtful?: true;
+  /** Where it is in the audio of this side, and how long. Missing if it is about all of it. */
+  atMs?: number;
+  lengthMs?: number;
+  figure?: { value: number; unit: string };
+  /** What to do, where it depends on what was found. Default: the advice of the finding. */
+  advice?: string;
+}
+
+/** What was found, as it is published. */
+export interface VoiceJudgement {
+  kind: VoiceFinding;
+  side: SpeakingSide;
+  /** `remark`: worth a look, and no proof. */
+  is: 'finding' | 'remark';
+  text: string;
+  /** First place and its length, in the audio of this side; null if it is about all of it. */
+  atMs: number | null;
+  lengthMs: number | null;
+  figure: { value: number; unit: string } | null;
+  advice: string | null;
+  /** How often it was found. */
+  times: number;
+}
+
+/** What lasts a moment is explained by what is near it. */
+const ofMoments: ReadonlySet<VoiceFinding> = new Set(['click', 'dropout']);
+const nearMs = 500;
+/** So many places of a cause are known, newest last; so many sounds of a kind, oldest first. */
+const mostPlaces = 32;
+const mostKept = 64;
+
+/** From and to, in milliseconds. */
+type Place = [from: number, to: number];
+
+interface OfKind {
+  kept: FoundInVoice[];
+  /** How many were found beyond those that are kept. */
+  more: number;
+  places: Place[];
+}
+
+/** What has no place is about all of the audio. */
+function placeOf({ atMs, lengthMs = 0 }: FoundInVoice): Place {
+  return atMs === undefined ? [0, Number.POSITIVE_INFINITY] : [atMs, atMs + lengthMs];
+}
+
+/** What was found in one voice, and what is heard only because of something else. */
+export class FoundSounds {
+  private readonly kinds = new Map<VoiceFinding, OfKind>();
+
+  has(finding: VoiceFinding): boolean {
+    return this.kinds.has(finding);
+  }
+
+  /** Keeps what was found; returns it if it is the first of its kind, or the first that is certain, and nothing explains it. */
+  add(one: FoundInVoice): readonly FoundInVoice[] {
+    if (this.isExplained(one)) return [];
+    const known = this.kinds.get(one.finding) ?? { kept: [], more: 0, places: [] };
+    const isNews = known.kept.every((other) => other.isDoubtful && !one.isDoubtful);
+    this.kinds.set(one.finding, known);
+    addPlace(known.places, placeOf(one));
+    if (known.kept.length < mostKept) known.kept.push(one);
+    else {
+      known.more += 1;
+      if (isNews) known.kept[mostKept - 1] = one;
+    }
+    return isNews ? [one] : [];
+  }
+
+  /** Whether it is heard only because of something else. What is certain needs a cause that is certain. */
+  isExplained(effect: FoundInVoice): boolean {
+    for (const [kind, cause] of this.kinds)
+      if (
+        explains(kind, effect.finding) &&
+        (effect.isDoubtful || cause.kept.some(({ isDoubtful }) => !isDoubtful)) &&
+        (!ofMoments.has(effect.finding) || isNear(cause, effect))
+      )
+        return true;
+    return false;
+  }
+
+  /** All that was found so far, without what something else explains. */
+  judgements(side: SpeakingSide, isLeftOut: (finding: VoiceFinding) => boolean): VoiceJudgement[] {
+    return [...this.kinds].flatMap(([kind, { kept, more }]) => {
+      const left = isLeftOut(kind) ? [] : kept.filter((one) => !this.isExplained(one));
+      const one = left.find(({ isDoubtful }) => !isDoubtful) ?? left[0];
+      return one === undefined ? [] : [judgementOf(one, side, left.length + more)];
+    });
+  }
+}
+
+function judgementOf(one: FoundInVoice, side: SpeakingSide, times: number): VoiceJudgement {
+  return {
+    kind: one.finding,
+    side,
+    is: one.isDoubtful ? 'remark' : 'finding',
+    text: one.remark,
+    atMs: one.atMs ?? null,
+    lengthMs: one.lengthMs ?? null,
+    figure: one.figure ?? null,
+    advice: one.advice ?? findingAdvice(one.finding) ?? null,
+    times,
+  };
+}
+
+/** Adds a place; those that are near each other become one. */
+function addPlace(places: Place[], [from, to]: Place): void {
+  const last = places.at(-1);
+  if (last !== undefined && from - nearMs <= last[1] && last[0] <= to + nearMs) {
+    last[0] = Math.min(last[0], from);
+    last[1] = Math.max(last[1], to);
+    return;
+  }
+  places.push([from, to]);
+  if (places.length > mostPlaces) places.shift();
+}
+
+function isNear({ places }: OfKind, effect: FoundInVoice): boolean {
+  const [from, to] = placeOf(effect);
+  return places.some(([start, end]) => start - nearMs <= to && from <= end + nearMs);
+}
