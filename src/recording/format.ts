@@ -250,7 +250,9 @@ const eventSchemas: { [Type in RecordedType]: z.ZodObject<{ type: z.ZodLiteral<T
       holdMs: ms.optional().describe('It is no turn but a cough: nothing may change for so long.'),
     })
     .describe('A clip of a conversation file begins or ends.'),
-  gap: z.object({ t, type: z.literal('gap'), ms }).describe('Length of the pause.'),
+  gap: z
+    .object({ t, type: z.literal('gap'), ms, atMs: ms.optional().describe('When it ended; default: `t`.') })
+    .describe('Length of the pause.'),
   warning: z.object({
     t,
     type: z.literal('warning'),

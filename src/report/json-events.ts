@@ -145,7 +145,10 @@ const sessionEvents: DescribedEvents<SessionEvent, 't'> = {
       'holdMs?': 'number: it is no turn, and nothing may change for so long',
     },
   },
-  gap: { says: 'A reply paused.', fields: { ms: 'number: silence that a listener heard' } },
+  gap: {
+    says: 'A reply paused.',
+    fields: { ms: 'number: silence that a listener heard', 'atMs?': 'number: when it ended, like t' },
+  },
   figures: {
     says: 'The figures so far, about once a second.',
     fields: {

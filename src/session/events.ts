@@ -36,8 +36,11 @@ export type SessionEventBody =
   | { type: 'speech'; state: 'start' | 'end'; audioMs: number; bargeIn?: true }
   /** A clip of a conversation begins or ends, at `atMs` of the sent audio. `holdMs`: it is no turn, and nothing may change for so long. */
   | { type: 'turn'; turn: number; state: 'start' | 'end'; atMs: number; holdMs?: number | undefined }
-  /** AI audio paused within a reply: a listener heard this much silence. */
-  | { type: 'gap'; ms: number }
+  /**
+   * AI audio paused within a reply: a listener heard this much silence, until `atMs` on the time axis of `t`. While the user
+   * speaks it is known later than it happened. Recordings of earlier versions have no `atMs`: it was `t`.
+   */
+  | { type: 'gap'; ms: number; atMs?: number | undefined }
   /** The measurements so far, about once a second while audio flows. */
   | ({ type: 'figures' } & Figures & PlaybackFigures)
   /** `side`: a proxy judged that this side broke the rule that `code` names. */

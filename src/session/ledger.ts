@@ -92,8 +92,14 @@ export interface LedgerPorts {
 
 export function createLedger(
   { clock, settleMs, waitMs, device, expectations, startedAt = clock.now() }: LedgerOptions,
-  { emit, playback, conversation, judgesVoice = false }: LedgerPorts,
+  { emit: emitTo, playback, conversation, judgesVoice = false }: LedgerPorts,
 ): Ledger {
+  let latest = startedAt;
+  // In the order of their time, also where what passed is reported late.
+  const emit: EmitEvent = (body, at = clock.now()) => {
+    latest = Math.max(latest, at);
+    emitTo(body, latest);
+  };
   const voice = judgesVoice
     ? createServiceVoice(({ finding, remark }, at) =>
         emit({ type: 'warning', code: finding, message: remark }, at),
@@ -102,7 +108,7 @@ export function createLedger(
   const tracks = judgesVoice ? createTwoTracks() : undefined;
   const timeOf = (at: number) => roundMs(at - startedAt);
   let clipStartMs = 0;
-  const metrics = createMetrics({ settleMs, onGap: (ms, at) => emit({ type: 'gap', ms }, at) });
+  const metrics = createMetrics({ settleMs, onGap: (ms, at) => emit({ type: 'gap', ms, atMs: timeOf(at) }) });
   const counts = new Map<string, number>();
   const transcript = createTranscript();
   const expectedKinds = new Set([...(expectations.events ?? []), ...(expectations.forbiddenEvents ?? [])]);

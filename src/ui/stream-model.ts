@@ -84,7 +84,7 @@ function reduceEvent(model: StreamModel, event: SessionEvent): StreamModel {
         marks: event.bargeIn ? mark(listed, { t: event.t, what: 'barge-in' }) : listed.marks,
       };
     case 'gap':
-      return { ...listed, marks: mark(listed, { t: event.t, what: 'gap' }) };
+      return { ...listed, marks: mark(listed, { t: event.atMs ?? event.t, what: 'gap' }) };
     case 'figures':
       return { ...listed, figures: event };
     case 'summary':

@@ -674,6 +674,22 @@ describe('while audio flows', () => {
     ]);
   });
 
+  test('a gap that is known only when the user has ended comes in the order of the events', async () => {
+    const session = await run({
+      options: { source: sourceOf(speech(2_000)) },
+      onLive(service) {
+        service.at(200, () => service.speakInTime(speech(400)));
+        service.at(900, () => service.speakInTime(speech(400)));
+      },
+    });
+    const [gap] = session.of('gap');
+    const live = session.of('state').find(({ state }) => state === 'live')?.t ?? 0;
+    expect(gap).toMatchObject({ ms: 300, atMs: live + 900 });
+    expect(gap?.t).toBeGreaterThan(live + 900);
+    const times = session.events.map(({ t }) => t);
+    expect(times).toEqual(times.toSorted((a, b) => a - b));
+  });
+
   test('a pause in which the user spoke is no gap, nor one after an interruption', async () => {
     const session = await run({
       options: { source: sourceOf(silence(1_000), speech(500), silence(2_000)) },
