@@ -98,7 +98,11 @@ export function joinLegs(options: JoinLegsOptions): Joined {
   };
 
   for (const side of ['device', 'service'] as const) {
-    const { socket } = legs[side];
+    const { socket, transport } = legs[side];
+    // It sends no close frame any more, and so reads none: what waits for it would hold the stream. ws waits for that.
+    transport.once('end', () => {
+      if (!hasClosed[side]) socket.terminate();
+    });
     socket.onPeerClose = (told) => answer(side, told);
     // Without a listener a bad frame would end the process.
     socket.on('error', ({ message }) => {

@@ -205,6 +205,33 @@ describe('a side that does not read', () => {
     await expect.poll(() => got.length, soon).toBe(count);
     expect(got).toEqual(Array.from({ length: count }, (_, at) => at));
   });
+
+  test('ends the stream where it ends its connection without a close frame, though much waits for it', async () => {
+    let peer: WebSocket | undefined;
+    let code: number | undefined;
+    const wsUrl = await services.ws((socket) => {
+      peer = socket;
+      socket.once('close', (told) => {
+        code = told;
+      });
+    });
+    const proxy = await startProxy({ wsUrl });
+    const socket = connect({ port: proxy.port, host: '127.0.0.1', allowHalfOpen: true });
+    socket.on('error', () => {});
+    socket.write(upgrade(proxy.port));
+    await once(socket, 'data');
+    socket.pause();
+    await expect.poll(() => peer, soon).toBeDefined();
+    // More than the system's own buffers take.
+    peer?.send(Buffer.alloc(15 * 1024 * 1024));
+    const streams = () => JSON.stringify(proxy.control.state().streams);
+    await expect.poll(streams, soon).toContain('"framesOut":1');
+    // The other half stays open.
+    socket.end();
+    await expect.poll(() => proxy.control.state().streams, soon).toEqual([]);
+    expect(code).toBe(1006);
+    socket.destroy();
+  });
 });
 
 test('the control API sends and speaks in place of the service, and nobody is blamed', async () => {

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
-import type { Clock } from '../../../kernel/clock.ts';
+import type { Clock, ClockTimer } from '../../../kernel/clock.ts';
 import type { NetworkQuality } from '../../../protocol/network.ts';
 import { createOneWay, type OneWay } from './one-way.ts';
 
@@ -22,6 +22,9 @@ export interface Air {
   readonly ended: Set<{ readonly bytes: number }>;
 }
 
+/** So long after its device has gone a line ends, also if what the device has sent before is lost again and again. */
+const goneMs = 60_000;
+
 /** What such lines may have under way together. Beyond it the newest one is cut off, and what it has is dropped. */
 const maxEndedBytes = 2 * 1024 * 1024;
 
@@ -41,12 +44,15 @@ export class Line extends Duplex {
   private readonly upload: OneWay;
   private readonly download: OneWay;
   private readonly air: Air;
+  private readonly clock: Clock;
   private written: Done | undefined;
+  private giveUp: ClockTimer | undefined;
 
   constructor(inner: Socket, { clock, quality, chances, roundTrips, air }: LineOptions) {
     super({ allowHalfOpen: true });
     this.inner = inner;
     this.air = air;
+    this.clock = clock;
     this.remoteAddress = inner.remoteAddress;
     this.remotePort = inner.remotePort;
     this.localAddress = inner.localAddress;
@@ -96,6 +102,7 @@ export class Line extends Duplex {
       this.tellWritten();
       upload.after(() => this.destroy());
       this.limitRest();
+      if (!this.destroyed) this.giveUp = this.clock.after(goneMs, () => this.cut(), { background: true });
     });
     inner.on('timeout', () => this.emit('timeout'));
   }
@@ -157,6 +164,7 @@ export class Line extends Duplex {
   }
 
   override _destroy(error: Error | null, done: Done): void {
+    this.giveUp?.cancel();
     this.upload.close();
     this.tellWritten();
     if (!this.writableFinished) this.download.drop();

@@ -23,7 +23,13 @@ async function network(quality: Partial<NetworkQuality>) {
   return {
     clock,
     air,
-    async open(): Promise<{ device: Socket; line: Line; read: () => number; closed: Promise<unknown> }> {
+    async open(): Promise<{
+      device: Socket;
+      inner: Socket;
+      line: Line;
+      read: () => number;
+      closed: Promise<unknown>;
+    }> {
       const device = connect(port, '127.0.0.1');
       device.on('error', () => {});
       const [inner] = (await once(server, 'connection')) as [Socket];
@@ -43,6 +49,7 @@ async function network(quality: Partial<NetworkQuality>) {
       });
       return {
         device,
+        inner,
         line,
         read: () => bytes,
         closed: new Promise((resolve) => line.once('close', resolve)),
@@ -97,6 +104,22 @@ test('what is under way in a connection that is reset is dropped with it', async
   await closed;
   expect(read()).toBe(0);
   expect(air.bytes).toBeLessThan(1_000);
+});
+
+test('a line whose device has gone ends within a minute, also where nothing passes', async () => {
+  const { clock, air, open } = await network({ upload: 0, rate: 0 });
+  const { device, inner, line, closed } = await open();
+  line.write(Buffer.alloc(1_000));
+  device.end(Buffer.alloc(1_000));
+  await expect.poll(() => air.ended.has(line)).toBe(true);
+  device.destroy();
+  await clock.run(1_000);
+  inner.destroy();
+  await once(inner, 'close');
+  expect(line.destroyed).toBe(false);
+  await clock.run(60_000, 1_000);
+  await closed;
+  expect([line.bytes, air.bytes, air.ended.size]).toEqual([0, 0, 0]);
 });
 
 test('what is sent to a device that has gone is not kept', async () => {
