@@ -184,7 +184,7 @@ describe('a side that does not read', () => {
     });
     const proxy = await startProxy({ wsUrl });
     const device = await openDevice(proxy.wsUrl);
-    const count = 400;
+    const count = 200;
     const bytes = 64 * 1024;
     for (let at = 0; at < count; at += 1) {
       const message = Buffer.alloc(bytes);
