@@ -50,7 +50,7 @@ export async function createSharedEmulator(
   const settled = await settleOptions(options);
   checkUrl(url);
   const { rateLimit, maxConnections } = settled;
-  const initial = initialFaults(options, settled).map(checkFault);
+  const initial = initialFaults(options, settled).map((input) => checkFault(input));
   const shared = await openSharedService({
     ...{ url, prefix },
     base: options.clock ?? systemClock,

@@ -12,7 +12,7 @@ import { createControl } from '../service/control/control.ts';
 import type { EmulatorControl } from '../service/control/emulator-control.ts';
 import { createStreamActions } from '../service/control/stream-actions.ts';
 import { createEmulatorEvents } from '../service/events.ts';
-import { createFaults } from '../service/faults/faults.ts';
+import { checkFault, createFaults } from '../service/faults/faults.ts';
 import { foldFloods } from '../service/fold-floods.ts';
 import { refuseRequest } from '../service/http/refusal.ts';
 import {
@@ -171,22 +171,17 @@ interface SettledProxy {
   tls: TlsCertificate | undefined;
 }
 
+const defaultHost = '127.0.0.1';
 const answerMs = 10_000;
 
 /**
- * Checks the options. Throws `host-exposed` for a listener beyond this machine without TLS, `insecure-target` for a target
- * beyond it without TLS, `bad-dialect`, `bad-input`.
+ * Checks options that need nothing of the machine or the network: before the target is reached. Throws `host-exposed` for a
+ * listener beyond this machine without TLS, `insecure-target` for a target beyond it without TLS, `bad-dialect`, and `usage` for
+ * a fault that is wrong, or that a proxy cannot make.
  */
-async function settleProxy(options: ProxyOptions): Promise<SettledProxy> {
-  const {
-    host = '127.0.0.1',
-    port = 0,
-    allowHosts = [],
-    allowOrigins = [],
-    allowPlaintext = false,
-  } = options;
-  const isPlain = options.tls === undefined || options.tls === false;
-  if (!isLoopbackHost(host) && isPlain && !allowPlaintext)
+export function checkProxy(options: ProxyOptions): void {
+  const { host = defaultHost, allowPlaintext = false, tls = false, target, faults = [] } = options;
+  if (!isLoopbackHost(host) && tls === false && !allowPlaintext)
     throw new VoicectlError(
       'host-exposed',
       `Refusing to listen on ${host} in the clear: keys and tokens pass`,
@@ -194,7 +189,7 @@ async function settleProxy(options: ProxyOptions): Promise<SettledProxy> {
         hint: 'Use --tls, or --allow-plaintext if the network is trusted.',
       },
     );
-  for (const url of [options.target.baseUrl, options.target.wsUrl]) {
+  for (const url of [target.baseUrl, target.wsUrl]) {
     if (!allowPlaintext && !isSafeTransport(url))
       throw new VoicectlError(
         'insecure-target',
@@ -204,6 +199,14 @@ async function settleProxy(options: ProxyOptions): Promise<SettledProxy> {
         },
       );
   }
+  for (const fault of faults) checkFault(fault, whyNotByProxy);
+  checkDialect(options.dialect);
+}
+
+/** Throws what `checkProxy` throws, and `bad-input`. */
+async function settleProxy(options: ProxyOptions): Promise<SettledProxy> {
+  checkProxy(options);
+  const { host = defaultHost, port = 0, allowHosts = [], allowOrigins = [] } = options;
   return {
     ...{ host, port, allowHosts, allowOrigins },
     dialect: checkDialect(options.dialect),

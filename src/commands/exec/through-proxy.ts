@@ -1,5 +1,5 @@
 import { defaultDevice } from '../../config/target.ts';
-import { createProxy } from '../../proxy/proxy.ts';
+import { checkProxy, createProxy } from '../../proxy/proxy.ts';
 import { emulatorLines } from '../../report/emulator-lines.ts';
 import { createStyle } from '../../report/style.ts';
 import { readProxySettings } from '../proxy/proxy-settings.ts';
@@ -14,6 +14,7 @@ import { type ExecContext, runCommand } from './run-command.ts';
 export async function runThroughProxy(context: ExecContext): Promise<number> {
   const { settings, io, signal, verbose, note, warn } = context;
   const options = await readProxySettings(context);
+  checkProxy(options);
   await reachTarget(options.target, { clock: io.clock, signal });
   // A note is escaped whole, even its colours.
   const style = createStyle(false);

@@ -3,7 +3,7 @@ import { optionSpec } from '../../config/options.ts';
 import { writeWhole } from '../../files/write-whole.ts';
 import { isLoopbackHost } from '../../protocol/loopback.ts';
 import type { ProxyOptions } from '../../proxy/options.ts';
-import { createProxy, type ServiceProxy } from '../../proxy/proxy.ts';
+import { checkProxy, createProxy, type ServiceProxy } from '../../proxy/proxy.ts';
 import { type StartFacts, serviceLines } from '../../report/start-lines.ts';
 import type { Style } from '../../report/style.ts';
 import type { EmulatorEvent } from '../../service/events.ts';
@@ -26,6 +26,7 @@ type ProxyContext = ContextOf<typeof proxySpec>;
 export async function run(context: ProxyContext): Promise<number> {
   const { settings, io, signal } = context;
   const options = await proxyOptions(context);
+  checkProxy(options);
   await reachTarget(options.target, { clock: io.clock, signal });
   const ending = endOf(context);
   const given = await readControlSecret(context);

@@ -82,12 +82,7 @@ export function createFaults({ initial, random, events, refuses, onStruck }: Fau
     active.push(entry);
     return entry;
   };
-  const add = (input: FaultInput | string) => {
-    const fault = checkFault(input);
-    const why = refuses?.(fault);
-    if (why !== undefined) throw new VoicectlError('usage', `The proxy cannot make ${fault.name}: ${why}`);
-    return enter(nextId++, fault);
-  };
+  const add = (input: FaultInput | string) => enter(nextId++, checkFault(input, refuses));
   const emitAdded = (entry: Entry) => {
     const take = strikeFrom(() => [entry]);
     for (const listener of listeners) listener(take);
@@ -164,8 +159,15 @@ export function createFaults({ initial, random, events, refuses, onStruck }: Fau
 /** `passed`: how often it could have struck so far. `chance`: numbers from 0 up to 1. */
 type Entry = ActiveFault & { chance: () => number; passed: number };
 
-/** Reads a fault: `NAME:key=value,…` or an object. Throws `usage` saying what was expected. */
-export function checkFault(input: FaultInput | string): Fault {
+/** Reads a fault: `NAME:key=value,…` or an object. Throws `usage` saying what was expected, or why it is refused. */
+export function checkFault(input: FaultInput | string, refuses?: FaultsOptions['refuses']): Fault {
+  const fault = readInput(input);
+  const why = refuses?.(fault);
+  if (why !== undefined) throw new VoicectlError('usage', `The proxy cannot make ${fault.name}: ${why}`);
+  return fault;
+}
+
+function readInput(input: FaultInput | string): Fault {
   try {
     return typeof input === 'string' ? readFault(input) : parseFault(input);
   } catch (cause) {

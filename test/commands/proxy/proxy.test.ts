@@ -69,6 +69,12 @@ describe('voicectl proxy', () => {
       2,
       '--fault: "nonsense" is not valid: expected a fault',
     ],
+    [
+      'a fault that it cannot make, before it reaches the target',
+      ['--target', 'NOBODY', '--fault', 'user-echo'],
+      2,
+      'The proxy cannot make user-echo',
+    ],
     ['a target where nobody listens', ['--target', 'NOBODY'], 4, 'connection refused'],
     ['a record folder that is a file', ['--target', 'TARGET', '--record', '/dev/null/x'], 8, 'Cannot write'],
   ])('refuses %s', async (_what, args, code, text) => {
