@@ -165,7 +165,8 @@ export interface StreamTotals {
  */
 export type EmulatorEvent = {
   t: number;
-  level?: 'warning';
+  /** Set where a developer should look. */
+  level?: Exclude<EventLevel, 'info'>;
   instance?: string;
   /** The earlier name of `from`, which readers may know. */
   side?: Side;
@@ -195,10 +196,9 @@ export function createEmulatorEvents(now: () => number, instance?: () => string)
       const t = roundMs(now() - start);
       const named = instance === undefined ? undefined : { instance: instance() };
       const facts = body.from === undefined ? body : { ...body, side: body.from };
+      const level = levelOfEvent(body);
       const event: EmulatorEvent =
-        levelOfEvent(body) === 'info'
-          ? { t, ...named, ...facts }
-          : { t, level: 'warning', ...named, ...facts };
+        level === 'info' ? { t, ...named, ...facts } : { t, level, ...named, ...facts };
       for (const listener of listeners) listener(event);
       return true;
     },

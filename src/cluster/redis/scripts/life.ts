@@ -103,7 +103,7 @@ return {1, real, meta[2], tonumber(number)}
 /** An emulator stops. KEYS: service, instances. ARGV: life, id, number. */
 export const leaveScript = script(`
 redis.call('ZREM', KEYS[2], ARGV[2])
-redis.call('HDEL', KEYS[1], 'owner ' .. ARGV[3])
+if redis.call('HGET', KEYS[1], 'owner ' .. ARGV[3]) == ARGV[2] then redis.call('HDEL', KEYS[1], 'owner ' .. ARGV[3]) end
 return {1}
 `);
 
