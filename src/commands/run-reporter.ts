@@ -77,6 +77,28 @@ export async function reportRun<Result>(
   return outcome.result as Result;
 }
 
+/**
+ * Writes a file that a run was asked for, and tells so. Returns `input-output` if it cannot be written: a failure of the run
+ * (`hasFailed`) counts more, and then it is only told.
+ */
+export async function writeRunFile(
+  { io: { giveUp }, note, warn }: Context & Pick<CommandContext<never>, 'note'>,
+  { path, hasFailed }: { path: string; hasFailed: boolean },
+  make: () => string | Promise<string>,
+): Promise<VoicectlError | undefined> {
+  const { writeWhole } = await import('../files/write-whole.ts');
+  try {
+    await writeWhole(path, await make(), { giveUp });
+  } catch (thrown) {
+    const error = toVoicectlError(thrown);
+    if (!hasFailed) return error;
+    await warn(`! ${error.message}`);
+    return undefined;
+  }
+  await note(`Wrote ${path}`);
+  return undefined;
+}
+
 /** Standard output may be read by a machine: GitHub reads commands from standard error as well. */
 async function reportToGithub({ io, warn }: Context, report: RunReport): Promise<void> {
   const { env, stderr, giveUp } = io;

@@ -131,6 +131,44 @@ describe('--junit FILE', () => {
   });
 });
 
+describe('--html FILE that cannot be written', () => {
+  const html = ['--html', 'missing/page.html'];
+  const cannot = 'Cannot write missing/page.html: its folder does not exist';
+
+  test('is 8 where the session is good, and is told beside the failure of one that is not', async () => {
+    const good = await stream('--expect-audio', ...html);
+    expect(good).toMatchObject({ code: 8, stderr: expect.stringContaining(cannot) });
+    const failed = await stream('--expect-audio', '--expect-event', 'transcript', ...html);
+    expect(failed.code).toBe(1);
+    expect(failed.stderr).toContain('Not as expected: expect-event: expected transcript');
+    expect(failed.stderr).toContain(`! ${cannot}`);
+  });
+
+  test('hides neither the summary nor the verdicts of load and check', async () => {
+    const { baseUrl } = await sandbox.serveHere();
+    const load = [
+      'load',
+      '--base-url',
+      baseUrl,
+      '--sessions',
+      '1',
+      '--task',
+      'tokens',
+      '--processes',
+      'none',
+    ];
+    const crossed = await sandbox.runHere([...load, '--threshold', 'token:p50<0.001ms', ...html]);
+    // A run that this machine was too busy for is not valid: 9.
+    expect([1, 9]).toContain(crossed.code);
+    expect(crossed.stdout).toContain('token:p50');
+    expect(crossed.stderr).toContain(`! ${cannot}`);
+    const check = ['check', '--base-url', baseUrl, '--rule', 'R4'];
+    const passed = await sandbox.runHere([...check, ...html]);
+    expect(passed).toMatchObject({ code: 8, stderr: expect.stringContaining(cannot) });
+    expect(passed.stdout).toMatch(/1 pass/);
+  });
+});
+
 describe('--repeat', () => {
   const summary = ({ stdout }: Ended) => only(jsonLines(stdout), 'summary');
 

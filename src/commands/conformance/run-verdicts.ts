@@ -1,4 +1,3 @@
-import { writeWhole } from '../../files/write-whole.ts';
 import type { VoicectlError } from '../../kernel/errors.ts';
 import { escapeText, jsonLine } from '../../kernel/escape.ts';
 import type { TerminalDevice } from '../../kernel/terminal-device.ts';
@@ -9,7 +8,7 @@ import type { RunSet } from '../../runs/compare/run-set.ts';
 import type { Item, JudgedItem, VerdictNews } from '../../ui/verdict-model.ts';
 import type { CommandContext } from '../command.ts';
 import { openBaseline } from '../compare/baseline.ts';
-import { reportRun } from '../run-reporter.ts';
+import { reportRun, writeRunFile } from '../run-reporter.ts';
 import { createProgress } from './progress.ts';
 
 export type VerdictContext = CommandContext<'junit' | 'open' | 'ascii' | 'baseline' | 'updateBaseline'>;
@@ -75,7 +74,7 @@ export function runVerdicts<Judged, Result extends VerdictResult>(
   about: VerdictCommand,
   open: () => Promise<VerdictRun<Judged, Result>>,
 ): Promise<number> {
-  const { settings, io, note } = context;
+  const { settings, io } = context;
   return reportRun(context, { ...about, junit: settings.junit }, async (report) => {
     const startedAt = io.clock.wall();
     const judge = await openBaseline(context);
@@ -91,13 +90,16 @@ export function runVerdicts<Judged, Result extends VerdictResult>(
           const found = await run.report(result, startedAt);
           return compared?.reported(found) ?? found;
         });
-        if (run.html !== undefined) {
-          await writeWhole(run.html.path, await run.html.make(result, startedAt, compared?.page), {
-            giveUp: io.giveUp,
-          });
-          await note(`Wrote ${run.html.path}`);
-        }
+        const hasFailed =
+          result.exitCode !== 0 || result.stopped !== undefined || compared?.error !== undefined;
+        const { html } = run;
+        const unwritten =
+          html &&
+          (await writeRunFile(context, { path: html.path, hasFailed }, () =>
+            html.make(result, startedAt, compared?.page),
+          ));
         await view.finish(result, compared?.text ?? '');
+        if (unwritten !== undefined) throw unwritten;
         const exitCode = await exitCodeOf(context, result);
         if (exitCode === 0 && compared?.error !== undefined) throw compared.error;
         return exitCode;

@@ -1,14 +1,14 @@
 import type { OptionOf } from '../../config/options.ts';
-import { writeWhole } from '../../files/write-whole.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { jsonLine } from '../../kernel/escape.ts';
+import type { BaselineResult } from '../../report/compare-page.ts';
 import { loadSummaryObject } from '../../report/load-json.ts';
 import { loadSummaryLines } from '../../report/load-lines.ts';
 import { runOfLoad } from '../../runs/compare/load-run.ts';
 import type { JudgedResult, LoadSummary } from '../../runs/load/summary.ts';
 import type { CommandContext } from '../command.ts';
 import type { JudgeByBaseline } from '../compare/baseline.ts';
-import type { MakeReport } from '../run-reporter.ts';
+import { type MakeReport, writeRunFile } from '../run-reporter.ts';
 
 export type LoadReportContext = CommandContext<OptionOf<'load merge'>>;
 
@@ -25,35 +25,50 @@ export async function finishLoad(
   { result, summary }: JudgedResult,
   { report, ended, judge }: FinishOptions,
 ): Promise<number> {
-  const { settings, io, json, style, note } = context;
+  const { io, json, style } = context;
   const own = ended ?? verdictOf(summary);
   const compared = await judge?.(() => runOfLoad(result, 'this run'), { hasFailed: own !== undefined });
   const error = own ?? compared?.error;
-  const exitCode = error?.exitCode ?? 0;
-  const { resultOut, html } = settings;
+  const hasFailed = error !== undefined;
+  const files = await writeFiles(context, { result, summary, hasFailed, baseline: compared?.page });
+  const outcome = error ?? files;
+  const exitCode = outcome?.exitCode ?? 0;
   report(async () => {
     const { loadReport } = await import('../../report/load-report.ts');
     const found = loadReport(summary, exitCode);
     return compared?.reported(found) ?? found;
   });
-  const options = { giveUp: io.giveUp };
-  if (resultOut !== undefined) {
-    await writeWhole(resultOut, `${JSON.stringify(result)}\n`, options);
-    await note(`Wrote ${resultOut}`);
-  }
-  if (html !== undefined) {
-    const { loadPage } = await import('../../report/load-page.ts');
-    await writeWhole(html, loadPage(summary, compared?.page), options);
-    await note(`Wrote ${html}`);
-  }
   const text = compared?.text ?? '';
   await io.stdout.write(
     json
       ? `${text}${jsonLine(loadSummaryObject(summary, exitCode))}`
       : `\n${loadSummaryLines(summary, style).join('\n')}\n${text}`,
   );
-  if (error !== undefined) throw error;
+  if (outcome !== undefined) throw outcome;
   return exitCode;
+}
+
+/** Writes what is asked for. Returns the first error of a file that cannot be written. */
+async function writeFiles(
+  context: LoadReportContext,
+  {
+    result,
+    summary,
+    hasFailed,
+    baseline,
+  }: JudgedResult & { hasFailed: boolean; baseline: BaselineResult | undefined },
+): Promise<VoicectlError | undefined> {
+  const { resultOut, html } = context.settings;
+  const write = (path: string | undefined, make: () => string | Promise<string>) =>
+    path === undefined ? undefined : writeRunFile(context, { path, hasFailed }, make);
+  const errors = [
+    await write(resultOut, () => `${JSON.stringify(result)}\n`),
+    await write(html, async () => {
+      const { loadPage } = await import('../../report/load-page.ts');
+      return loadPage(summary, baseline);
+    }),
+  ];
+  return errors.find((error) => error !== undefined);
 }
 
 /** What a result comes to: a run that is not valid says nothing about thresholds. */

@@ -6,7 +6,7 @@ import type { SessionReport } from '../../report/session-report.ts';
 import type { ResultLine } from '../../runs/compare/lines-run.ts';
 import type { RepeatEvent, RepeatSummary, RunResult } from '../../runs/repeat.ts';
 import type { BaselineVerdict } from '../compare/baseline.ts';
-import { reportRun } from '../run-reporter.ts';
+import { reportRun, writeRunFile } from '../run-reporter.ts';
 import type { RunReports } from './run-sessions.ts';
 import type { StreamContext, StreamView } from './view.ts';
 
@@ -22,6 +22,7 @@ export async function run(context: StreamContext): Promise<number> {
   const runs: RunResult[] = [];
   let total: RepeatSummary | undefined;
   let failure: VoicectlError | undefined;
+  let unwritten: VoicectlError | undefined;
   const reports: RunReports = {
     ran: (result: RunResult) => void runs.push(result),
     total(summary: RepeatSummary) {
@@ -48,25 +49,39 @@ export async function run(context: StreamContext): Promise<number> {
       await view.close();
       await compared?.print();
       const found = { name: `stream ${subject}`, runs, total };
-      await writePage(context, found, { failure: failure?.message, baseline: compared?.page });
+      const error = failure ?? compared?.error;
+      unwritten = await writePage(context, found, {
+        failure,
+        baseline: compared?.page,
+        hasFailed: error !== undefined,
+      });
     }
+    if (unwritten !== undefined) throw unwritten;
     if (compared?.error !== undefined) throw compared.error;
   });
   return 0;
 }
 
-/** Writes the page of `--html`, also of sessions that failed. */
+/** Writes the page of `--html`, also of sessions that failed. Returns what `writeRunFile` returns. */
 async function writePage(
-  { settings: { html }, io, note }: StreamContext,
+  context: StreamContext,
   found: SessionReport,
-  about: { failure: string | undefined; baseline: BaselineResult | undefined },
-): Promise<void> {
-  if (html === undefined) return;
-  const { sessionPage } = await import('../../report/session-page.ts');
-  const { writeWhole } = await import('../../files/write-whole.ts');
-  const startedAt = io.clock.wall();
-  await writeWhole(html, sessionPage(found, { startedAt, ...about }), { giveUp: io.giveUp });
-  await note(`Wrote ${html}`);
+  { failure, baseline, hasFailed }: PageFacts,
+): Promise<VoicectlError | undefined> {
+  const { html: path } = context.settings;
+  if (path === undefined) return undefined;
+  return writeRunFile(context, { path, hasFailed }, async () => {
+    const { sessionPage } = await import('../../report/session-page.ts');
+    const startedAt = context.io.clock.wall();
+    return sessionPage(found, { startedAt, failure: failure?.message, baseline });
+  });
+}
+
+interface PageFacts {
+  failure: VoicectlError | undefined;
+  baseline: BaselineResult | undefined;
+  /** Whether the sessions, or their comparison, have failed. */
+  hasFailed: boolean;
 }
 
 /** Compares what a session, or several, come to with the baseline. Undefined without `--baseline`. */
