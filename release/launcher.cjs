@@ -1,9 +1,9 @@
 // The main script of an executable: unpacks the program, and runs it from there.
 'use strict';
 const { createRequire } = require('node:module');
-const { homedir, tmpdir } = require('node:os');
-const { isAbsolute, join } = require('node:path');
+const { join } = require('node:path');
 const { getAsset, getRawAsset } = require('node:sea');
+const { cacheFolders } = require('../src/files/cache-folder.ts');
 const { readChild, Refused, unpack } = require('./unpack.cjs');
 
 /** @type {import('./unpack.cjs').Cargo} */
@@ -17,7 +17,7 @@ const exitLocalIo = 8;
 const args = process.argv.slice(2);
 const child = readChild(args, cargo);
 try {
-  const folder = unpack(cargo, child === undefined ? homes() : [child.home]);
+  const folder = unpack(cargo, child === undefined ? cacheFolders({ env: process.env }) : [child.home]);
   // A single executable knows no flags of Node on its command line.
   for (const flag of child?.flags ?? []) require('node:v8').setFlagsFromString(flag);
   const entry = join(folder, child?.entry ?? 'bin/voicectl.js');
@@ -30,21 +30,6 @@ try {
     `voicectl: ${thrown.message}\n  Remove that folder, or choose another one with ${cacheVariable()}.\n`,
   );
   process.exitCode = exitLocalIo;
-}
-
-/** Where programs keep what they can make again, else where temporary files are. */
-function homes() {
-  const { XDG_CACHE_HOME, LOCALAPPDATA } = process.env;
-  let cache = '';
-  try {
-    if (process.platform === 'win32') cache = LOCALAPPDATA ?? '';
-    else
-      cache = XDG_CACHE_HOME ?? join(homedir(), process.platform === 'darwin' ? 'Library/Caches' : '.cache');
-  } catch {
-    // A user without a home.
-  }
-  const temporary = join(tmpdir(), `voicectl-${process.getuid?.() ?? 'files'}`);
-  return isAbsolute(cache) ? [join(cache, 'voicectl'), temporary] : [temporary];
 }
 
 function cacheVariable() {

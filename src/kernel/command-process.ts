@@ -1,8 +1,9 @@
-import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import { ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { systemClock, waitUntil } from './clock.ts';
 import { VoicectlError } from './errors.ts';
+import { shortText } from './short-text.ts';
 import { system } from './system.ts';
 
 export interface CommandOptions extends Pick<SpawnOptions, 'cwd' | 'shell' | 'stdio'> {
@@ -62,7 +63,7 @@ export function startCommand(
   const mark = `${ownMark}.${commands}`;
   const hasGroup = !sharesTerminal && system.hasProcessGroups;
   const guard = holdGuard();
-  const child = spawn(command, [...args], {
+  const child = spawnAnyway(command, args, {
     ...options,
     env: { ...env, [commandMark]: mark },
     detached: hasGroup,
@@ -129,10 +130,21 @@ export function startCommand(
   };
 }
 
+/** What the system or Node refuses at once, such as a name that is too long, fails like what cannot be found. */
+function spawnAnyway(command: string, args: readonly string[], options: SpawnOptions): ChildProcess {
+  try {
+    return spawn(command, [...args], options);
+  } catch (thrown) {
+    const child = new ChildProcess();
+    process.nextTick(() => child.emit('error', thrown));
+    return child;
+  }
+}
+
 /** The error for a command that does not start. */
 export function cannotRun(command: string, cause: NodeJS.ErrnoException): VoicectlError {
   const why = cause.code === 'ENOENT' ? 'command not found' : cause.message;
-  return new VoicectlError('usage', `Cannot run ${command}: ${why}`, { cause });
+  return new VoicectlError('usage', `Cannot run ${shortText(command)}: ${why}`, { cause });
 }
 
 /** False if there is no such process or group. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { startCommand } from '../../src/kernel/command-process.ts';
+import { cannotRun, startCommand } from '../../src/kernel/command-process.ts';
 
 test('twelve commands at the same time have one listener for the exit: Node warns of more than ten', async () => {
   const before = process.listenerCount('exit');
@@ -11,4 +11,18 @@ test('twelve commands at the same time have one listener for the exit: Node warn
   await Promise.all(commands.map(({ end }) => end()));
   expect(process.listenerCount('exit')).toBe(before);
   for (const { ended } of commands) expect(await ended).toEqual({ code: null, signal: 'SIGTERM' });
+});
+
+test.each([
+  ['a name that is too long', 'x'.repeat(120_000), [], 'ENAMETOOLONG'],
+  ['arguments that are too long', '/bin/echo', ['x'.repeat(3_000_000)], 'E2BIG'],
+  ['NUL in a name', 'a\0b', [], 'ERR_INVALID_ARG_VALUE'],
+])('a command with %s does not start, and leaves nothing', async (_, command, args, code) => {
+  const before = process.listenerCount('exit');
+  const running = startCommand(command, args, { stdio: ['pipe', 'pipe', 'pipe'] });
+  const cause = await running.started.catch((thrown) => thrown);
+  expect(cause).toMatchObject({ code });
+  expect(cannotRun(command, cause).message.length).toBeLessThan(400);
+  await running.end({ graceMs: 0 });
+  expect(process.listenerCount('exit')).toBe(before);
 });

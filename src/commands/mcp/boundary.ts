@@ -1,5 +1,6 @@
-import { lstat, mkdir, readdir, realpath } from 'node:fs/promises';
+import { lstat, readdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { makeFolder } from '../../files/make-folder.ts';
 import { shippedFolder } from '../../files/shipped-file.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { isLoopbackHost } from '../../protocol/loopback.ts';
@@ -55,7 +56,7 @@ export function createBoundary({ cwd, allowTargets, folder }: BoundaryOptions): 
           hint: 'The user names one with voicectl mcp --folder DIR',
         });
       const path = resolve(output, name);
-      await mkdir(output, { recursive: true });
+      await makeFolder(output);
       const parent = await realpath(dirname(path)).catch(() => undefined);
       const real = parent === undefined ? undefined : join(parent, basename(path));
       const found = real === undefined ? undefined : await lstat(real).catch(() => undefined);

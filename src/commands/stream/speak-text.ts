@@ -1,39 +1,41 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
-import { homedir } from 'node:os';
+import { lstat, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { openWavFile } from '../../audio/wav/wav-source.ts';
+import { cacheFolders } from '../../files/cache-folder.ts';
+import { makeFolder } from '../../files/make-folder.ts';
+import { repeat, systemClock } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
+import { system } from '../../kernel/system.ts';
 import { type FileCommandOptions, runFileCommand } from './file-command.ts';
 
 /** A synthesiser is slow on its first text. */
 const withinMs = 60_000;
-/** Most texts that are kept; those that were used last. */
+/** Most texts that are kept, and most bytes of them; those that were used last. */
 const maxKept = 200;
+const maxKeptBytes = 512 * 1024 * 1024;
+/** Most that a command may write: more than an hour of speech. */
+const maxSpokenBytes = 256 * 1024 * 1024;
+const lookEveryMs = 100;
+const writableByOthers = 0o022;
 
 /**
  * The WAV of a text that a command speaks: `{wav}` in its arguments stands for the file that it writes, `{text}` for the text,
  * which is otherwise on its standard input. Kept for the next run, by text and command, in the user's cache folder, which only
- * the user can read. Throws `bad-input` if the command fails or writes no WAV.
+ * the user can write. Throws `bad-input` if the command fails or writes no WAV, `input-output` if others may write there.
  */
 export async function speakText(
   { text, by }: { text: string; by: readonly string[] },
   { folder, env, signal }: Pick<FileCommandOptions, 'folder' | 'env' | 'signal'>,
 ): Promise<string> {
-  const cache = join(env.XDG_CACHE_HOME || join(env.HOME ?? homedir(), '.cache'), 'voicectl', 'speech');
+  const cache = await openCache(env);
   // A path is another program in another folder.
   const place = /[\\/]/.test(by[0] ?? '') ? resolve(folder) : '';
   const name = createHash('sha256')
     .update(JSON.stringify([text, by, place]))
     .digest('hex');
   const file = join(cache, `${name}.wav`);
-  const now = new Date();
-  const isKept = await utimes(file, now, now).then(
-    () => true,
-    () => false,
-  );
-  if (isKept) return file;
-  await mkdir(cache, { recursive: true, mode: 0o700 });
+  if (await isKept(file, signal)) return file;
   const draft = join(cache, `${randomUUID()}.wav`);
   try {
     const hasText = by.some((word) => word.includes('{text}'));
@@ -41,33 +43,104 @@ export async function speakText(
       word.replaceAll(/\{(wav|text)\}/g, (_, key) => (key === 'wav' ? draft : text)),
     );
     const input = hasText ? undefined : text;
-    const { ok, says } = await runFileCommand(words, { folder, env, withinMs, signal, input });
-    signal.throwIfAborted();
-    if (!ok) throw new VoicectlError('bad-input', `The command that speaks failed: ${says}`);
+    await speakTo(draft, words, { folder, env, signal, input });
     await openWavFile(draft, { signal });
+    await rm(file, { recursive: true, force: true });
     await rename(draft, file);
   } finally {
-    await rm(draft, { force: true });
+    await rm(draft, { recursive: true, force: true });
   }
-  await dropOldest(cache);
+  await dropOldest(cache, file);
   return file;
 }
 
-async function dropOldest(cache: string): Promise<void> {
+/** The folder of spoken texts. Throws `input-output` where none can be made, or others may write into it. */
+async function openCache(env: FileCommandOptions['env']): Promise<string> {
+  let why: unknown;
+  for (const home of cacheFolders({ env })) {
+    const cache = join(home, 'speech');
+    try {
+      await makeFolder(cache);
+      for (const path of [home, cache]) {
+        const { uid, mode } = await stat(path);
+        const isOurs = uid === (process.getuid?.() ?? uid);
+        if (!isOurs || (system.hasFileModes && (mode & writableByOthers) !== 0))
+          throw new Error(`${path} belongs to someone else, or others may write into it`);
+      }
+      return cache;
+    } catch (thrown) {
+      why ??= thrown;
+    }
+  }
+  throw new VoicectlError('input-output', `No folder can keep spoken texts: ${(why as Error).message}`, {
+    hint: 'Set XDG_CACHE_HOME (on Windows LOCALAPPDATA) to a folder of your own.',
+    cause: why,
+  });
+}
+
+/** Whether a text was spoken before, and its WAV is still one. It counts as used now. */
+async function isKept(file: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    await expectOwnFile(file);
+    await openWavFile(file, { signal });
+    const now = new Date();
+    await utimes(file, now, now);
+    return true;
+  } catch {
+    signal.throwIfAborted();
+    return false;
+  }
+}
+
+/** Throws for a link, a pipe, a device, and a file of somebody else. */
+async function expectOwnFile(file: string): Promise<void> {
+  const found = await lstat(file).catch(() => undefined);
+  if (found === undefined) throw new VoicectlError('bad-input', 'The command that speaks has written no WAV');
+  if (!found.isFile() || found.uid !== (process.getuid?.() ?? found.uid))
+    throw new VoicectlError('bad-input', 'What the command that speaks has written is not a file of its own');
+}
+
+/** Runs the command that writes `draft`, and ends it if it writes without end. */
+async function speakTo(
+  draft: string,
+  words: readonly string[],
+  { signal, ...options }: Omit<FileCommandOptions, 'withinMs'>,
+): Promise<void> {
+  const tooMuch = new AbortController();
+  const isTooMuch = (bytes: number) => bytes > maxSpokenBytes;
+  const sizeOf = () =>
+    lstat(draft).then(
+      ({ size }) => size,
+      () => 0,
+    );
+  const looking = repeat(systemClock, lookEveryMs, () => {
+    void sizeOf().then((bytes) => isTooMuch(bytes) && tooMuch.abort());
+  });
+  const either = AbortSignal.any([signal, tooMuch.signal]);
+  const { ok, says } = await runFileCommand(words, { ...options, withinMs, signal: either }).finally(
+    looking.cancel,
+  );
+  signal.throwIfAborted();
+  if (tooMuch.signal.aborted || isTooMuch(await sizeOf()))
+    throw new VoicectlError('bad-input', 'The command that speaks failed: it wrote more than 256 MiB');
+  if (!ok) throw new VoicectlError('bad-input', `The command that speaks failed: ${says}`);
+  await expectOwnFile(draft);
+}
+
+/** Leaves the texts that were used last, `file` among them. */
+async function dropOldest(cache: string, file: string): Promise<void> {
   const names = await readdir(cache);
-  if (names.length <= maxKept) return;
   const kept = await Promise.all(
     names.map(async (name) => {
       const path = join(cache, name);
-      return {
-        path,
-        usedAt: await stat(path).then(
-          ({ mtimeMs }) => mtimeMs,
-          () => 0,
-        ),
-      };
+      const found = await lstat(path).catch(() => undefined);
+      return { path, usedAt: found?.mtimeMs ?? 0, bytes: found?.size ?? 0 };
     }),
   );
-  kept.sort((a, b) => b.usedAt - a.usedAt);
-  for (const { path } of kept.slice(maxKept)) await rm(path, { force: true });
+  kept.sort((a, b) => Number(b.path === file) - Number(a.path === file) || b.usedAt - a.usedAt);
+  let bytes = 0;
+  for (const [index, one] of kept.entries()) {
+    bytes += one.bytes;
+    if (one.path !== file && (index >= maxKept || bytes > maxKeptBytes)) await rm(one.path, { force: true });
+  }
 }

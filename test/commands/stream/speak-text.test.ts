@@ -1,7 +1,20 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { loadPcm } from '../../../src/audio/wav/wav-source.ts';
 import { speakText } from '../../../src/commands/stream/speak-text.ts';
 import { findShippedSound } from '../../../src/files/shipped-file.ts';
@@ -10,7 +23,10 @@ let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'voicectl-speak-'));
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(folder, { recursive: true, force: true });
+});
 
 const never = new AbortController().signal;
 const speak = (text: string, by: string[], signal = never) =>
@@ -52,7 +68,19 @@ test('another text, and another command, is spoken anew; without {text} it is on
 
 test.each([
   ['fails', 'console.error("no voice"); process.exit(3)', 'it exited with 3: no voice'],
-  ['writes nothing', '', 'there is no such file'],
+  ['writes nothing', '', 'has written no WAV'],
+  [
+    'writes a pipe',
+    'require("child_process").execFileSync("mkfifo", [process.argv[1]])',
+    'is not a file of its own',
+  ],
+  ['writes a link', 'require("fs").symlinkSync("/dev/zero", process.argv[1])', 'is not a file of its own'],
+  ['writes a folder', 'require("fs").mkdirSync(process.argv[1])', 'is not a file of its own'],
+  [
+    'writes without end',
+    'require("fs").truncateSync(require("fs").openSync(process.argv[1], "w"), 2 ** 33); setInterval(() => {}, 9)',
+    'it wrote more than 256 MiB',
+  ],
   ['writes no WAV', 'require("fs").writeFileSync(process.argv[1], "text")', 'it is not a WAV file'],
 ])('a command that %s is refused, and nothing is kept', async (_, script, why) => {
   await expect(speak('x', [process.execPath, '-e', script, '{wav}'])).rejects.toMatchObject({
@@ -83,4 +111,50 @@ test('the texts that were used last are kept', async () => {
   expect(kept).toHaveLength(200);
   expect(kept).toEqual(expect.arrayContaining([first, second].map((file) => file.slice(cache.length + 1))));
   expect(kept).not.toContain('0.wav');
+});
+
+const spoil: [string, (file: string) => void][] = [
+  ['a link', (file) => symlinkSync('/dev/zero', file)],
+  ['a pipe', (file) => execFileSync('mkfifo', [file])],
+  ['a folder', (file) => mkdirSync(file)],
+  ['no WAV', (file) => writeFileSync(file, 'text')],
+  ['empty', (file) => writeFileSync(file, '')],
+];
+test.each(spoil)('a kept text that is %s is spoken anew', async (_, put) => {
+  const { by, asked, pcm } = await copier();
+  const file = await speak('x', by);
+  rmSync(file);
+  put(file);
+  expect(await loadPcm(await speak('x', by))).toEqual(pcm);
+  expect(asked()).toBe('x no key\nx no key\n');
+});
+
+test('nothing is spoken where others may write into the folder of what is kept', async () => {
+  const { by, asked } = await copier();
+  const cache = dirname(await speak('x', by));
+  chmodSync(cache, 0o777);
+  const temporary = mkdtempSync(join(folder, 'temporary-'));
+  vi.stubEnv('TMPDIR', temporary);
+  mkdirSync(join(temporary, `voicectl-${process.getuid?.()}`), { mode: 0o777 });
+  chmodSync(join(temporary, `voicectl-${process.getuid?.()}`), 0o777);
+  await expect(speak('x', by)).rejects.toMatchObject({
+    code: 'input-output',
+    message: expect.stringContaining(`${cache} belongs to someone else, or others may write into it`),
+  });
+  expect(asked()).toBe('x no key\n');
+  chmodSync(join(temporary, `voicectl-${process.getuid?.()}`), 0o700);
+  expect(dirname(dirname(await speak('x', by)))).toBe(join(temporary, `voicectl-${process.getuid?.()}`));
+});
+
+test('what is kept has at most 512 MiB', async () => {
+  const { by } = await copier();
+  const cache = dirname(await speak('first', by));
+  for (let index = 0; index < 3; index += 1) {
+    writeFileSync(join(cache, `${index}.wav`), '');
+    truncateSync(join(cache, `${index}.wav`), 200 * 1024 * 1024);
+    utimesSync(join(cache, `${index}.wav`), index, index);
+  }
+  await speak('second', by);
+  expect(readdirSync(cache)).toEqual(expect.not.arrayContaining(['0.wav']));
+  expect(readdirSync(cache)).toEqual(expect.arrayContaining(['1.wav', '2.wav']));
 });
