@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -51,13 +52,26 @@ async function connect(flags: readonly string[] = [], env: Record<string, string
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(24_500);
     return { isError: result.isError === true, answer: JSON.parse(text) as Answer, text };
   };
+  /** The same, with the messages about its progress. */
+  const follow = async (name: string, args: Record<string, unknown>) => {
+    const messages: string[] = [];
+    const seen: number[] = [];
+    const onprogress = ({ message, progress }: { message?: string | undefined; progress: number }) => {
+      messages.push(message ?? '');
+      seen.push(progress);
+    };
+    const result = await client.callTool({ name, arguments: args }, undefined, { onprogress });
+    const [content] = (result as CallToolResult).content;
+    expect(seen).toEqual(seen.toSorted((a, b) => a - b));
+    return { answer: JSON.parse(content?.type === 'text' ? content.text : '') as Answer, messages };
+  };
   /** Why a call is refused. */
   const refusal = async (name: string, args: Record<string, unknown> = {}): Promise<string> => {
     const { isError, answer } = await ask(name, args);
     expect(isError).toBe(true);
     return `${answer.error.message} ${answer.error.hint ?? ''}`;
   };
-  return { client, transport, call, ask, refusal, errors, stderr: () => stderr };
+  return { client, transport, call, ask, follow, refusal, errors, stderr: () => stderr };
 }
 
 const hasProc = existsSync('/proc/self/environ');
@@ -151,20 +165,23 @@ describe('the tools', () => {
   });
 
   test('stream: with an emulator of its own, expectations, a recording and a file; inspect shows it', async () => {
-    const { call } = await connect(['--folder', 'out']);
-    const progress: string[] = [];
-    const { exitCode, summary } = await call('stream', {
+    const { call, follow } = await connect(['--folder', 'out']);
+    const { answer, messages } = await follow('stream', {
       expect: { expectAudio: '500ms' },
       record: 'session-1',
       out: 'reply.wav',
     });
+    const { exitCode, summary } = answer;
+    // What happens, as it does; not each message with audio.
+    expect(messages[0]).toMatch(/^session \{/);
+    expect(messages.some((text) => text.startsWith('message {'))).toBe(true);
+    expect(messages.filter((text) => text.length > 200 || text.startsWith('audio'))).toEqual([]);
     expect({ exitCode, ok: summary.ok }).toEqual({ exitCode: 0, ok: true });
     expect(summary.verdicts).toMatchObject([{ name: 'expect-audio', ok: true }]);
     expect(readFileSync(sandbox.path('out/reply.wav')).subarray(0, 4).toString()).toBe('RIFF');
     const { result } = await call('inspect', { recording: 'out/session-1' });
     expect(result.manifest).toMatchObject({ source: expect.stringContaining('hello.wav') });
     expect(result.summary.ok).toBe(true);
-    expect(progress).toEqual([]);
   });
 
   test('start: a proxy before an emulator judges and records what passes', async () => {
@@ -182,15 +199,9 @@ describe('the tools', () => {
   });
 
   test('check: the rules that did not pass in full, with progress', async () => {
-    const { client, call } = await connect();
-    const messages: string[] = [];
-    const result = (await client.callTool(
-      { name: 'check', arguments: { rules: ['R1', 'R9', 'R12'] } },
-      undefined,
-      { onprogress: ({ message }) => void messages.push(message ?? '') },
-    )) as CallToolResult;
-    const [content] = result.content;
-    const { exitCode, rules } = JSON.parse(content?.type === 'text' ? content.text : '');
+    const { follow, call } = await connect();
+    const { answer, messages } = await follow('check', { rules: ['R1', 'R9', 'R12'] });
+    const { exitCode, rules } = answer;
     expect({ exitCode, pass: rules.pass }).toEqual({ exitCode: 0, pass: ['R1', 'R9', 'R12'] });
     expect(messages).toHaveLength(3);
     expect(messages[2]).toMatch(/^R12 pass: /);
@@ -201,9 +212,10 @@ describe('the tools', () => {
   });
 
   test('drill: a device that holds up, and one that does not', async () => {
-    const { call } = await connect();
+    const { call, follow } = await connect();
     const command = [process.execPath, device];
-    const good = await call('drill', { command, situations: ['D1', 'D2'] });
+    const { answer: good, messages } = await follow('drill', { command, situations: ['D1', 'D2'] });
+    expect(messages.map((text) => text.split(':')[0])).toEqual(['D1 pass', 'D2 pass']);
     expect(good).toMatchObject({ exitCode: 0, situations: { pass: ['D1', 'D2'] } });
     const bad = await call('drill', { command: ['true'], situations: ['D1'], deviceTimeout: '2s' });
     expect(bad.exitCode).not.toBe(0);
@@ -340,6 +352,9 @@ describe('what a client may not', () => {
     expect(await refusal('start', { reply: 'exec:touch ran' })).toContain('reply');
     expect(await refusal('start', { reply: 'module:./x.js' })).toContain('reply');
     expect(await refusal('start', { reply: 'file:/etc/passwd' })).toContain('working folder');
+    symlinkSync('/etc/passwd', sandbox.path('barge-in'));
+    for (const scenario of ['barge-in', 'etc/passwd', '/etc/passwd', '../../../etc/passwd'])
+      expect(await refusal('start', { scenario })).toContain('working folder');
     const { answer } = await ask('stream', { device: '--debug', wait: '--help' });
     expect(answer.exitCode).toBe(2);
     expect(answer.error.message).toContain('--wait');
@@ -361,6 +376,10 @@ describe('what a client may not', () => {
     expect(await refusal('faults', { service: 'http://127.0.0.1:1', add: ['nope'] })).toContain('nope');
     expect(await refusal('clock', { service: 'http://127.0.0.1:1', advance: 'soon' })).toContain('advance');
     expect(await refusal('journal', { service: 'http://127.0.0.1:1', limit: 1e9 })).toContain('limit');
+    expect(await refusal('stream', { repeat: 1e9 })).toContain('repeat');
+    expect(await refusal('stream', { expect: { close: 'soon' } })).toContain('close');
+    expect(await refusal('stream', JSON.parse('{"__proto__":{"file":"x"},"expect":[]}'))).toContain('expect');
+    expect(await refusal('inspect', { recording: '\u202e\u001b[31m' })).toContain('Cannot read');
     await expect(client.request({ method: 'no/such' }, {} as never)).rejects.toThrow();
     expect((await call('list', { of: 'networks' })).networks.length).toBeGreaterThan(5);
   });
@@ -375,10 +394,13 @@ describe('what a client may not', () => {
 describe.runIf(hasProc)('what is left', () => {
   test('a cancelled call leaves no process, and says nothing more', async () => {
     const { client, transport, call } = await connect();
+    execFileSync('mkfifo', [sandbox.path('slow.yaml')]);
     const cases: [string, Record<string, unknown>][] = [
       ['stream', { file: 'two-turns.wav', pace: '0.1' }],
       ['check', { level: 'standard' }],
       ['drill', { command: ['sh', '-c', 'sleep 600 & exec sleep 600'] }],
+      // Nobody writes into it: the emulator never listens.
+      ['start', { scenario: 'slow.yaml' }],
     ];
     for (const [name, args] of cases) {
       const own = await findMarked(`CASE=${mark}`);

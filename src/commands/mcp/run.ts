@@ -51,6 +51,9 @@ export async function run(context: McpContext): Promise<number> {
 /** Characters of a message about progress. It is cut after secrets are out of it: a part of one is not found. */
 const longestProgress = 200;
 
+/** Messages about the progress of a call that the client has not read. More are left out: `progress` counts them. */
+const mostPending = 50;
+
 /** The protocol's server with the tools. `settled` resolves when no call goes on. */
 function createToolServer(surroundings: ToolSurroundings, redactor: Redactor, ended: AbortSignal) {
   const server = new Server({ name: 'voicectl', version }, { capabilities: { tools: {} }, instructions });
@@ -59,17 +62,24 @@ function createToolServer(surroundings: ToolSurroundings, redactor: Redactor, en
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
     const token = extra._meta?.progressToken;
     let progress = 0;
+    let pending = 0;
     const call = callTool(params.name, params.arguments ?? {}, surroundings, {
       signal: AbortSignal.any([extra.signal, ended]),
       progress(message) {
-        if (token === undefined) return;
         progress += 1;
+        if (token === undefined || pending >= mostPending) return;
+        pending += 1;
         const note = {
           progressToken: token,
           progress,
           message: redactor.text(message).slice(0, longestProgress),
         };
-        void extra.sendNotification({ method: 'notifications/progress', params: note }).catch(() => {});
+        const sent = extra.sendNotification({ method: 'notifications/progress', params: note });
+        void sent
+          .catch(() => {})
+          .finally(() => {
+            pending -= 1;
+          });
       },
     });
     calls.add(call);

@@ -58,7 +58,7 @@ export function createServers(): Servers {
       );
       try {
         const line = await Promise.race([listening, child.ended, cancelled]);
-        if (line === 'cancelled') {
+        if (line === 'cancelled' || signal.aborted) {
           await child.end();
           throw signal.reason;
         }

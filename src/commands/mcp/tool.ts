@@ -1,4 +1,6 @@
+import { resolve } from 'node:path';
 import * as z from 'zod';
+import { exists } from '../../files/shipped-file.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { Io } from '../../kernel/io.ts';
 import { wsUrlFor } from '../../protocol/paths.ts';
@@ -70,12 +72,15 @@ interface EmulatorArgs {
 export async function emulatorFlags(args: EmulatorArgs, surroundings: ToolSurroundings): Promise<string[]> {
   const { boundary } = surroundings;
   const { dialect: file, scenario, reply } = args;
-  const isShipped = scenario === undefined || !/[./\\]/.test(scenario);
+  // The command reads a file of this name before a shipped scenario.
+  const isName =
+    scenario === undefined ||
+    !(/[./\\]/.test(scenario) || (await exists(resolve(surroundings.io.cwd, scenario))));
   return [
     ...(args.faults ?? []).flatMap((fault) => flag('fault', fault)),
     ...flag('network', args.network),
     ...flag('dialect', file === undefined ? undefined : await boundary.readable(file)),
-    ...flag('scenario', isShipped ? scenario : await boundary.readable(scenario)),
+    ...flag('scenario', isName ? scenario : await boundary.readable(scenario)),
     ...flag('reply', reply === undefined ? undefined : await replyOf(reply, surroundings)),
     ...flag('rate-limit', args.rateLimit),
     ...flag('max-connections', args.maxConnections),
