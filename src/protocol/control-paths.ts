@@ -6,8 +6,9 @@ export const controlPrefix = '/__voicectl';
 
 /** Where a browser finds the page of the emulator. */
 export const pagePath = `${controlPrefix}/`;
-/** Where Prometheus finds the metrics. */
-export const metricsPath = `${controlPrefix}/metrics`;
+/** Where Prometheus finds the metrics: below the prefix, and in full. */
+export const metricsOperation = '/metrics';
+export const metricsPath = `${controlPrefix}${metricsOperation}`;
 /** Below the prefix: the files of the page, and what it asks for with the token of this start. */
 export const pageAssets = '/assets/';
 export const pageData = '/page/';

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { closeCodeSchema, closeReasonSchema } from './close-code-schema.ts';
+import { metricsOperation } from './control-paths.ts';
 import { faultSchema } from './fault-schema.ts';
 
 export { controlPrefix, pageAssets, pageData, pagePath, pageTokenHeader } from './control-paths.ts';
@@ -247,7 +248,7 @@ export const controlOperations = {
   },
   metrics: {
     method: 'GET',
-    path: '/metrics',
+    path: metricsOperation,
     summary: 'Metrics for Prometheus: text format 0.0.4, or OpenMetrics where Accept asks for it',
   },
   openapi: { method: 'GET', path: '/openapi.json', summary: 'The HTTP side of the emulator, as OpenAPI' },

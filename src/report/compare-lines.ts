@@ -34,7 +34,7 @@ export function comparisonText(comparison: RunComparison): string {
       const isNew = figures.some(({ noise, isNoiseKnown }) => noise !== null && !isNoiseKnown);
       const why = isNew
         ? [`${a.name} has ${countText(a.runs, 'run')}, and runs differ by themselves; ${fewest} are needed`]
-        : new Set(figures.map((one) => one.why));
+        : new Set(figures.length === 0 ? ['there are no figures'] : figures.map((one) => one.why));
       return `it cannot be known whether it got worse: ${[...why].join('; ')}`;
     }
     case 'same':
@@ -95,7 +95,13 @@ export const figureHead = ['figure', 'before', 'now', 'difference', 'noise up to
 export function figureCells(figure: FigureChange): string[] {
   const { name, a, b, isLowerBound, difference, noise, isNoiseKnown, tolerance, why } = figure;
   const value = (one: number | null) =>
-    one === null ? '–' : name === 'failed' ? percentText(one, 2) : msText(one);
+    one === null
+      ? '–'
+      : name === 'failed'
+        ? percentText(one, 2)
+        : name.includes('/')
+          ? one.toPrecision(3)
+          : msText(one);
   const more = (one: number | null) =>
     one === null ? '–' : name === 'failed' ? `${(one * 100).toFixed(2)} points` : changeText(one);
   const isWithin = noise !== null && !isNoiseKnown;
@@ -109,9 +115,10 @@ export function figureCells(figure: FigureChange): string[] {
   ];
 }
 
-/** `4.1 %`; of large changes, how often: `12 times`. */
+/** `4.1 %`; of large changes, how often: `12 times`. More than that is not known so well. */
 function changeText(change: number): string {
   const times = change + 1;
+  if (times > 100) return 'over 100 times';
   return change > 2 ? `${times >= 10 ? Math.round(times) : times.toFixed(1)} times` : percentText(change, 1);
 }
 

@@ -1,3 +1,4 @@
+import type { Pace } from '../audio/pacer.ts';
 import type { ReadRateLimit } from '../protocol/rate-limit.ts';
 import type { Side } from '../wire/exchange.ts';
 import type { Figures, PlaybackFigures } from './metrics.ts';
@@ -19,6 +20,8 @@ export type SessionEventBody =
       source: string;
       format: string;
       durationMs?: number;
+      /** How many times as fast as real time; left out at 1. */
+      pace?: Pace;
     }
   | { type: 'state'; state: SessionState }
   | { type: 'retry'; attempt: number; delayMs: number; code: string; message: string }

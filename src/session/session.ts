@@ -126,7 +126,7 @@ async function converse(
 }
 
 function announce(
-  { version, device, baseUrl, wsUrl, source, sourceName }: SessionOptions,
+  { version, device, baseUrl, wsUrl, source, sourceName, pace }: SessionOptions,
   ledger: Ledger,
 ): void {
   const { text: format, converted } = source.description;
@@ -140,6 +140,7 @@ function announce(
     source: sourceName,
     format,
     ...durationMs,
+    ...(pace === 1 ? {} : { pace }),
   });
   if (converted) ledger.warn('converted', `${sourceName} is ${format}; converted to 16,000 Hz, 16-bit, mono`);
 }

@@ -212,6 +212,14 @@ describe('--baseline', () => {
     expect(sandbox.read('b.json')).toBe(kept);
   });
 
+  test('does not take the same result twice', async () => {
+    sandbox.write('a.json', result(400));
+    const merge = () => sandbox.runHere(['load', 'merge', 'a.json', ...baseline]);
+    expect((await merge()).stderr).toContain('Wrote b.json: 1 run;');
+    expect((await merge()).stderr).toContain('was not added to b.json: it is in it already');
+    expect(JSON.parse(sandbox.read('b.json')).runs).toHaveLength(1);
+  });
+
   test('with a time of 0 is refused', async () => {
     await sandbox.runHere([...session, ...baseline]);
     sandbox.write('b.json', sandbox.read('b.json').replace(/"value":[\d.]+/, '"value":0'));

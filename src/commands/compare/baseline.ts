@@ -118,7 +118,11 @@ async function write(
   base: RunSet | undefined,
   run: RunSet,
 ): Promise<void> {
-  const { addToBaseline } = await import('../../runs/compare/baseline.ts');
+  const { addToBaseline, isInBaseline } = await import('../../runs/compare/baseline.ts');
+  if (base !== undefined && isInBaseline(base, run)) {
+    await note(`This run was not added to ${path}: it is in it already`);
+    return;
+  }
   const { fewestRuns } = await import('../../runs/compare/run-set.ts');
   const { text, count } = addToBaseline(base, run);
   await writeWhole(path, text, { giveUp: io.giveUp });

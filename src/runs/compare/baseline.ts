@@ -66,6 +66,18 @@ export function addToBaseline(before: RunSet | undefined, next: RunSet): { text:
   return { text: `${head?.slice(0, -1)},"runs":[\n${each.join(',\n')}\n]}\n`, count: runs.length };
 }
 
+/** Whether a run is in a baseline already: twice the same run would look like no noise at all. */
+export function isInBaseline({ runs }: RunSet, { runs: [next] }: RunSet): boolean {
+  return runs.some(
+    ({ at, figures }) =>
+      at !== null &&
+      at === next.at &&
+      figures.every(({ name, value }) =>
+        next.figures.some((one) => one.name === name && short(one.value) === short(value)),
+      ),
+  );
+}
+
 /** Six figures are more than a measurement has. */
 function short(value: number): number {
   return Number(value.toPrecision(6));

@@ -1,7 +1,7 @@
 import statistics from 'jstat';
 import type { Tolerance } from '../../config/threshold.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
-import { type Figure, failedFigure, fromScale, toScale } from './figure.ts';
+import { type Figure, failedFigure, fromScale, isTail, partsOfTail, tailFigures, toScale } from './figure.ts';
 import { type Deviation, deviationOf } from './noise.ts';
 import {
   type ComparedItem,
@@ -20,7 +20,7 @@ export type Change = 'worse' | 'changed' | 'unknown' | 'better' | 'same';
 
 export interface FigureChange {
   name: string;
-  /** Milliseconds, or of `failed` a share; the mean of several runs. Null if it was not measured. */
+  /** Milliseconds, of `failed` a share, of `p95/p50` how often the one is the other; the mean of several runs. Null if it was not measured. */
   a: number | null;
   b: number | null;
   /** Whether `b` is at least this. */
@@ -88,7 +88,8 @@ export function compareRuns(a: RunSet, b: RunSet, tolerances: readonly Tolerance
     isValid ? one : { ...one, change: 'unknown' as const, why: 'a run is not valid' },
   );
   const { items, unchanged } = compareItems(a, b);
-  const found = [...figures, ...items].map(({ change }) => change);
+  const isEmpty = figures.length === 0 && (a.kind === 'load' || a.kind === 'stream');
+  const found: Change[] = isEmpty ? ['unknown'] : [...figures, ...items].map(({ change }) => change);
   // One figure that nothing is known of says little where others are known.
   const verdict =
     changes.find((one) => found.includes(one) && (one !== 'unknown' || isUnknown(figures))) ?? 'same';
@@ -153,22 +154,50 @@ function requireTolerated(sets: readonly RunSet[], tolerances: readonly Toleranc
 const newest = ({ runs }: RunSet): ComparedRun => runs.at(-1) ?? runs[0];
 
 function compareFigures(a: RunSet, b: RunSet, tolerances: readonly Tolerance[]): FigureChange[] {
-  const names = [
-    ...new Set([...a.runs, ...b.runs].flatMap(({ figures }) => figures.map(({ name }) => name))),
-  ];
-  const compared = names.map((name) => {
+  const [before, now] = [figuresByName(a), figuresByName(b)];
+  const names = [...new Set([...before.keys(), ...now.keys()])];
+  const each = names.map((name) => {
     const tolerance = tolerances.find(({ figure }) => figure === name);
-    return compareFigure(name, { a: figuresOf(a, name), b: figuresOf(b, name), of: names.length, tolerance });
+    const sides = { a: before.get(name) ?? [], b: now.get(name) ?? [] };
+    return compareFigure(name, { ...sides, of: names.length, tolerance });
   });
-  const weight = ({ difference, noise }: FigureChange) => Math.abs(difference ?? 0) / (noise ?? 1);
+  const compared = each.map((one) => (isTail(one.name) ? judgeTail(one, each, tolerances) : one));
+  const weight = ({ difference, noise }: FigureChange) =>
+    Math.abs(difference ?? 0) / Math.max(noise ?? 1, 1e-9);
   return compared.toSorted(
     (one, other) =>
       changes.indexOf(one.change) - changes.indexOf(other.change) || weight(other) - weight(one),
   );
 }
 
-function figuresOf({ runs }: RunSet, name: string): Figure[] {
-  return runs.flatMap(({ figures }) => figures.find((one) => one.name === name) ?? []);
+/** The figures of all runs, and those of their tails. */
+function figuresByName({ runs }: RunSet): Map<string, Figure[]> {
+  const found = new Map<string, Figure[]>();
+  for (const { figures } of runs)
+    for (const one of [...figures, ...tailFigures(figures)])
+      found.set(one.name, [...(found.get(one.name) ?? []), one]);
+  return found;
+}
+
+/**
+ * A tail is longer if its p95 is, too, by more than the user allows; beside a shorter median it says nothing. A shorter one
+ * may come from a longer median.
+ */
+function judgeTail(
+  tail: FigureChange,
+  all: readonly FigureChange[],
+  tolerances: readonly Tolerance[],
+): FigureChange {
+  if (tail.change !== 'worse' && tail.change !== 'better') return tail;
+  const parts = partsOfTail(tail.name);
+  const [p95, p50] = [parts.p95, parts.p50].map((name) => all.find((one) => one.name === name));
+  const { a, b } = p95 ?? {};
+  if (tail.change === 'better' || typeof a !== 'number' || typeof b !== 'number')
+    return { ...tail, change: 'same' };
+  const tolerance = tolerances.find(({ figure }) => figure === parts.p95);
+  const isAllowed = tolerance !== undefined && isWithin(tolerance, a, b);
+  const isLonger = b > a && !isAllowed && p50?.change !== 'better';
+  return { ...tail, change: isLonger ? 'worse' : 'same' };
 }
 
 interface FigurePair {
@@ -183,8 +212,9 @@ interface FigurePair {
 const mayVanish = /^(jitter|gap):/;
 
 function compareFigure(name: string, { a: all, b, of, tolerance }: FigurePair): FigureChange {
-  // The true value of a lower bound is not known.
-  const a = all.filter(({ isLowerBound }) => !isLowerBound);
+  // A lower bound shows that it was as long at times. Where most are bounds, how long it was is not known.
+  const bounds = all.filter((one) => one.isLowerBound).length;
+  const a = 2 * bounds > all.length ? all.filter((one) => !one.isLowerBound) : all;
   const isLowerBound = b.some((one) => one.isLowerBound);
   const allowed = tolerance === undefined ? null : tolerance.text;
   const common = { name, isLowerBound, tolerance: allowed };

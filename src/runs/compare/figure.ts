@@ -31,6 +31,8 @@ const fewestBeyond = 5;
 export interface TimeFigureOptions {
   /** The smallest difference that is measured, in milliseconds. */
   resolutionMs: number;
+  /** The same as a share of the time: the width of a class of a histogram. */
+  resolutionShare: number;
   /** The number of values, those included that did not finish. */
   count: number;
   /** The value at a percentile, where some did not finish. */
@@ -44,7 +46,7 @@ export interface TimeFigureOptions {
 export function timeFigures(
   metric: string,
   finished: SortedTimes,
-  { resolutionMs, count, at }: TimeFigureOptions,
+  { resolutionMs, resolutionShare, count, at }: TimeFigureOptions,
 ): Figure[] {
   const enough = comparedPercents.filter(
     (percent) => percent === 50 || (count * (100 - percent)) / 100 >= fewestBeyond,
@@ -64,9 +66,42 @@ export function timeFigures(
     return {
       name: `${metric}:p${percent}`,
       value,
-      noise: Math.max(order, resolutionMs / value / 2),
+      noise: Math.max(order, resolutionMs / value / 2, resolutionShare / 2),
       isLowerBound,
     };
+  });
+}
+
+/** The p95 of a time as a multiple of its median. */
+const tailName = ':p95/p50';
+
+export const isTail = (name: string) => name.endsWith(tailName);
+
+/** The figures that a tail is made of: `first-audio:p95` and `first-audio:p50`. */
+export function partsOfTail(name: string): { p95: string; p50: string } {
+  const metric = name.slice(0, -tailName.length);
+  return { p95: `${metric}:p95`, p50: `${metric}:p50` };
+}
+
+/** What differs within a reply; it is no time that a slow run makes longer as a whole. */
+const withinReplies = /^(jitter|gap):/;
+
+/** The correlation of p50 and p95 of one sample: √(p (1 - q) / (q (1 - p))). */
+const sharedNoise = Math.sqrt((0.5 * 0.05) / (0.95 * 0.5));
+
+/**
+ * How long the tail of each time but jitter and gap is beside its median. What makes a whole run slower or quicker is not in it, so that it
+ * differs less between runs than the p95.
+ */
+export function tailFigures(figures: readonly Figure[]): Figure[] {
+  const find = (name: string) => figures.find((one) => one.name === name);
+  return figures.flatMap((p50) => {
+    if (!p50.name.endsWith(':p50') || p50.isLowerBound || withinReplies.test(p50.name)) return [];
+    const name = `${p50.name.slice(0, -':p50'.length)}${tailName}`;
+    const p95 = find(partsOfTail(name).p95);
+    if (p95 === undefined) return [];
+    const noise = Math.sqrt(p95.noise ** 2 + p50.noise ** 2 - 2 * sharedNoise * p95.noise * p50.noise);
+    return [{ name, value: p95.value / p50.value, noise, isLowerBound: p95.isLowerBound }];
   });
 }
 

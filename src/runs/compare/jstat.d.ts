@@ -4,8 +4,6 @@ declare module 'jstat' {
     studentt: { inv(probability: number, degreesOfFreedom: number): number };
     normal: { inv(probability: number, mean: number, deviation: number): number };
     mean(values: readonly number[]): number;
-    /** `isSample`: divides by one less than the number of values. */
-    stdev(values: readonly number[], isSample: boolean): number;
   }
   const statistics: Statistics;
   export = statistics;

@@ -37,7 +37,12 @@ const totalSchema = z.object({
   passed: z.int().min(0).max(10_000),
   failure: failureSchema,
 });
-const beginSchema = z.object({ source: textUpTo(1_000), baseUrl: textUpTo(2_000) });
+const beginSchema = z.object({
+  source: textUpTo(1_000),
+  baseUrl: textUpTo(2_000),
+  durationMs: z.number().min(0).max(1e12).optional(),
+  pace: z.union([z.number(), textUpTo(20)]).default(1),
+});
 
 type SessionFigures = z.output<typeof sessionFigures>;
 
@@ -109,12 +114,12 @@ function verdictRun(
 function sessionRun(lines: readonly ResultLine[], summary: ResultLine, name: string): RunSet {
   const begin = lines.find(({ value }) => value.type === 'session');
   if (begin === undefined) throw refuseRun(name, 'it is a result of neither check, drill nor stream');
-  const { source, baseUrl } = checkLine(beginSchema, begin, name);
+  const { source, baseUrl, durationMs, pace } = checkLine(beginSchema, begin, name);
   const isSingle = !('runs' in summary.value);
   const total = isSingle
     ? { runs: 1, passed: 0, failure: checkLine(sessionSummary, summary, name).failure }
     : checkLine(totalSchema, summary, name);
-  const passed = isSingle && total.failure === null ? 1 : total.passed;
+  const passed = isSingle && total.failure === null ? 1 : Math.min(total.runs, total.passed);
   const counted = lines.filter(({ value }) => value.type === 'run' && value.warmup === false);
   const sessions = (isSingle ? [summary] : counted).map((line) => checkLine(sessionSummary, line, name));
   const late = timesOf(sessions.flatMap(({ sendLatenessMs }) => sendLatenessMs?.p95 ?? []));
@@ -124,7 +129,11 @@ function sessionRun(lines: readonly ResultLine[], summary: ResultLine, name: str
     kind: 'stream',
     name,
     subject: baseUrl,
-    plan: [['file', source.split(/[\\/]/).at(-1) ?? source]],
+    plan: [
+      ['file', source.split(/[\\/]/).at(-1) ?? source],
+      ...(durationMs === undefined ? [] : ([['length of the file in ms', durationMs]] as const)),
+      ['pace', pace],
+    ],
     runs: [
       {
         at: null,
@@ -146,6 +155,7 @@ function sessionTimes(sessions: readonly SessionFigures[]): Figure[] {
     const times = timesOf(sessions.flatMap((session) => read(session) ?? []));
     return timeFigures(metric, times, {
       resolutionMs: sessionResolutionMs,
+      resolutionShare: 0,
       count: times.count,
       at: (percent) => ({ ms: times.nth(Math.ceil((percent * times.count) / 100)), isLowerBound: false }),
     });

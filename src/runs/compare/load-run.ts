@@ -1,5 +1,5 @@
 import { estimate } from '../load/estimate.ts';
-import { createTimes } from '../load/histogram.ts';
+import { createTimes, figures as figureCount } from '../load/histogram.ts';
 import type { LoadResult } from '../load/result.ts';
 import { whyIncomplete, whyInvalid } from '../load/validity.ts';
 import { failedShare, timeFigures } from './figure.ts';
@@ -18,6 +18,7 @@ export function runOfLoad(result: LoadResult, name: string, { isWhole = true } =
       { count: finished.count, nth: (rank) => finished.nth(rank) / 1000 },
       {
         resolutionMs: 0.001,
+        resolutionShare: 10 ** -figureCount,
         count: finished.count + unfinished.count,
         at: (percent) => estimate(times, `p${percent}`) ?? { ms: 0, isLowerBound: true },
       },

@@ -22,7 +22,7 @@ export interface Deviation {
 
 /**
  * Compares one figure of `next` with that of the baseline `base`. The noise of a run is what runs of the baseline differ
- * by, but at least the noise within them and within `next`. The limit is that of Student's t for a new run (a prediction
+ * by, with those of `next` where it has several, but at least the noise within them. The limit is that of Student's t for a new run (a prediction
  * interval, one-sided); each of `figures` figures gets its part of the false alarms.
  */
 export function deviationOf(base: SampledFigure, next: SampledFigure, figures: number): Deviation {
@@ -33,8 +33,17 @@ export function deviationOf(base: SampledFigure, next: SampledFigure, figures: n
   const runs = base.values.length;
   if (runs < fewestRuns)
     return { difference, limit: statistics.normal.inv(chance, 0, 1) * within * both, isKnown: false };
-  const spread = Math.max(statistics.stdev(base.values, true), within);
-  return { difference, limit: statistics.studentt.inv(chance, runs - 1) * spread * both, isKnown: true };
+  // Several new runs also show how much runs differ by themselves.
+  const degrees = runs + next.values.length - 2;
+  const squares = deviations(base.values) + deviations(next.values);
+  const spread = Math.max(Math.sqrt(squares / degrees), within);
+  return { difference, limit: statistics.studentt.inv(chance, degrees) * spread * both, isKnown: true };
+}
+
+/** The sum of the squares of what values differ from their mean by. */
+function deviations(values: readonly number[]): number {
+  const mean = statistics.mean(values);
+  return values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
 }
 
 function rootMeanSquare(values: readonly number[]): number {

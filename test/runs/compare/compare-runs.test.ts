@@ -90,9 +90,65 @@ describe('a figure', () => {
     expect(comparisonText(unknown)).toMatch(
       /^it cannot be known .*: some did not finish now: it may be longer$/,
     );
-    // A baseline of lower bounds says too little.
+    // A baseline of lower bounds says too little; a few of them show what happened before.
+    const some = setOf([...times(400, 404, 396, 402).runs, ...bound(900).runs, ...bound(880).runs]);
+    expect(compareRuns(some, times(880)).verdict).toBe('same');
     const bounds = setOf([300, 300, 300, 300, 300, 300].flatMap((value) => bound(value).runs));
     expect(compareRuns(bounds, times(400)).verdict).toBe('unknown');
+  });
+
+  describe('of a tail, p95 / p50', () => {
+    const run = (p50: number, p95: number) => ({
+      figures: [figure('token:p50', p50), figure('token:p95', p95)],
+    });
+    // All times of a run are longer or shorter together, by up to 10 %.
+    const uneven = setOf([1, 1.1, 0.9, 1.05, 0.95, 1.02].map((by) => run(100 * by, 200 * by)));
+    const changeOf = (p50: number, p95: number, tolerances: readonly string[] = []) =>
+      compareRuns(uneven, setOf([run(p50, p95)]), tolerances.map(parseTolerance)).figures.find(
+        ({ name }) => name === 'token:p95/p50',
+      );
+
+    test('is worse if it is longer, though the p95 alone is within the noise', () => {
+      const comparison = compareRuns(uneven, setOf([run(100, 220)]));
+      expect(comparison.figures).toMatchObject([
+        { name: 'token:p95/p50', change: 'worse', difference: expect.closeTo(0.1) },
+        { change: 'same' },
+        { change: 'same' },
+      ]);
+      expect(comparison.figures[0]?.a).toBeCloseTo(2);
+      expect(changeOf(95, 205)?.change).toBe('worse');
+    });
+
+    test.each([
+      ['all times are longer', 120, 240],
+      ['the median is shorter, and the p95 is not longer', 80, 200],
+      ['the median is far shorter', 20, 220],
+      ['the median is longer, and the p95 is not', 130, 200],
+    ])('is not if %s', (_name, p50, p95) => {
+      expect(changeOf(p50, p95)?.change).toBe('same');
+    });
+
+    test('is not if the user lets the p95 be longer by as much', () => {
+      expect(changeOf(100, 220, ['token:p95<15%'])?.change).toBe('same');
+      expect(changeOf(100, 220, ['token:p95<5%'])?.change).toBe('worse');
+    });
+  });
+
+  test('of which there is none says nothing', () => {
+    const none = compareRuns(setOf([{}, {}, {}, {}, {}, {}]), setOf([{}]));
+    expect(none.verdict).toBe('unknown');
+    expect(comparisonText(none)).toContain('there are no figures');
+  });
+
+  test('without any noise is sorted all the same', () => {
+    const flat = (value: number) =>
+      setOf(
+        Array.from({ length: 6 }, () => ({
+          figures: ['token', 'connect', 'back'].map((name) => figure(`${name}:p50`, value, { noise: 0 })),
+        })),
+      );
+    const { figures } = compareRuns(flat(10), flat(10));
+    expect(figures.map(({ change, difference }) => [change, difference])).toEqual(Array(3).fill(['same', 0]));
   });
 
   test('that nothing was measured of any more is worse; a gap may vanish', () => {

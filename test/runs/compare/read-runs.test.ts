@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { VoicectlError } from '../../../src/kernel/errors.ts';
 import { addToBaseline } from '../../../src/runs/compare/baseline.ts';
+import { compareRuns } from '../../../src/runs/compare/compare-runs.ts';
 import { readRuns } from '../../../src/runs/compare/read-runs.ts';
 import { createDraws, loadResult, simulateRun } from './simulated-runs.ts';
 
@@ -43,7 +44,13 @@ describe('the kind is told by the file', () => {
 
   test('a session', () => {
     const found = readRuns(lines(begin, { type: 'state' }, session), 's.jsonl');
-    expect(found).toMatchObject({ kind: 'stream', plan: [['file', 'hello.wav']] });
+    expect(found).toMatchObject({
+      kind: 'stream',
+      plan: [
+        ['file', 'hello.wav'],
+        ['pace', 1],
+      ],
+    });
     expect(found.runs[0].figures.map(({ name, value }) => [name, value])).toEqual([
       ['token:p50', 4],
       ['connect:p50', 5],
@@ -52,6 +59,14 @@ describe('the kind is told by the file', () => {
       ['jitter:p50', 2],
       ['failed', 0],
     ]);
+  });
+
+  test('a session says how long its file is and how fast it was sent: others are not comparable', () => {
+    const at = (more: object) => readRuns(lines({ ...begin, ...more }, session), 's.jsonl');
+    const plain = at({ durationMs: 2_256 });
+    expect(compareRuns(plain, at({ durationMs: 2_256 })).verdict).toBe('unknown');
+    expect(() => compareRuns(plain, at({ durationMs: 2_256, pace: 'max' }))).toThrow('pace is 1');
+    expect(() => compareRuns(plain, at({ durationMs: 900 }))).toThrow('length of the file in ms is 2256');
   });
 
   test('several sessions, without those that warm up', () => {
