@@ -113,12 +113,12 @@ function judgeInvalid(seen: readonly Seen[], { applies, problem }: Invalid): Fin
 }
 
 function codeProblem(one: SeenAnswer): string | undefined {
-  const { code } = errorOf(one);
+  const { code, message } = errorOf(one);
   if (code === invalidRequestCode) return undefined;
   const { status, body } = one.exchange.answer;
   return code === undefined
     ? `answered ${status} without a code: ${show(body)}`
-    : `the code is ${show(code)}`;
+    : `the code is ${show(code)}${message === undefined ? '' : `: ${show(message)}`}`;
 }
 
 function nameProblem(one: SeenAnswer, field: string): string | undefined {

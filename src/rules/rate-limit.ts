@@ -17,6 +17,7 @@ import {
   pathOf,
   type SeenAnswer,
   type SeenGrant,
+  saidText,
   serviceTime,
   tokenAnswers,
 } from './token-seen.ts';
@@ -281,5 +282,5 @@ function judgeReset(seen: readonly Seen[]): Finding | undefined {
   const evidence = [burst.refused, first];
   const { status } = first.exchange.answer;
   if (hasSucceeded(first)) return pass('refused, then granted again after the reset', evidence);
-  return fail(`answered ${status} after the reset`, evidence);
+  return fail(`answered ${status} after the reset${saidText(first)}`, evidence);
 }

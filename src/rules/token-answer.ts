@@ -5,7 +5,6 @@ import { cacheControl } from '../protocol/token-response.ts';
 import { headerValue } from '../wire/headers.ts';
 import { type Finding, fail, pass, type Rule, type Seen, show, unknown, warn } from './rule.ts';
 import {
-  errorOf,
   grants,
   hasSucceeded,
   isFromGateway,
@@ -15,6 +14,7 @@ import {
   properAnswers,
   type SeenAnswer,
   type SeenGrant,
+  saidText,
 } from './token-seen.ts';
 
 const section = `POST ${tokenPath()}`;
@@ -120,13 +120,6 @@ function judgePath(seen: readonly Seen[], isOfForm: (path: string) => boolean): 
   return refused && judgeRefusal(refused, seen);
 }
 
-/** What the service says of a refusal: ` ("INVALID_REQUEST: no such device")`. */
-function saidText(refused: SeenAnswer): string {
-  const { code, message } = errorOf(refused);
-  const said = [code, message].filter((text) => text !== undefined).join(': ');
-  return said === '' ? '' : ` (${show(said)})`;
-}
-
 /** Why no request of this path was granted. */
 function judgeRefusal(refused: SeenAnswer, seen: readonly Seen[]): Finding {
   const { status } = refused.exchange.answer;
@@ -202,8 +195,12 @@ function judgeAccept(seen: readonly Seen[]): Finding | undefined {
   const paths = new Set(without.map(pathOf));
   const withAccept = grants(seen).filter((one) => !lacksAccept(one) && paths.has(pathOf(one)));
   const { status } = first.exchange.answer;
-  if (withAccept.length === 0) return unknown(`refused with ${status}, as with Accept`, first);
-  return fail(`refused with ${status} without Accept, but granted with it`, [...without, ...withAccept]);
+  if (withAccept.length === 0)
+    return unknown(`refused with ${status}${saidText(first)}, as with Accept`, first);
+  return fail(`refused with ${status}${saidText(first)} without Accept, but granted with it`, [
+    ...without,
+    ...withAccept,
+  ]);
 }
 
 const credentials = ['Authorization', 'Cookie', 'X-Api-Key', 'Proxy-Authorization'];
@@ -223,7 +220,10 @@ function judgeCredentials(seen: readonly Seen[]): Finding | undefined {
     return fail(`asks for another credential: WWW-Authenticate is ${show(wanted)}`, asking);
   }
   const [first] = bare;
-  return (
-    first && unknown(`refused with ${first.exchange.answer.status}: the key, or another credential`, first)
+  if (first === undefined) return undefined;
+  const { status } = first.exchange.answer;
+  return unknown(
+    `refused with ${status}${saidText(first)}: because of the key, or for lack of another credential`,
+    first,
   );
 }

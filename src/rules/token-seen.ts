@@ -4,7 +4,7 @@ import { tokenPaths } from '../protocol/paths.ts';
 import type { HttpAnswer, TokenExchange, TokenFacts } from '../wire/exchange.ts';
 import { headerValue } from '../wire/headers.ts';
 import { memo } from './memo.ts';
-import type { Seen } from './rule.ts';
+import { type Seen, show } from './rule.ts';
 
 /** Evidence of one kind of exchange. */
 export type SeenToken = Seen & { exchange: TokenExchange };
@@ -129,4 +129,11 @@ export function serviceTime({ exchange, serviceAt }: SeenAnswer): number | undef
   if (serviceAt !== undefined) return serviceAt + exchange.totalMs;
   const date = Date.parse(headerValue(exchange.answer.headers, 'Date') ?? '');
   return Number.isNaN(date) ? undefined : date;
+}
+
+/** What the service says of a refusal: ` ("INVALID_REQUEST: no such device")`. */
+export function saidText(refused: SeenAnswer): string {
+  const { code, message } = errorOf(refused);
+  const said = [code, message].filter((text) => text !== undefined).join(': ');
+  return said === '' ? '' : ` (${show(said)})`;
 }

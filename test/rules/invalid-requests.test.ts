@@ -31,7 +31,7 @@ const cases: Case[] = [
   [
     'R15',
     'another code',
-    'fail: the code is "BAD" (X1)',
+    'fail: the code is "BAD": "apiKey" (X1)',
     seenAs(refused({ asked: noKey, error: { code: 'BAD', message: 'apiKey' } })),
   ],
   [

@@ -380,7 +380,7 @@ const cases: Case[] = [
   [
     'R31',
     'refused again',
-    'fail: answered 429 after the reset (X61 L1)',
+    'fail: answered 429 after the reset ("INVALID_REQUEST: invalid") (X61 L1)',
     burst(61, 60, later(refused({ at: 60_000, status: 429 }))),
   ],
   [

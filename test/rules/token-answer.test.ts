@@ -204,19 +204,19 @@ const cases: Case[] = [
   [
     'R7',
     'refused without, and never granted',
-    'unknown: refused with 406, as with Accept (X1)',
+    'unknown: refused with 406 ("INVALID_REQUEST: invalid"), as with Accept (X1)',
     seenAs(refused({ status: 406, requestHeaders: withoutAccept })),
   ],
   [
     'R7',
     'refused without, granted with',
-    'fail: refused with 406 without Accept, but granted with it (X1 X2)',
+    'fail: refused with 406 ("INVALID_REQUEST: invalid") without Accept, but granted with it (X1 X2)',
     seenAs(refused({ status: 406, requestHeaders: withoutAccept }), answered()),
   ],
   [
     'R7',
     'refused without, granted with on the other path',
-    'unknown: refused with 404, as with Accept (X1)',
+    'unknown: refused with 404 ("INVALID_REQUEST: invalid"), as with Accept (X1)',
     seenAs(refused({ status: 404, requestHeaders: withoutAccept }), answered({ path: v1 })),
   ],
 
@@ -230,7 +230,7 @@ const cases: Case[] = [
   [
     'R8',
     'refused without a word',
-    'unknown: refused with 401: the key, or another credential (X1)',
+    'unknown: refused with 401 ("INVALID_REQUEST: invalid"): because of the key, or for lack of another credential (X1)',
     seenAs(refused({ status: 401 }), refused({ status: 403 })),
   ],
   ...['Authorization', 'Cookie', 'X-Api-Key', 'Proxy-Authorization'].map(
