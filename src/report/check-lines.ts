@@ -48,10 +48,12 @@ function namesOf(
   isDetailed: boolean,
 ): { ids: string; more: readonly string[] } {
   const columns = width - idWidth - verdictWidth - titleWidth - 1;
-  if (!isDetailed)
-    return { ids: ['pass', 'skipped'].includes(verdict) ? '' : idsText(evidence, columns), more: [] };
-  const all = foldNames(evidence).join(' ');
-  return all.length <= columns ? { ids: all, more: [] } : { ids: '', more: wrap(all) };
+  if (verdict === 'skipped') return { ids: '', more: [] };
+  const names = foldNames(evidence);
+  const all = names.join(' ');
+  return isDetailed && all.length > columns
+    ? { ids: '', more: wrap(all) }
+    : { ids: idsText(names, columns), more: [] };
 }
 
 /** Names of exchanges, those of a series as one: `X-1…X-60`. */
