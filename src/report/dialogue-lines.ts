@@ -17,6 +17,7 @@ export function dialogueLines(dialogue: Dialogue, style: Style): string[] {
 /** The figures, as a short table. */
 export function dialogueRows({ unjudged, figures, turns, ai }: Dialogue): [string, string][] {
   if (unjudged !== null) return [['turn-taking', `not judged: ${unjudged}`]];
+  if (turns.length + ai.length === 0) return [['turns', 'nobody spoke']];
   const { talkShare, overlapMs, talkOverMs, silenceMs } = figures;
   return [
     ['turns', `${turns.length} of the user, ${ai.length} of the AI`],

@@ -612,7 +612,7 @@ export const jsonStreams: readonly JsonStream[] = [
     commands: ['serve', 'replay', 'proxy', 'emulator journal'],
     common: {
       t,
-      'level?': 'string: warning or error, if a developer should look',
+      'level?': 'string: warning, if a developer should look',
       'instance?': 'string: which emulator, if several are one service',
       'from?': 'string: device or service, in a proxy',
       'side?': 'string: the earlier name of from',

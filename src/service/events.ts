@@ -165,8 +165,7 @@ export interface StreamTotals {
  */
 export type EmulatorEvent = {
   t: number;
-  /** Set where a developer should look. */
-  level?: Exclude<EventLevel, 'info'>;
+  level?: 'warning';
   instance?: string;
   /** The earlier name of `from`, which readers may know. */
   side?: Side;
@@ -196,9 +195,11 @@ export function createEmulatorEvents(now: () => number, instance?: () => string)
       const t = roundMs(now() - start);
       const named = instance === undefined ? undefined : { instance: instance() };
       const facts = body.from === undefined ? body : { ...body, side: body.from };
-      const level = levelOfEvent(body);
+      // Errors too: readers of the journal filter by this value.
       const event: EmulatorEvent =
-        level === 'info' ? { t, ...named, ...facts } : { t, level, ...named, ...facts };
+        levelOfEvent(body) === 'info'
+          ? { t, ...named, ...facts }
+          : { t, level: 'warning', ...named, ...facts };
       for (const listener of listeners) listener(event);
       return true;
     },

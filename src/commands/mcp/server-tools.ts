@@ -124,7 +124,7 @@ export const serverTools = {
     async act({ service: name, level, limit, ...query }, surroundings, call) {
       const target = await control(name, surroundings, call);
       const all = await callControl(target, 'journal', { query: { ...query, limit: 10_000 } });
-      const events = all.filter((event) => level === 'all' || event.level !== undefined);
+      const events = all.filter((event) => level === 'all' || event.level === 'warning');
       return { total: events.length, events: newestThatFit(events.slice(-limit)) };
     },
   }),

@@ -66,7 +66,7 @@ export function createServeLines(context: ServeContext, facts: ServeFacts): Serv
       : emulatorLines(event, style, again);
   const repeats = foldRepeats(io.clock, (event, again) => {
     if (!quiet) for (const line of linesOf(event, again)) printer.print(`${line}\n`);
-    else if (event.level !== undefined)
+    else if (event.level === 'warning')
       for (const line of emulatorLines(event, plain, again)) void warn(line);
   });
   return {
