@@ -1,4 +1,4 @@
-/** An imaginary app to test: a doorbell whose visitors talk with the AI. It calls again when the service restarts. */
+/** An imaginary app to test: a doorbell whose visitors talk with the AI. It calls again when the service restarts. Needs `npm install ws`. */
 import { WebSocket } from 'ws';
 
 const serviceRestart = 1012;
