@@ -1,4 +1,4 @@
-import { echoCpu, echoHeld, oneConnection } from './benchmarks/echo.js';
+import { echoCpu, echoHeld, oneConnection, scraped } from './benchmarks/echo.js';
 import { growth, soakFor } from './benchmarks/growth.js';
 import { loadCpu, loadHeard, loadLateness } from './benchmarks/load.js';
 import { loadTruth } from './benchmarks/load-truth.js';
@@ -45,6 +45,7 @@ export function createCatalogue({ minutes, peers }) {
     loadTruth,
     growth,
     ...(peers === undefined ? [] : peerBenchmarks(peers)),
+    scraped,
     soakFor(minutes),
     proxiedMemory,
   ];

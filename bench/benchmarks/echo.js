@@ -57,8 +57,9 @@ export const echoHeld = {
  *
  * @param {import('../measure/subject.js').Subject} subject
  * @param {number} sessions
+ * @param {number} [ms] How long it is measured.
  */
-export async function costOfEcho(subject, sessions) {
+export async function costOfEcho(subject, sessions, ms = 3_000) {
   const load = startLoad(subject);
   try {
     await load.open(sessions);
@@ -67,7 +68,7 @@ export async function costOfEcho(subject, sessions) {
     /** @type {Promise<number>} */
     let before = Promise.resolve(0);
     let at = 0;
-    const result = await load.run('paced-echo', { warmMs: 1_000, ms: 3_000 }, () => {
+    const result = await load.run('paced-echo', { warmMs: 1_000, ms }, () => {
       at = performance.now();
       before = subject.cpuMs();
     });
@@ -101,6 +102,38 @@ export const echoCpu = {
   floorName: 'bare `ws`',
   program: () => cpuOfEcho(startEcho()),
   floor: () => cpuOfEcho(startBareEcho()),
+};
+
+/** @param {boolean} isScraped */
+async function latenessOfEcho(isScraped) {
+  const subject = await startEcho();
+  let bytes = 0;
+  const scrape = async () => {
+    const response = await fetch(`http://127.0.0.1:${subject.port}/__voicectl/metrics`);
+    bytes = (await response.text()).length;
+  };
+  if (isScraped) await scrape();
+  // Each in time, as a scraper asks: one that fails shows in the size.
+  const timer = setInterval(() => isScraped && void scrape().catch(() => {}), 1_000);
+  try {
+    const { p99, cores, limit } = await costOfEcho(subject, 300, 8_000);
+    return { value: p99, details: { cores, bytes }, ...(limit === undefined ? {} : { limit }) };
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/** @type {import('../measure/turns.js').Benchmark} */
+export const scraped = {
+  name: 'scraped',
+  figure: 'echo p99 of 300 sessions, metrics scraped each second',
+  unit: 'ms',
+  turns: 6,
+  onRequest: true,
+  goal: { of: 'ratio', atMost: 1.1, text: '≤ 1.1 ×' },
+  floorName: 'not scraped',
+  program: () => latenessOfEcho(true),
+  floor: () => latenessOfEcho(false),
 };
 
 /** @param {import('../measure/subject.js').Subject} subject */

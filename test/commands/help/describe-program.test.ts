@@ -31,12 +31,48 @@ describe('help --json', () => {
     expect(failures.map(({ kind }) => kind)).toEqual(Object.keys(failureKinds));
   });
 
+  const validate = new Ajv2020({ strict: false }).compile(schemas['help.schema.json'] ?? {});
+
   test('matches its published schema', async () => {
-    const validate = new Ajv2020({ strict: false }).compile(schemas['help.schema.json'] ?? {});
     validate(await help());
     expect(validate.errors).toBeNull();
     expect(validate({ version: '1' })).toBe(false);
   });
+
+  test.each(allCommands.map(({ spec }) => spec.name))(
+    'of %s matches the schema, and says what --help --all says',
+    async (name) => {
+      const words = name.split(' ');
+      const found = await help(...words);
+      validate(found);
+      expect(validate.errors).toBeNull();
+      const { stdout, code } = await runInProcess([...words, '--help', '--all']);
+      expect(code).toBe(0);
+      const shown = stdout.replaceAll(/\s+/g, ' ');
+      const own = found.commands.find((command) => command.name === name)?.flags ?? [];
+      const listed = Object.entries(found.flags).filter(
+        ([key, { commands }]) => commands === 'every' || own.includes(key),
+      );
+      for (const [, flag] of listed) {
+        expect(shown).toContain(flag.help);
+        for (const text of [flag.environment, flag.default, flag.defaultText])
+          if (text !== undefined) expect(shown).toContain(text);
+      }
+      const inText = [...stdout.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm)].map(([, flag]) => flag);
+      const inJson = listed.flatMap(([, { flag, opposite }]) => [
+        flag,
+        ...(opposite === undefined ? [] : [opposite]),
+      ]);
+      expect(inText.filter((flag) => !inJson.includes(flag ?? ''))).toEqual(['--help']);
+      expect(
+        listed
+          .map(([, { flag, opposite }]) =>
+            opposite !== undefined && inText.includes(opposite) ? opposite : flag,
+          )
+          .filter((flag) => !inText.includes(flag)),
+      ).toEqual([]);
+    },
+  );
 
   test('says of a flag what it takes, where else it comes from, and how it is written', async () => {
     const { flags } = await help();
