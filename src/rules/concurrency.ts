@@ -2,6 +2,7 @@ import { connectionsPerDevice } from '../protocol/rate-limit.ts';
 import { type Finding, fail, gravest, pass, type Rule, type Seen } from './rule.ts';
 import {
   endText,
+  freshMs,
   isOpened,
   type Presentation,
   presentations,
@@ -42,9 +43,9 @@ const fewest = 2;
 /** How soon after the newest was accepted an older one is closed in its place. */
 const evictionMs = 3_000;
 
-/** Attempts to open one more stream; tokens that are refused for their age are none. */
+/** Attempts to open one more stream; one that may have been refused for the age of its token is none. */
 function attempts(seen: readonly Seen[]): Presentation[] {
-  return presentations(seen).filter(({ ageMs }) => ageMs < 50_000);
+  return presentations(seen).filter(({ ageMs, confirmed }) => confirmed !== undefined || ageMs < freshMs);
 }
 
 /** An older stream of the device that the service closed for this one: of several, the newest is the cause. */

@@ -139,7 +139,8 @@ export function subjectOf({ exchange }: SeenGrant): unknown {
   return exchange.granted.claims?.sub;
 }
 
-const freshMs = 30_000;
+/** A token this young is not refused for its age by any service that is near the specification. */
+export const freshMs = 30_000;
 /** With more streams than this open, a refusal may be for their number. */
 const fewStreams = 1;
 

@@ -67,13 +67,13 @@ const cases: Case[] = [
     'R42',
     'an old token refused',
     undefined,
-    [...open(3), ...opens({ at: 60_000, ageMs: 50_000, accepted: false })],
+    [...open(3), ...opens({ at: 60_000, ageMs: 30_000, accepted: false })],
   ],
   [
     'R42',
     'a token refused that is not old yet',
     'fail: with 3 open, one more was refused: closed with 4429 (S60000)',
-    [...open(3), ...opens({ at: 60_000, ageMs: 49_999, accepted: false })],
+    [...open(3), ...opens({ at: 60_000, ageMs: 29_999, accepted: false })],
   ],
   [
     'R42',
