@@ -68,6 +68,7 @@ export function createMetricsEndpoint(options: AnyMetricsOptions): MetricsEndpoi
   const { allow, refused, clock, command, instance, families } = options;
   const allowed = allow.length === 0 ? undefined : listOf(allow);
   let own: OwnMetrics | undefined;
+  let isClosed = false;
   return {
     refused,
     isScraper({ socket }) {
@@ -80,6 +81,8 @@ export function createMetricsEndpoint(options: AnyMetricsOptions): MetricsEndpoi
         import('./write-metrics.ts'),
       ]);
       own ??= watchSelf(clock, command, instance);
+      // Closed while the first scrape was under way: nobody would end the watch.
+      if (isClosed) own.close();
       const all = [...own.families(), ...families()];
       const { contentType, text } = await writeMetrics(all, request.headers.accept ?? '');
       response.writeHead(200, {
@@ -90,7 +93,10 @@ export function createMetricsEndpoint(options: AnyMetricsOptions): MetricsEndpoi
       });
       response.end(text);
     },
-    close: () => own?.close(),
+    close() {
+      isClosed = true;
+      own?.close();
+    },
   };
 }
 

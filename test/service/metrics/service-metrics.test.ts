@@ -1,7 +1,12 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { createEmulatorEvents, type EmulatorEventBody } from '../../../src/service/events.ts';
+import { createMetricsEndpoint } from '../../../src/service/metrics/service-metrics.ts';
 import { createServiceTally } from '../../../src/service/metrics/service-tally.ts';
 import { writeMetrics } from '../../../src/service/metrics/write-metrics.ts';
+import { createCountedClock } from '../../helpers/counted-clock.ts';
 import { everyEmulatorEvent } from '../../helpers/every-event.ts';
 import { hasPrometheus, promtool } from '../../helpers/prometheus.ts';
 
@@ -128,4 +133,21 @@ describe('the metrics of a service', () => {
     );
     expect(promtool(text)).toBe('');
   });
+});
+
+test.each([
+  ['during the first scrape', false],
+  ['after it', true],
+])('metrics that are closed %s leave no timer', async (_name, isLate) => {
+  const clock = createCountedClock();
+  const metrics = createMetricsEndpoint({ allow: [], clock, command: 'serve', families: () => [] });
+  await using server = createServer((request, response) => {
+    const answered = metrics.answer(request, response);
+    if (isLate) void answered.then(metrics.close);
+    else metrics.close();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  expect(await response.text()).toContain('voicectl_build_info');
+  await expect.poll(() => clock.pending).toEqual([]);
 });
