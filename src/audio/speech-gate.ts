@@ -38,6 +38,8 @@ export interface SpeechGate {
   /** Ends an open turn. The gate can still be used. */
   end(): GateEvent[];
   readonly speaking: boolean;
+  /** End of the last voiced frame. */
+  readonly lastVoicedMs: number;
   /** How much audio was pushed. */
   readonly positionMs: number;
 }
@@ -107,6 +109,9 @@ export function createSpeechGate(options: SpeechGateOptions = {}): SpeechGate {
     end: () => (state.speaking ? [closeTurn(state, 'ended')] : []),
     get speaking() {
       return state.speaking;
+    },
+    get lastVoicedMs() {
+      return state.lastVoicedMs;
     },
     get positionMs() {
       return msForBytes(state.bytesPushed);

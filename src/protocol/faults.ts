@@ -12,6 +12,7 @@ import {
   word,
 } from './faults/fault-spec.ts';
 import { tokenRequestFaults } from './faults/token-request.ts';
+import { turnTakingFaults } from './faults/turn-taking.ts';
 import { networkShape } from './network.ts';
 
 /** Other formats in which a service may send its audio. Each is named like what is found in it. */
@@ -68,6 +69,7 @@ const faultScopes = {
   audio: { ...device, ...stream, ...direction, ...count },
   reply: { ...device, ...stream, ...count },
   turn: { ...device, ...stream, ...count },
+  sound: { ...device, ...stream, ...count },
 } as const satisfies Record<FaultPoint, z.ZodRawShape>;
 
 /** What can go wrong with the network beneath everything. */
@@ -311,6 +313,7 @@ export const faultCatalogue = {
   ...liveStreamFaults,
   ...replyAudioFaults,
   ...replySoundFaults,
+  ...turnTakingFaults,
 } as const satisfies Record<string, FaultSpec>;
 
 export type FaultName = keyof typeof faultCatalogue;

@@ -17,13 +17,18 @@ export interface SpoilOptions {
   dialect: Dialect;
   /** The stream and its device, as far as they are known. */
   subject(): FaultSubject;
+  /** Takes the audio of this side, before it is changed. */
+  onAudio(pcm: Buffer): void;
   /** Whether the device may present its token to the service; otherwise it was refused. */
   admitsToken(): boolean;
   onEnding(call: () => void): void;
 }
 
+/** Changes what passes in one direction, and takes what passes in the other: faults act on it. */
+export type PassageSpoiler = Spoiler & Pick<FaultyAudio, 'hear'>;
+
 /** Changes what passes in one direction by the active faults. Both sides are judged by what they did themselves. */
-export function createSpoiler(options: SpoilOptions): Spoiler {
+export function createSpoiler(options: SpoilOptions): PassageSpoiler {
   const { from, passage, witness, faults, clock, dialect } = options;
   const direction = from === 'device' ? 'service' : 'device';
   let isConfirmed = false;
@@ -92,11 +97,13 @@ export function createSpoiler(options: SpoilOptions): Spoiler {
     get isActive() {
       return held > 0 || faults.list().length > 0 || audio?.isLate === true;
     },
+    hear: (pcm) => spoilt().hear(pcm),
     take(data, isBinary) {
       current = data;
       isTold = false;
       const hadToken = witness.hasToken;
       if (isBinary && hadToken) {
+        options.onAudio(data);
         spoilt().send(data);
         arrive(data, true);
       } else if (from === 'device') {

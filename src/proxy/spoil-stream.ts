@@ -61,20 +61,16 @@ export function spoilStream(options: SpoilStreamOptions): StreamSpoiler {
     return false;
   };
 
-  for (const from of sides) {
+  const spoilerFrom = (from: Side, onAudio: (pcm: Buffer) => void) => {
     const passage = joined.passages[from];
-    passage.spoiler = createSpoiler({
-      from,
-      passage,
-      witness,
-      faults,
-      clock,
-      dialect,
-      subject,
-      admitsToken,
-      onEnding,
+    const spoiler = createSpoiler({
+      ...{ from, passage, witness, faults, clock, dialect, subject, admitsToken, onEnding, onAudio },
     });
-  }
+    passage.spoiler = spoiler;
+    return spoiler;
+  };
+  const service = spoilerFrom('service', () => {});
+  spoilerFrom('device', service.hear);
   return {
     confirmed() {
       for (const side of sides) {

@@ -13,6 +13,7 @@ export function speakWith(createReply: CreateReply) {
     stream: 1,
     device: 'd1',
     clock,
+    shortestTurnMs: 0,
     get speaking() {
       return speaking;
     },

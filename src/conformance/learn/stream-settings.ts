@@ -95,6 +95,7 @@ export const learnedStreamSettings: readonly Setting[] = [
       return known(ms, `${count} of ${lengths.length} messages have ${usual} bytes`, range);
     },
   },
+  notProbed('stream.shortestTurnMs', 'no short sound is sent'),
   {
     path: 'stream.oddBytes',
     steps: ['S3'],

@@ -31,6 +31,7 @@ export function guardReply(createReply: CreateReply, voice: Voice): Reply {
   return {
     hear: (pcm) => attempt(() => reply?.hear(pcm)),
     said: () => attempt(() => reply?.said?.()),
+    endTurn: () => attempt(() => reply?.endTurn?.()),
     event: (name) => attempt(() => reply?.event?.(name)),
     close: () => attempt(() => reply?.close?.()),
   };

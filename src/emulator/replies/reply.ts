@@ -8,6 +8,8 @@ export interface Voice {
   readonly stream: number;
   readonly device: string;
   readonly clock: Clock;
+  /** A shorter sound of the user is no turn. */
+  readonly shortestTurnMs: number;
   /** Whether the reply is speaking. */
   readonly speaking: boolean;
   /** Sends PCM at once. The buffer is not copied: do not change it afterwards. */
@@ -42,6 +44,8 @@ export interface Reply {
   hear(pcm: Buffer): void;
   /** Called when all audio that was said has been sent. */
   said?(): void;
+  /** Called by a fault: takes the turn of the user for over, whatever is still said of it. */
+  endTurn?(): void;
   /** Called when the control API sends the event of this name. */
   event?(name: string): void;
   /** Called when the stream has ended. */

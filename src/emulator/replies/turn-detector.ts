@@ -18,24 +18,36 @@ export interface TurnListener {
 
 /** Detects the user's turns. Reports each to the stream, then to the listener. */
 export function detectTurns(
-  voice: Pick<Voice, 'clock' | 'turnStarted' | 'turnEnded'>,
+  voice: Pick<Voice, 'clock' | 'shortestTurnMs' | 'turnStarted' | 'turnEnded'>,
   listener: TurnListener,
-): Required<Pick<Reply, 'hear' | 'close'>> {
+): Required<Pick<Reply, 'hear' | 'close' | 'endTurn'>> {
   const gate = createSpeechGate({ hangOverMs: turnHangOverMs });
   const heard = createUtteranceBuffer();
   let turnStartMs = 0;
+  /** `sound`: too short so far for a turn. `unheard`: the rest of a turn that was taken for over. */
+  let state: 'quiet' | 'sound' | 'turn' | 'unheard' = 'quiet';
   let lastHeardAt = 0;
   let silenceTimer: ClockTimer | undefined;
 
   const onGate = (event: GateEvent) => {
     if (event.type === 'speech-start') {
       turnStartMs = event.atMs;
-      voice.turnStarted(event.atMs);
-      listener.started();
+      state = 'sound';
       return;
     }
-    voice.turnEnded(event.atMs, event.atMs - turnStartMs);
-    listener.ended(heard.slice(turnStartMs - marginMs, event.atMs + marginMs));
+    if (state === 'turn') end(event.atMs);
+    state = 'quiet';
+  };
+  const end = (atMs: number) => {
+    voice.turnEnded(atMs, atMs - turnStartMs);
+    listener.ended(heard.slice(turnStartMs - marginMs, atMs + marginMs));
+  };
+  /** A sound becomes a turn when it is long enough. */
+  const lookForTurn = () => {
+    if (state !== 'sound' || gate.lastVoicedMs - turnStartMs < voice.shortestTurnMs) return;
+    state = 'turn';
+    voice.turnStarted(turnStartMs);
+    listener.started();
   };
 
   /** A turn also ends when the device stops sending. */
@@ -52,9 +64,18 @@ export function detectTurns(
     hear(pcm) {
       heard.push(pcm);
       lastHeardAt = voice.clock.now();
-      gate.push(pcm).forEach(onGate);
+      for (const event of gate.push(pcm)) {
+        onGate(event);
+        lookForTurn();
+      }
+      lookForTurn();
       if (gate.speaking) watchForSilence();
       else heard.forgetBefore(prerollBytes);
+    },
+    endTurn() {
+      if (state !== 'turn') return;
+      state = 'unheard';
+      end(gate.positionMs);
     },
     close: () => silenceTimer?.cancel(),
   };

@@ -6,7 +6,7 @@ import type { Trigger } from './scenario-schema.ts';
 
 /** The stream on which a scenario plays. */
 export interface ScenarioStage {
-  readonly reply: Required<Pick<Reply, 'hear' | 'said' | 'event' | 'close'>>;
+  readonly reply: Required<Pick<Reply, 'hear' | 'said' | 'event' | 'endTurn' | 'close'>>;
   /** The last turn of the user. */
   readonly utterance: Buffer;
   /** Resolves at the trigger; never if the stream ends first. */
@@ -61,6 +61,7 @@ export function createStage(voice: Voice): ScenarioStage {
         moments.look();
       },
       said: speech.said,
+      endTurn: turns.endTurn,
       event: (name) => moments.happen(`event ${name}`),
       close() {
         isOver = true;

@@ -12,7 +12,9 @@ import { parseJson } from '../../protocol/parse-json.ts';
 import type { EmulatorEvents, StreamTotals } from '../../service/events.ts';
 import type { Faults } from '../../service/faults/faults.ts';
 import { createFaultyAudio, type FaultyAudio } from '../../service/faults/faulty-audio.ts';
+import { createLateStop } from '../../service/faults/late-stop.ts';
 import { injectLiveFaults } from '../../service/faults/live-faults.ts';
+import { playPcm } from '../../service/streams/playable.ts';
 import { createSpeaker } from '../../service/streams/speaker.ts';
 import type { Pulse } from '../../wire/pulse.ts';
 import type { CreateReply, Reply, ReplyMode, Voice } from '../replies/reply.ts';
@@ -102,7 +104,10 @@ function startReply(options: LiveStreamOptions): {
 } {
   const { connection, claims, baseClock, pulse, dialect, events, faults, createReply, onThrown } = options;
   const at = { stream: connection.id, device: claims.sub };
-  const audio = createFaultyAudio({ faults, subject: at, clock: baseClock, out: connection.audio });
+  const audio = createFaultyAudio({
+    ...{ faults, subject: at, clock: baseClock, out: connection.audio },
+    taker: { endTurn: () => reply.endTurn?.(), say: (pcm) => voice.say(playPcm(pcm)) },
+  });
   connection.onEnding(audio.close);
   const speaker = createSpeaker({
     ...{ pulse, onThrown },
@@ -113,26 +118,31 @@ function startReply(options: LiveStreamOptions): {
       reply.said?.();
     },
   });
+  const speech = createLateStop({
+    speaker,
+    clock: baseClock,
+    delayMs: () => audio.yieldsAfterMs,
+    say(playable) {
+      if (!speaker.speaking) events.emit({ type: 'reply-started', ...at });
+      speaker.say(playable);
+    },
+    onStopped: () => events.emit({ type: 'reply-ended', ...at, bargeIn: true }),
+  });
   const sendError = (code: string, message: string) =>
     connection.sendText(writeError(dialect, code, message, connection.values));
   const voice: Voice = {
     ...at,
     clock: baseClock,
+    shortestTurnMs: dialect.stream.shortestTurnMs,
     get speaking() {
       return speaker.speaking;
     },
     send: audio.send,
     say(playable) {
       // The stream has ended: drop a late answer.
-      if (connection.ended) return;
-      if (!speaker.speaking) events.emit({ type: 'reply-started', ...at });
-      speaker.say(playable);
+      if (!connection.ended) speech.say(playable);
     },
-    stop() {
-      if (!speaker.speaking) return;
-      speaker.stop();
-      events.emit({ type: 'reply-ended', ...at, bargeIn: true });
-    },
+    stop: speech.stop,
     fail(why) {
       events.emit({ type: 'reply-failed', ...at, why });
       const { code, message } = dialect.stream.replyFailed;
@@ -149,7 +159,7 @@ function startReply(options: LiveStreamOptions): {
     turnEnded: (atMs, turnMs) => events.emit({ type: 'turn-ended', ...at, atMs, turnMs }),
   };
   const reply = beginReply(createReply, voice);
-  connection.onEnding(() => speaker.stop());
+  connection.onEnding(speech.close);
   return { reply, voice, echo: audio };
 }
 

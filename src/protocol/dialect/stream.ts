@@ -148,6 +148,14 @@ export const streamSchema = z
       .max(replyFrameMsBounds.max)
       .default(defaultFrameMs)
       .describe('Audio in one message of the service, in milliseconds'),
+    shortestTurnMs: z
+      .int()
+      .min(0)
+      .max(10_000)
+      .default(0)
+      .describe(
+        'A shorter sound of the user is no turn: it neither interrupts a reply nor gets one; in milliseconds',
+      ),
     oddBytes: z
       .enum(['carry', 'drop', 'close'])
       .default('carry')

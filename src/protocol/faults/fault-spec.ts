@@ -12,6 +12,7 @@ export const faultPoints = {
   audio: 'each message of AI audio',
   reply: 'each reply of the AI, which begins after half a second without audio',
   turn: 'each turn of the user, when it begins',
+  sound: 'each sound of the user of less than a second that nothing follows',
 } as const;
 
 export type FaultPoint = keyof typeof faultPoints;

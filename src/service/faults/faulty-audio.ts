@@ -4,6 +4,7 @@ import { bytesPerSample, msForBytes, sampleRate } from '../../protocol/audio-for
 import type { FaultAt } from '../../protocol/faults.ts';
 import type { FaultSubject, Faults } from './faults.ts';
 import { createReplySpoiler, type ReplySpoiler } from './reply-faults.ts';
+import { createTurnFaults, type TurnTaker } from './turn-faults.ts';
 import { createUserEcho } from './user-echo.ts';
 
 /** Sends AI audio to the connection, changed by the active faults. */
@@ -11,8 +12,10 @@ export interface FaultyAudio {
   /** Whether audio is held back. */
   readonly isLate: boolean;
   send(pcm: Buffer): void;
-  /** Takes what the user says: it may come back. */
+  /** Takes what the user says: faults act on it. */
   hear(pcm: Buffer): void;
+  /** How much later than it wants to the AI stops the reply that it is saying; ∞: not before its end. */
+  readonly yieldsAfterMs: number;
   close(): void;
 }
 
@@ -22,12 +25,14 @@ export interface FaultyAudioOptions {
   /** The clock of the machine: moving the clock of the service does not change the pace of audio. */
   clock: Clock;
   out: { send(pcm: Buffer): void };
+  /** The AI, if it is one that takes turns. */
+  taker?: TurnTaker;
 }
 
 /** Most audio held back at once; beyond it the oldest is lost. */
 const maxHeldBytes = 1024 * 1024;
 
-/** A reply begins after so much time without audio; the same for the words of the user. */
+/** A reply begins after so much time without audio. */
 const replyPauseMs = 500;
 
 /** Audio that left within this time is still heard. */
@@ -38,7 +43,7 @@ interface Held {
   dueAt: number;
 }
 
-export function createFaultyAudio({ faults, subject, clock, out }: FaultyAudioOptions): FaultyAudio {
+export function createFaultyAudio({ faults, subject, clock, out, taker }: FaultyAudioOptions): FaultyAudio {
   const about = { ...subject, told: new Set<number>() };
   const held: Held[] = [];
   let heldBytes = 0;
@@ -48,9 +53,8 @@ export function createFaultyAudio({ faults, subject, clock, out }: FaultyAudioOp
   /** The last sample of the message before; undefined where a reply begins. */
   let before: number | undefined;
   let spoilers: readonly ReplySpoiler[] = [];
+  const turns = createTurnFaults({ faults, about, clock, taker });
   const echo = createUserEcho({
-    faults,
-    about,
     clock,
     out,
     isSpeaking: () => clock.now() - lastSentAt < speakingMs,
@@ -58,11 +62,12 @@ export function createFaultyAudio({ faults, subject, clock, out }: FaultyAudioOp
 
   /** The faults of the reply, which strike when it begins. */
   const spoilReply = (pcm: Buffer): Buffer => {
-    const now = clock.now();
-    if (now - lastSentAt >= replyPauseMs) {
-      spoilers = faults.strike('reply', about).map(createReplySpoiler);
+    const isReplyStart = clock.now() - lastSentAt >= replyPauseMs;
+    if (isReplyStart) {
+      spoilers = faults.strike('reply', about).map((fault) => createReplySpoiler(fault, turns));
       before = undefined;
     }
+    turns.said(pcm, isReplyStart);
     return spoilers.reduce((message, spoiler) => spoiler.spoil(message), echo.mix(pcm));
   };
 
@@ -94,7 +99,14 @@ export function createFaultyAudio({ faults, subject, clock, out }: FaultyAudioOp
     get isLate() {
       return timer !== undefined;
     },
-    hear: echo.hear,
+    get yieldsAfterMs() {
+      return Math.max(0, ...spoilers.map(({ yieldsAfterMs = 0 }) => yieldsAfterMs));
+    },
+    hear(pcm) {
+      if (faults.list().length === 0) return;
+      turns.hear(pcm);
+      if (turns.echo !== undefined) echo.hear(pcm, turns.echo);
+    },
     send(sent) {
       const pcm = faults.list().length === 0 ? sent : spoilReply(sent);
       lastSentAt = clock.now();
@@ -118,6 +130,7 @@ export function createFaultyAudio({ faults, subject, clock, out }: FaultyAudioOp
       timer?.cancel();
       held.length = 0;
       echo.close();
+      turns.close();
       heldBytes = 0;
     },
   };

@@ -3,17 +3,23 @@ import { wireFormat } from '../../audio/source-format.ts';
 import { makeWavHeader } from '../../audio/wav/wav-header.ts';
 import { bytesForMs, bytesPerSample, sampleRate } from '../../protocol/audio-format.ts';
 import type { FaultAt } from '../../protocol/faults.ts';
+import type { TurnFaults } from './turn-faults.ts';
 
 /** Spoils one reply, message by message. */
 export interface ReplySpoiler {
   /** The message as it is sent; empty if nothing is. */
   spoil(pcm: Buffer): Buffer;
+  /** How much later than it wants to the AI stops. */
+  yieldsAfterMs?: number;
 }
 
 type ReplyFault = FaultAt<'reply'>;
 
-/** Makes what a fault does to the reply that begins. */
-export function createReplySpoiler(fault: ReplyFault): ReplySpoiler {
+/** Makes what a fault does to the reply that begins. `turns`: what the user says meanwhile. */
+export function createReplySpoiler(
+  fault: ReplyFault,
+  turns: Pick<TurnFaults, 'sounds' | 'isNoiseBetween'>,
+): ReplySpoiler {
   switch (fault.name) {
     case 'clicks':
       return spoilSamples(clickMaker(fault));
@@ -26,10 +32,26 @@ export function createReplySpoiler(fault: ReplyFault): ReplySpoiler {
     case 'narrow-band':
       return spoilSamples(lowPass(fault.hz));
     case 'cut-off':
-      return createCut(fault.after);
+      return createCut((passedBytes) => passedBytes > bytesForMs(fault.after));
     case 'format':
       return createOtherFormat(fault.as);
+    case 'false-interruption':
+      return createCut(wasSoundSince(turns));
+    case 'reply-lost':
+      return turns.isNoiseBetween ? { spoil: () => nothing } : untouched;
+    case 'slow-yield':
+      return { ...untouched, yieldsAfterMs: fault.by };
+    case 'never-yields':
+      return { ...untouched, yieldsAfterMs: Number.POSITIVE_INFINITY };
   }
+}
+
+const untouched: ReplySpoiler = { spoil: (pcm) => pcm };
+
+/** Whether the user has made a sound since now. */
+function wasSoundSince({ sounds }: Pick<TurnFaults, 'sounds'>): () => boolean {
+  const { count } = sounds;
+  return () => sounds.count > count;
 }
 
 /** The amplitude of this many decibels. */
@@ -112,8 +134,8 @@ function lowPass(hz: number): ChangeSample {
   };
 }
 
-/** Ends a reply within a sound: after this time, at the first voiced message as loud as speech that does not fall. */
-function createCut(afterMs: number): ReplySpoiler {
+/** Ends a reply within a sound: when it is due, at the first voiced message as loud as speech that does not fall. */
+function createCut(isDue: (passedBytes: number) => boolean): ReplySpoiler {
   let passed = 0;
   let loudest = 0;
   let isCut = false;
@@ -125,7 +147,7 @@ function createCut(afterMs: number): ReplySpoiler {
       const [first, second] = [power(pcm.subarray(0, half)), power(pcm.subarray(half))];
       loudest = Math.max(loudest, first, second);
       const isLoud = second > loudest / 5 && second > first / 2 && first > second / 8;
-      isCut = passed > bytesForMs(afterMs) && isLoud && isVoiced(pcm);
+      isCut = isDue(passed) && isLoud && isVoiced(pcm);
       return pcm;
     },
   };

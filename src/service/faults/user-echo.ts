@@ -1,42 +1,35 @@
-import { measureLevel } from '../../audio/level.ts';
 import type { Clock, ClockTimer } from '../../kernel/clock.ts';
 import { weighPart } from '../../kernel/part-bytes.ts';
 import { bytesPerSample } from '../../protocol/audio-format.ts';
 import type { FaultAt } from '../../protocol/faults.ts';
-import type { FaultSubject, Faults } from './faults.ts';
 import { gainOf } from './reply-faults.ts';
 
 /** Sends the words of the user back to them, late and quiet. */
 export interface UserEcho {
-  /** Takes what the user says. */
-  hear(pcm: Buffer): void;
+  /** Takes what the user says in a turn that comes back. */
+  hear(pcm: Buffer, fault: EchoFault): void;
   /** Adds what is due to a message of the AI. */
   mix(pcm: Buffer): Buffer;
   close(): void;
 }
 
+export type EchoFault = FaultAt<'turn'> & { name: 'user-echo' };
+
 export interface UserEchoOptions {
-  faults: Faults;
-  about: FaultSubject;
   clock: Clock;
   out: { send(pcm: Buffer): void };
   /** Whether the AI speaks: then the echo is in its messages. */
   isSpeaking(): boolean;
 }
 
-/** Louder audio is a turn of the user, which ends after so much time without it. */
-const spokenDbfs = -50;
-const turnPauseMs = 700;
 /** While the AI speaks, its messages take the echo along. */
 const stepMs = 20;
 /** Most audio that waits: half a minute. */
 const mostWaitingBytes = 1024 * 1024;
 
-export function createUserEcho({ faults, about, clock, out, isSpeaking }: UserEchoOptions): UserEcho {
+export function createUserEcho({ clock, out, isSpeaking }: UserEchoOptions): UserEcho {
   const waiting: { pcm: Buffer; dueAt: number }[] = [];
   let waitingBytes = 0;
-  let struck: FaultAt<'turn'> | undefined;
-  let spokenAt = Number.NEGATIVE_INFINITY;
   let timer: ClockTimer | undefined;
 
   const arm = () => {
@@ -66,22 +59,11 @@ export function createUserEcho({ faults, about, clock, out, isSpeaking }: UserEc
     }
     arm();
   };
-  const strikeTurn = (pcm: Buffer) => {
-    const now = clock.now();
-    if (measureLevel(pcm).rmsDbfs < spokenDbfs) {
-      if (now - spokenAt >= turnPauseMs) struck = undefined;
-      return;
-    }
-    if (now - spokenAt >= turnPauseMs) [struck] = faults.strike('turn', about);
-    spokenAt = now;
-  };
   return {
-    hear(pcm) {
-      if (faults.list().length === 0) return;
-      strikeTurn(pcm);
-      if (struck === undefined || waitingBytes + weighPart(pcm.length) > mostWaitingBytes) return;
+    hear(pcm, { db, delay }) {
+      if (waitingBytes + weighPart(pcm.length) > mostWaitingBytes) return;
       waitingBytes += weighPart(pcm.length);
-      waiting.push({ pcm: scale(pcm, gainOf(struck.db)), dueAt: clock.now() + struck.delay });
+      waiting.push({ pcm: scale(pcm, gainOf(db)), dueAt: clock.now() + delay });
       arm();
     },
     mix(pcm) {

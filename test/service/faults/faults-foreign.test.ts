@@ -1,10 +1,11 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loadPcm } from '../../../src/audio/wav/wav-source.ts';
 import { createEmulator } from '../../../src/emulator/emulator.ts';
+import type { EmulatorOptions } from '../../../src/emulator/options.ts';
 import { type FaultName, faultNames } from '../../../src/protocol/faults.ts';
 import { tokenPath } from '../../../src/protocol/paths.ts';
 import { readFault } from '../../../src/protocol/read-fault.ts';
@@ -68,11 +69,25 @@ interface Case {
   /** Looks at a session of the python client. */
   stream?: (stream: Report, heard: Buffer, report: Report) => void;
   args?: string[];
+  /** What is sent in place of the clip. */
+  sent?: Buffer;
+  /** Who answers. Default: an echo. */
+  service?: Pick<EmulatorOptions, 'reply' | 'dialect'>;
   /** What is heard of the clip in the end. */
   bytes?: number;
 }
 
 const said = await loadPcm(fixture('hello.wav'));
+const [answer, word, cough] = (await Promise.all(
+  ['answer', 'barge-in', 'cough'].map((name) => loadPcm(fixture(`${name}.wav`))),
+)) as [Buffer, Buffer, Buffer];
+const pause = (ms: number) => Buffer.alloc(32 * ms);
+/** A service that answers each turn with a sound, and what interrupts its first answer. */
+const interrupted = {
+  args: ['--pace', 'realtime'],
+  sent: Buffer.concat([word, pause(1_500), word, pause(5_500)]),
+  service: { reply: `file:${fixture('answer.wav')}` },
+};
 /** Vitest compares them byte by byte, which takes a third of a second. */
 const expectSound = (heard: Buffer, wanted: Buffer) =>
   expect({ bytes: heard.length, isSame: heard.equals(wanted) }).toEqual({
@@ -417,6 +432,61 @@ const table: Record<FaultName, Case> = {
       expect(peak(added) / peak(said)).toBeGreaterThan(0.3);
     },
   },
+  'false-interruption': {
+    fault: 'false-interruption',
+    args: ['--pace', 'realtime'],
+    bytes: 0,
+    stream: (_, heard) => {
+      expect(heard.length).toBeLessThan(said.length / 2);
+      expectSound(heard, said.subarray(0, heard.length));
+    },
+  },
+  'slow-yield': {
+    ...interrupted,
+    fault: 'slow-yield:by=500ms',
+    bytes: answer.length,
+    // It is interrupted in the middle of its answer, which it says again.
+    stream: ({ audio }) => {
+      const starts = audio.filter(
+        ({ ms }: { ms: number }, at: number) => at === 0 || ms - audio[at - 1].ms > 200,
+      );
+      expect(starts).toHaveLength(2);
+      const last = audio[audio.indexOf(starts[1]) - 1];
+      expect(last.ms - starts[0].ms).toBeGreaterThan(1_000);
+      expect(last.ms - starts[0].ms).toBeLessThan(answer.length / 32 - 200);
+    },
+  },
+  'never-yields': {
+    ...interrupted,
+    fault: 'never-yields',
+    bytes: 2 * answer.length,
+    stream: (_, heard) => expectSound(heard, Buffer.concat([answer, answer])),
+  },
+  'reply-lost': {
+    fault: 'reply-lost',
+    args: ['--pace', 'realtime'],
+    sent: Buffer.concat([word, pause(250), cough, pause(1_500)]),
+    service: { reply: `file:${fixture('answer.wav')}` },
+    stream: (stream) => expect(stream.audio).toEqual([]),
+  },
+  'early-reply': {
+    fault: 'early-reply:after=400ms',
+    args: ['--pace', 'realtime'],
+    service: { reply: 'parrot' },
+    bytes: 0,
+    stream: (_, heard) => {
+      expect(heard.length).toBeGreaterThan(32 * 300);
+      expect(heard.length).toBeLessThan(said.length / 2);
+    },
+  },
+  'answers-noise': {
+    fault: 'answers-noise',
+    args: ['--pace', 'realtime'],
+    sent: Buffer.concat([word, pause(2_500), cough, pause(2_400)]),
+    service: { reply: `file:${fixture('barge-in.wav')}`, dialect: { stream: { shortestTurnMs: 500 } } },
+    bytes: 2 * word.length,
+    stream: (_, heard) => expectSound(heard, Buffer.concat([word, word])),
+  },
   'swapped-bytes': {
     fault: 'swapped-bytes',
     stream: (_, heard) => expectSound(heard, Buffer.from(said).swap16()),
@@ -438,12 +508,14 @@ describe.concurrent('a foreign client sees the fault', () => {
 
   test.skipIf(!hasForeignClient).for(cases.filter(({ stream }) => stream !== undefined))(
     '$fault on the stream',
-    async ({ fault, args = [], bytes = said.length, stream }) => {
-      await using emulator = await createEmulator({ reply: 'echo', faults: [readFault(fault)] });
+    async ({ fault, args = [], sent = said, service, bytes = said.length, stream }) => {
+      await using emulator = await createEmulator({ reply: 'echo', ...service, faults: [readFault(fault)] });
       await using folder = await makeFolder();
       const out = join(folder.path, 'heard.raw');
+      const file = join(folder.path, 'sent.raw');
+      await writeFile(file, sent);
       const patience = ['--wait', '3', '--quiet', '5', '--timeout', '10', '--until-bytes', String(bytes)];
-      const all = [...patience, '--file', fixture('hello.wav'), '--out', out, ...args];
+      const all = [...patience, '--file', file, '--out', out, ...args];
       const report = await runForeignClient(emulator.baseUrl, all);
       const heard = await readFile(out).catch(() => Buffer.alloc(0));
       stream?.(report.stream, heard, report);
