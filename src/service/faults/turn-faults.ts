@@ -1,8 +1,10 @@
 import type { Clock, ClockTimer } from '../../kernel/clock.ts';
 import { bytesForMs } from '../../protocol/audio-format.ts';
+import type { FaultAt } from '../../protocol/faults.ts';
 import type { FaultSubject, Faults } from './faults.ts';
-import type { EchoFault } from './user-echo.ts';
 import { createUserSounds, type UserSounds } from './user-sounds.ts';
+
+export type EchoFault = FaultAt<'turn'> & { name: 'user-echo' };
 
 /** What an AI does that takes turns; a proxy has none. */
 export interface TurnTaker {

@@ -1,8 +1,8 @@
 import type { Clock, ClockTimer } from '../../kernel/clock.ts';
 import { weighPart } from '../../kernel/part-bytes.ts';
 import { bytesPerSample } from '../../protocol/audio-format.ts';
-import type { FaultAt } from '../../protocol/faults.ts';
 import { gainOf } from './reply-faults.ts';
+import type { EchoFault } from './turn-faults.ts';
 
 /** Sends the words of the user back to them, late and quiet. */
 export interface UserEcho {
@@ -12,8 +12,6 @@ export interface UserEcho {
   mix(pcm: Buffer): Buffer;
   close(): void;
 }
-
-export type EchoFault = FaultAt<'turn'> & { name: 'user-echo' };
 
 export interface UserEchoOptions {
   clock: Clock;
