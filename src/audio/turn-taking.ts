@@ -55,6 +55,8 @@ export class ReplyArrivals {
   betweenMs = 0;
   jitterMs = 0;
   silenceMs = 0;
+  /** All audio that is played, up to `playedUntil`. */
+  playedMs = 0;
   readonly #settleMs: number;
   #lastMs = 0;
   #isOver = true;
@@ -72,6 +74,7 @@ export class ReplyArrivals {
     this.silenceMs = Math.max(0, at - this.playedUntil);
     const goesOn = !this.#isOver && this.betweenMs < this.#settleMs;
     this.playedUntil = Math.max(this.playedUntil, at) + audioMs;
+    this.playedMs += audioMs;
     this.lastAt = at;
     this.#lastMs = audioMs;
     this.#isOver = false;
@@ -79,9 +82,15 @@ export class ReplyArrivals {
   }
 
   /** The reply is over, whenever the next message arrives. Audio that was not heard yet is not played. */
-  interrupted(): void {
+  interrupted(at: number): void {
     this.#isOver = true;
-    this.playedUntil = 0;
+    this.playedMs = this.playedBefore(at);
+    this.playedUntil = Math.min(this.playedUntil, at);
+  }
+
+  /** How much audio was played before this time, which is not earlier than the last message. */
+  playedBefore(at: number): number {
+    return this.playedMs - Math.max(0, this.playedUntil - at);
   }
 }
 
@@ -105,7 +114,7 @@ export interface TurnTaking {
   /** Takes the size of an AI message. */
   received(bytes: number, now: number): void;
   /** The service cancels audio that was not heard yet. */
-  interrupted(): void;
+  interrupted(now: number): void;
   readonly speaking: boolean;
   readonly speechEndedAt: number | undefined;
   /** When the first AI audio arrived after the last end of speech, or the first of all if nobody spoke. */
@@ -153,7 +162,7 @@ export function createTurnTaking({ settleMs, onPair }: TurnTakingOptions): TurnT
         tell(pair);
       }
     },
-    interrupted: () => arrivals.interrupted(),
+    interrupted: (now) => arrivals.interrupted(now),
     get speaking() {
       return speech.speaking;
     },

@@ -7,10 +7,14 @@ export const loadMetrics = {
   connect: 'from the moment when the connection was due to the open WebSocket',
   confirmed: 'from the moment when the token was due on the stream to the confirmation',
   'first-audio': 'from the moment when the last frame of speech was due to the first AI audio',
+  response:
+    'from the moment when the last frame of speech was due until AI audio is heard that is not silent',
   jitter:
     'how much the time between two AI messages differs from the audio in the first: the worst of a reply',
   gap: 'the longest time between two AI messages of a reply',
   stops: 'from the first frame of a barge-in to the last AI audio of the interrupted reply',
+  yield: 'from the first word of a barge-in until the interrupted reply is not heard any more',
+  'talk-over': 'how long AI audio is heard while the user speaks, in each turn',
   back: 'from the cut of all streams to the next confirmation of the session',
 } as const;
 

@@ -25,6 +25,8 @@ export interface BundleWriter extends Omit<DiskQueue, 'added' | 'hasFailed'> {
     pcm: Buffer,
     marks?: Pick<WireLine & { type: 'audio' }, 'injected'>,
   ): void;
+  /** The service cancels AI audio that was not heard yet at time `t`. */
+  interrupted(t: number): void;
   event(event: RecordedEvent): void;
   /** Makes both voices end together, at `endMs` or later, writes the summary and closes the files. Throws the first write error. */
   close(endMs: number, summary: object | undefined): Promise<void>;
@@ -114,6 +116,7 @@ function createWriter(folder: string, files: Files): BundleWriter {
       queue.added(pcm.length);
       addLine('wire', { t, type: 'audio', direction, bytes: pcm.length, at, ...marks });
     },
+    interrupted: voices.interrupted,
     async close(endMs, summary) {
       voices.end(endMs);
       queue.added(1);

@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import type { Clock } from '../kernel/clock.ts';
+import { isInterruption, readServiceMessage } from '../protocol/messages.ts';
 import { roundMs } from '../protocol/time-text.ts';
 import type { SessionEvent } from '../session/events.ts';
 import type { AudioSink } from '../session/output.ts';
@@ -91,7 +92,7 @@ function withoutType({ t: _t, type: _type, ...summary }: SessionEvent & { type: 
 }
 
 interface WireWriterOptions {
-  writer: Pick<BundleWriter, 'wire' | 'audio'>;
+  writer: Pick<BundleWriter, 'wire' | 'audio' | 'interrupted'>;
   /** The device that tokens are requested for. */
   device: string;
   /** Milliseconds since the session began, of a monotonic time of the wire. */
@@ -113,8 +114,10 @@ function createWireWriter({
       const injected = message.injected === true ? { injected: true as const } : {};
       if ('data' in message) writer.audio(direction, t, message.data, injected);
       else if ('token' in message) writer.wire({ t, type: 'token', bytes: message.bytes });
-      else if ('text' in message)
+      else if ('text' in message) {
         writer.wire({ t, type: 'text', text: message.text, direction, ...injected });
+        if (isInterruptionOfReply(message)) writer.interrupted(t);
+      }
     },
     closed({ at, by, code, reason }) {
       writer.wire({
@@ -126,6 +129,11 @@ function createWireWriter({
       });
     },
   };
+}
+
+/** Whether the service says that what it sent is not to be played any more. */
+export function isInterruptionOfReply(message: WireMessage): boolean {
+  return message.from === 'service' && 'text' in message && isInterruption(readServiceMessage(message.text));
 }
 
 function directionOf({ from }: WireMessage): 'in' | 'out' {

@@ -6,7 +6,7 @@ import { writeFailure } from '../files/refusal.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { roundMs } from '../protocol/time-text.ts';
 import { createDiskQueue } from './disk-queue.ts';
-import type { Recorder } from './recorder.ts';
+import { isInterruptionOfReply, type Recorder } from './recorder.ts';
 import { createVoiceFiles, type VoiceFiles } from './voice-files.ts';
 
 export interface StereoFileOptions {
@@ -17,7 +17,8 @@ export interface StereoFileOptions {
 }
 
 /**
- * Records both voices of a session into one WAV on the time axis of the session: the client left, the AI right. Each waits
+ * Records both voices of a session into one WAV on the time axis of the session, as a listener heard them: the client left,
+ * the AI right. Each waits
  * for the other in a temporary file. Throws `input-output` if a file cannot be created.
  */
 export async function createStereoFile({
@@ -34,6 +35,7 @@ export async function createStereoFile({
         origin = at;
       },
       message(message) {
+        if (isInterruptionOfReply(message)) voices.interrupted(roundMs(message.at - origin));
         if (!('data' in message) || queue.hasFailed) return;
         const direction = message.from === 'device' ? 'out' : 'in';
         voices.add(direction, roundMs(message.at - origin), message.data);

@@ -88,7 +88,7 @@ function findGaps({ wire, audio }: Recording, settleMs: number): Gap[] {
     },
   });
   for (const line of wire) {
-    if (isServiceText(line) && isInterruption(readServiceMessage(line.text))) turns.interrupted();
+    if (isServiceText(line) && isInterruption(readServiceMessage(line.text))) turns.interrupted(line.t);
     if (line.type !== 'audio') continue;
     if (line.direction === 'in') turns.received(line.bytes, line.t);
     else turns.sent(audio.out.subarray(line.at, line.at + line.bytes), line.t);

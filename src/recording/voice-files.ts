@@ -6,10 +6,15 @@ import { bytesForMs, bytesPerSample } from '../protocol/audio-format.ts';
 import type { Direction } from './format.ts';
 import { createTrack } from './track.ts';
 
-/** Both voices on one time axis: each in a file of its own, and both in a stereo one, the client left, the AI right. */
+/**
+ * Both voices on one time axis: each in a file of its own, and both in a stereo one, the client left, the AI right. The
+ * stereo file has what a listener heard; the file of the AI also what an interruption dropped.
+ */
 export interface VoiceFiles {
   /** Takes a binary message at time `t`, in milliseconds; its bytes must not change. Returns its offset in the data of its file. */
   add(direction: Direction, t: number, pcm: Buffer): number;
+  /** The service cancels AI audio that was not heard yet at time `t`. */
+  interrupted(t: number): void;
   /** Makes both voices end together, at `endMs` or later. */
   end(endMs: number): void;
   /** Writes what was taken so far. Call it again only when it has ended. Throws what the files throw. */
@@ -30,12 +35,13 @@ const stepBytes = bytesForMs(100);
  */
 export function createVoiceFiles(files: { out: WavFile; in: WavFile; both: WavFile }): VoiceFiles {
   const tracks = { out: createTrack(slackMs.out), in: createTrack(slackMs.in) };
+  const heard = createHeardParts();
   let waiting: Record<Direction, (Buffer | number)[]> = { out: [], in: [] };
   const sources: Partial<Record<Direction, FileHandle>> = {};
   let interleavedBytes = 0;
   let hasEnded = false;
 
-  const readVoice = async (direction: Direction, at: number, into: Buffer) => {
+  const readVoice = async (direction: Direction, at: number, into: Buffer): Promise<Buffer> => {
     sources[direction] ??= await open(files[direction].path, 'r');
     const { bytesRead } = await sources[direction].read(into, 0, into.length, wavHeaderBytes + at);
     return into.fill(0, bytesRead);
@@ -51,7 +57,9 @@ export function createVoiceFiles(files: { out: WavFile; in: WavFile; both: WavFi
     while (interleavedBytes < end) {
       const bytes = Math.min(mostBytes, end - interleavedBytes);
       await readVoice('out', interleavedBytes, left.subarray(0, bytes));
-      await readVoice('in', interleavedBytes, right.subarray(0, bytes));
+      right.fill(0, 0, bytes);
+      for (const { from, fileAt, length } of heard.take(interleavedBytes, interleavedBytes + bytes))
+        await readVoice('in', fileAt, right.subarray(from, from + length));
       interleave(left, right, stereo);
       await files.both.write(stereo.subarray(0, 2 * bytes));
       interleavedBytes += bytes;
@@ -61,10 +69,13 @@ export function createVoiceFiles(files: { out: WavFile; in: WavFile; both: WavFi
     add(direction, t, pcm) {
       const { at, silenceBytes } = tracks[direction].place(t, pcm.length);
       waiting[direction].push(silenceBytes, pcm);
+      if (direction === 'in') heard.add(t, at, pcm.length);
+      else heard.rest(t);
       const other = direction === 'out' ? 'in' : 'out';
       waiting[other].push(tracks[other].rest(t));
       return at;
     },
+    interrupted: heard.interrupted,
     end(endMs) {
       hasEnded = true;
       const longest = Math.max(bytesForMs(endMs), tracks.out.endBytes, tracks.in.endBytes);
@@ -75,7 +86,9 @@ export function createVoiceFiles(files: { out: WavFile; in: WavFile; both: WavFi
     async write() {
       const batch = waiting;
       waiting = { out: [], in: [] };
-      const known = Math.min(tracks.out.endBytes, tracks.in.endBytes);
+      // The file of the AI is longer than what was heard of it, where an interruption dropped something.
+      const heardBytes = hasEnded ? tracks.in.endBytes : heard.certainBytes;
+      const known = Math.min(tracks.out.endBytes, heardBytes);
       for (const direction of directions) await writeParts(files[direction], batch[direction]);
       await interleaveTo(known - (known % bytesPerSample));
     },
@@ -85,6 +98,63 @@ export function createVoiceFiles(files: { out: WavFile; in: WavFile; both: WavFi
       );
       for (const closing of await Promise.allSettled(closings))
         if (closing.status === 'rejected') throw closing.reason;
+    },
+  };
+}
+
+/** A part of the AI's file, and where it is heard. */
+interface HeardPart {
+  heardAt: number;
+  fileAt: number;
+  bytes: number;
+}
+
+/** Where the parts of the AI's file are heard: in their order, each once, and without what an interruption drops. */
+function createHeardParts() {
+  const track = createTrack(slackMs.in);
+  const parts: HeardPart[] = [];
+  let passedBytes = 0;
+  const passed = (t: number) => {
+    passedBytes = Math.max(passedBytes, bytesForMs(t));
+  };
+  const rest = (t: number) => {
+    passed(t);
+    track.rest(t);
+  };
+  return {
+    /** At `t` nothing has come. */
+    rest,
+    /** Up to here nothing changes any more. */
+    get certainBytes() {
+      return Math.min(passedBytes, track.endBytes);
+    },
+    add(t: number, fileAt: number, bytes: number) {
+      passed(t);
+      const { at: heardAt } = track.place(t, bytes);
+      const last = parts.at(-1);
+      const goesOn =
+        last !== undefined && last.heardAt + last.bytes === heardAt && last.fileAt + last.bytes === fileAt;
+      if (goesOn) last.bytes += bytes;
+      else parts.push({ heardAt, fileAt, bytes });
+    },
+    interrupted(t: number) {
+      passed(t);
+      const at = track.drop(t);
+      if (at === undefined) return;
+      while ((parts.at(-1)?.heardAt ?? -1) >= at) parts.pop();
+      const last = parts.at(-1);
+      if (last !== undefined) last.bytes = Math.min(last.bytes, at - last.heardAt);
+    },
+    /** What is heard between two bytes of the time axis, each with its place in that span; what is before is forgotten. */
+    take(from: number, to: number): { from: number; fileAt: number; length: number }[] {
+      while (parts[0] !== undefined && parts[0].heardAt + parts[0].bytes <= from && parts.length > 1)
+        parts.shift();
+      return parts.flatMap(({ heardAt, fileAt, bytes }) => {
+        const [start, end] = [Math.max(from, heardAt), Math.min(to, heardAt + bytes)];
+        return start < end
+          ? [{ from: start - from, fileAt: fileAt + start - heardAt, length: end - start }]
+          : [];
+      });
     },
   };
 }

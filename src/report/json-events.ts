@@ -224,7 +224,10 @@ const repeatEvents: DescribedEvents<{ type: 'summary-of-runs' } & RepeatSummary,
       passRate: 'number: from 0 to 1',
       warmup: 'number: of runs before',
       failures: 'object: number of failed runs by kind',
-      spread: 'object: each figure with count, min, median, p95 and max',
+      spread:
+        'object: each figure with count, min, median, p95 and max; turn-taking with a value for each turn',
+      turnTaking:
+        'object: what went wrong between the voices, counted; null where nothing was judged or scripted',
       verdicts: 'list: each expectation, with the number of runs that met it',
     },
   },

@@ -160,7 +160,7 @@ function spreadBlocks({ runs, passed, spread }: RepeatSummary): Block[] {
   );
   return [
     [`${passed} of ${runs} runs passed.`],
-    { head: ['metric', 'runs', 'min', 'median', 'p95', 'max'], rows },
+    { head: ['metric', 'values', 'min', 'median', 'p95', 'max'], rows },
   ];
 }
 

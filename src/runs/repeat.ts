@@ -1,3 +1,4 @@
+import type { Dialogue, DialogueFigures, UserTurn } from '../audio/dialogue/dialogue.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { type ErrorCode, toVoicectlError, VoicectlError } from '../kernel/errors.ts';
 import {
@@ -35,18 +36,54 @@ export interface MetricSpread {
   max: number;
 }
 
-/** The measured values of a run that are single numbers. */
+/** The measured values of a run: a number, or that of each turn. */
 const spreadMetrics = {
   elapsedMs: ({ elapsedMs }) => elapsedMs,
   tokenMs: ({ tokenMs }) => tokenMs,
   connectMs: ({ connectMs }) => connectMs,
   authoriseMs: ({ authoriseMs }) => authoriseMs,
   firstAudioMs: ({ firstAudioMs }) => firstAudioMs,
+  responseMs: ofTurns(({ responseMs }) => responseMs),
+  yieldMs: ofTurns(({ yieldMs }) => yieldMs),
+  overlapMs: ({ dialogue }) => (isJudged(dialogue) ? dialogue.figures.overlapMs : null),
+  talkOverMs: ofTurns(({ talkOverMs }) => talkOverMs),
   longestGapMs: ({ longestGapMs }) => longestGapMs,
   jitterP95Ms: ({ jitterMs }) => jitterMs?.p95 ?? null,
   audioMs: (summary) => summary.in.audioMs,
   sendLatenessP95Ms: ({ sendLatenessMs }) => sendLatenessMs?.p95 ?? null,
-} as const satisfies Record<string, (summary: SessionSummary) => number | null>;
+} as const satisfies Record<string, (summary: SessionSummary) => number | null | number[]>;
+
+function isJudged(dialogue: Dialogue | undefined): dialogue is Dialogue {
+  return dialogue !== undefined && dialogue.unjudged === null;
+}
+
+/** A figure of each turn that has it. */
+function ofTurns(read: (turn: UserTurn) => number | null) {
+  return ({ dialogue }: SessionSummary): number[] =>
+    isJudged(dialogue) ? dialogue.turns.flatMap((turn) => read(turn) ?? []) : [];
+}
+
+/** What went wrong between the two voices, over all runs; null where no run could tell. */
+export type TurnTakingCounts = Record<(typeof countedFigures)[number], number | null>;
+
+const countedFigures = [
+  'earlyReplies',
+  'neverYields',
+  'endedByItself',
+  'falseInterruptions',
+  'answersNoise',
+  'repliesLost',
+  'unanswered',
+] as const satisfies (keyof DialogueFigures)[];
+
+function countTurnTaking(summaries: readonly SessionSummary[]): TurnTakingCounts {
+  const judged = summaries.flatMap(({ dialogue }) => (isJudged(dialogue) ? [dialogue.figures] : []));
+  const entries = countedFigures.map((name) => {
+    const counts = judged.flatMap((figures) => figures[name] ?? []);
+    return [name, counts.length === 0 ? null : counts.reduce((sum, one) => sum + one, 0)];
+  });
+  return Object.fromEntries(entries);
+}
 
 export type SpreadMetric = keyof typeof spreadMetrics;
 
@@ -61,6 +98,7 @@ export interface RepeatSummary
   /** Number of failed runs by kind. */
   failures: Partial<Record<FailureKind, number>>;
   spread: Record<SpreadMetric, MetricSpread | null>;
+  turnTaking: TurnTakingCounts;
   /** Each expectation, with the number of runs that met it. */
   verdicts: ExpectationVerdict[];
 }
@@ -175,7 +213,7 @@ function summarise(
   const passed = results.filter(({ failure }) => failure === null).length;
   const spread = Object.entries(spreadMetrics).map(([name, read]) => [
     name,
-    spreadOf(summaries.map(read).filter((value) => value !== null)),
+    spreadOf(summaries.flatMap((summary) => read(summary) ?? [])),
   ]);
   return {
     ok: error === undefined,
@@ -187,6 +225,7 @@ function summarise(
     in: sum(summaries.map((summary) => summary.in)),
     events: sumCounts(summaries.map(({ events }) => events)),
     spread: Object.fromEntries(spread),
+    turnTaking: countTurnTaking(summaries),
     verdicts: joinVerdicts(summaries.map(({ verdicts }) => verdicts)),
     failure: error === undefined ? null : describeFailure(error),
   };

@@ -121,7 +121,7 @@ export function createMetrics({ settleMs, onGap }: MetricsOptions): Metrics {
       heardUntil = turns.playedUntil;
     },
     interrupted(now) {
-      turns.interrupted();
+      turns.interrupted(now);
       heardUntil = Math.min(heardUntil, now);
     },
     wasHeardAt: (at) => at < heardUntil,

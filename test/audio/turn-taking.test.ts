@@ -117,7 +117,7 @@ describe('a gap', () => {
   test('is none after an interruption: what was to be heard is void', () => {
     const { turns, hear, gaps } = listen();
     hear(0, 2_000);
-    turns.interrupted();
+    turns.interrupted(500);
     hear(1_000);
     expect(gaps()).toEqual([]);
     expect(turns.playedUntil).toBe(1_020);

@@ -1,9 +1,10 @@
 import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { Dialogue } from '../../src/audio/dialogue/dialogue.ts';
 import { wireFormat } from '../../src/audio/source-format.ts';
 import { makeWavHeader } from '../../src/audio/wav/wav-header.ts';
-import { fixture, jsonLines, setUpSandbox } from '../helpers/voicectl.ts';
+import { fixture, jsonLines, only, setUpSandbox } from '../helpers/voicectl.ts';
 
 const sandbox = setUpSandbox();
 
@@ -151,6 +152,39 @@ describe('inspect of a stereo WAV', () => {
     expect(stdout).not.toMatch(/summary|incomplete/);
     await sandbox.runHere(['inspect', 'c/both.wav', '--html', 'call.html']);
     expect(sandbox.read('call.html')).toMatch(/both\.wav/);
+  });
+
+  test('has the figures of the session and its recording, also of a service that sends ahead', async () => {
+    const wav = (name: string) => fixture(`${name}.wav`);
+    const reply = sandbox.write(
+      'ahead.mjs',
+      `import { readFileSync } from 'node:fs';
+const answer = readFileSync(${JSON.stringify(wav('answer'))}).subarray(44);
+export function createReply(voice) {
+  let heard = 0;
+  return {
+    hear(pcm) {
+      // It answers after 3 s and 8 s of audio, each answer at once, and drops the first after 4 s.
+      const [before, now] = [heard, (heard += pcm.length)];
+      const passes = (ms) => before < 32 * ms && now >= 32 * ms;
+      if (passes(3_000) || passes(8_000)) voice.send(answer);
+      if (passes(4_000)) voice.message({ type: 'interrupted' });
+    },
+  };
+}
+`,
+    );
+    const talk = sandbox.write(
+      'talk.yaml',
+      `turns: [{ say: ${wav('hello')} }, { say: ${wav('barge-in')}, when: { after: 1300ms } }]\n`,
+    );
+    const flags = ['--reply', `module:${reply}`, '--expect-file', talk, '--record', 'a', '--json'];
+    const { code, stdout } = await sandbox.runHere(['stream', '--local', ...flags]);
+    expect(code).toBe(0);
+    const { figures } = (only(jsonLines(stdout), 'summary') as unknown as { dialogue: Dialogue }).dialogue;
+    expect(figures).toMatchObject({ responseMs: { count: 2 }, yieldMs: { count: 1 } });
+    expect((await dialogueOf('a')).figures).toEqual(figures);
+    expect((await dialogueOf('a/both.wav')).figures).toEqual(figures);
   });
 
   test('reads any rate, and refuses what is no call', async () => {

@@ -55,6 +55,31 @@ test('every message of both directions is kept byte for byte, with the time at w
   expect(ai.subarray(4_481, 19_839)).toEqual(pcm(15_358, 0));
 });
 
+test('the stereo file has what a listener heard: an interruption drops the rest, the file of the AI keeps it', async () => {
+  const folder = newPath();
+  const session = await startRecorder(folder);
+  session.clock.advance(100);
+  // Two seconds at once, of which 300 ms are heard.
+  session.receiveAudio(pcm(64_000, 3));
+  for (let sent = 0; sent < 15; sent += 1) {
+    session.sendAudio(pcm(640, 1));
+    session.clock.advance(20);
+  }
+  session.receiveText('{"type":"interrupted"}');
+  session.clock.advance(200);
+  session.receiveAudio(pcm(3_200, 4));
+  session.clock.advance(400);
+  await session.finish();
+
+  const [ai, both] = [wavData(folder, 'ai.wav'), wavData(folder, 'both.wav')];
+  expect(ai.subarray(3_200, 67_200).equals(pcm(64_000, 3))).toBe(true);
+  expect(ai.subarray(67_200, 70_400).equals(pcm(3_200, 4))).toBe(true);
+  const heard = Array.from({ length: both.length / 4 }, (_, at) => both.readInt16LE(4 * at + 2));
+  const spanOf = (value: number) => [heard.indexOf(value), heard.lastIndexOf(value) + 1].map((at) => at / 16);
+  expect(spanOf(0x0303)).toEqual([100, 400]);
+  expect(spanOf(0x0404)).toEqual([600, 700]);
+});
+
 test('the requests are kept with the time of each step, and of the token only its length', async () => {
   const folder = newPath();
   const session = await startRecorder(folder);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { judgeDialogue } from '../../src/audio/dialogue/judge-dialogue.ts';
 import { type ErrorCode, VoicectlError } from '../../src/kernel/errors.ts';
 import { describeFailure } from '../../src/kernel/failure-kind.ts';
 import { type RepeatEvent, type RunResult, runRepeatedly, spreadOf } from '../../src/runs/repeat.ts';
@@ -18,6 +19,13 @@ function errorOf(outcome: Outcome): VoicectlError | undefined {
     });
   }
   return new VoicectlError(outcome, `It failed: ${outcome}`);
+}
+
+/** Levels of a track with a sound in each span of milliseconds. */
+function levels(lengthMs: number, ...spans: (readonly [from: number, to: number])[]): Float32Array {
+  const steps = new Float32Array(lengthMs / 5).fill(-100);
+  for (const [from, to] of spans) steps.fill(-20, from / 5, to / 5);
+  return steps;
 }
 
 /** Holds sessions with these outcomes, each of a second. */
@@ -118,6 +126,44 @@ describe('several runs', () => {
         sendLatenessP95Ms: null,
         jitterP95Ms: { count: 5, min: 2.5, max: 2.5 },
       },
+    });
+  });
+
+  test('spread turn-taking over all turns, and count what went wrong where it could be told', async () => {
+    const call = (ends: number[], coughs: number[] = []) =>
+      judgeDialogue({
+        user: levels(
+          20_000,
+          ...ends.map((end) => [end - 1_000, end] as const),
+          ...coughs.map((at) => [at, at + 300] as const),
+        ),
+        ai: levels(20_000, ...ends.map((end) => [end + 600, end + 3_000] as const)),
+        clips: [
+          ...ends.map((end, index) => ({
+            turn: index + 1,
+            isTurn: true,
+            startMs: end - 1_050,
+            endMs: end + 50,
+          })),
+          ...coughs.map((at) => ({ turn: 9, isTurn: false, startMs: at - 50, endMs: at + 350 })),
+        ],
+        ...{ stops: [], waitMs: 5_000 },
+      });
+    const dialogues = [call([2_000, 8_000]), call([3_000], [4_000]), undefined];
+    const facts = (run: number) => ({ dialogue: dialogues[run - 1] }) as Partial<SessionSummary>;
+    const { last } = await hold(['ok', 'ok', 'ok'], { facts });
+    expect(last).toMatchObject({
+      spread: {
+        responseMs: { count: 3, min: 600, median: 600, max: 600 },
+        yieldMs: null,
+        overlapMs: { count: 2, min: 0, max: 300 },
+        talkOverMs: { count: 3, max: 0 },
+      },
+      turnTaking: { earlyReplies: 0, unanswered: 0, falseInterruptions: 0, answersNoise: 0, repliesLost: 0 },
+    });
+    const { last: unscripted } = await hold(['ok', 'ok'], { facts: () => ({ dialogue: call([2_000]) }) });
+    expect(unscripted).toMatchObject({
+      turnTaking: { earlyReplies: 0, falseInterruptions: null, answersNoise: null, repliesLost: null },
     });
   });
 

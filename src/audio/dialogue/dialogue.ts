@@ -62,9 +62,10 @@ export interface DialogueFigures {
   neverYields: number;
   /** Interrupted replies that ended by themselves. */
   endedByItself: number;
-  falseInterruptions: number;
-  answersNoise: number;
-  repliesLost: number;
+  /** These three are null where no script says that a sound is no turn. */
+  falseInterruptions: number | null;
+  answersNoise: number | null;
+  repliesLost: number | null;
   unanswered: number;
   /** All time in which both speak. */
   overlapMs: number;

@@ -187,6 +187,7 @@ function figuresOf(
   const spanMs =
     Math.max(0, ...all.map(({ endMs }) => endMs)) - Math.min(Infinity, ...all.map(({ startMs }) => startMs));
   const [userMs, aiMs, overlapMs] = [lengthOf(user), lengthOf(ai), lengthOf(both)];
+  const scripted = (value: number) => (noises.length === 0 ? null : value);
   const share = (ms: number) => Math.round((ms / spanMs) * 1_000) / 1_000;
   return {
     responseMs: spreadOfMs(turns.flatMap(({ responseMs }) => responseMs ?? [])),
@@ -194,9 +195,9 @@ function figuresOf(
     earlyReplies: count(({ earlyMs }) => earlyMs !== null),
     neverYields: count(({ interruption }) => interruption === 'never-yields'),
     endedByItself: count(({ interruption }) => interruption === 'ended'),
-    falseInterruptions: noises.filter(({ stoppedAtMs }) => stoppedAtMs !== null).length,
-    answersNoise: noises.filter(({ answeredAtMs }) => answeredAtMs !== null).length,
-    repliesLost: count(({ reply }) => reply === 'lost'),
+    falseInterruptions: scripted(noises.filter(({ stoppedAtMs }) => stoppedAtMs !== null).length),
+    answersNoise: scripted(noises.filter(({ answeredAtMs }) => answeredAtMs !== null).length),
+    repliesLost: scripted(count(({ reply }) => reply === 'lost')),
     unanswered: count(({ reply }) => reply === 'unanswered'),
     overlapMs,
     talkOverMs: turns.reduce((sum, { talkOverMs }) => sum + talkOverMs, 0),

@@ -4,7 +4,13 @@ import { secondsText } from '../../protocol/time-text.ts';
 import { isWarning, sessionLines } from '../../report/session-lines.ts';
 import type { Style } from '../../report/style.ts';
 import { resultText } from '../../report/summary-lines.ts';
-import type { MetricSpread, RepeatEvent, RepeatSummary, SpreadMetric } from '../../runs/repeat.ts';
+import type {
+  MetricSpread,
+  RepeatEvent,
+  RepeatSummary,
+  SpreadMetric,
+  TurnTakingCounts,
+} from '../../runs/repeat.ts';
 import type { CommandContext } from '../command.ts';
 
 type Output = Pick<CommandContext<never>, 'io' | 'lines' | 'json' | 'quiet' | 'verbose' | 'style'>;
@@ -60,6 +66,10 @@ const spreadNames: Record<SpreadMetric, string> = {
   connectMs: 'connect',
   authoriseMs: 'confirmed',
   firstAudioMs: 'first audio',
+  responseMs: 'response',
+  yieldMs: 'yield',
+  overlapMs: 'overlap',
+  talkOverMs: 'talk-over',
   longestGapMs: 'longest gap',
   jitterP95Ms: 'jitter, p95',
   audioMs: 'AI audio',
@@ -77,6 +87,7 @@ function totalLines(summary: RepeatSummary, style: Style): string[] {
       shown,
       spreadText(summary.spread[name as SpreadMetric]),
     ]),
+    ['turn-taking', turnTakingText(summary.turnTaking)],
     ...verdicts.map(({ name, ok, expected, measured }): [string, string] => [
       name,
       `${ok ? style.good('pass') : style.bad('FAIL')}: expected ${escapeText(expected)}, held in ${escapeText(measured)}`,
@@ -85,6 +96,26 @@ function totalLines(summary: RepeatSummary, style: Style): string[] {
   ];
   const width = Math.max(...rows.map(([name]) => name.length));
   return rows.map(([name, value]) => `${style.dim(name.padEnd(width))}  ${value}`);
+}
+
+const turnTakingNames: Record<keyof TurnTakingCounts, string> = {
+  earlyReplies: 'early replies',
+  neverYields: 'never yielded',
+  endedByItself: 'ended by itself',
+  falseInterruptions: 'false interruptions',
+  answersNoise: 'answered noise',
+  repliesLost: 'lost replies',
+  unanswered: 'unanswered',
+};
+
+/** `2 early replies, 1 lost reply`; what was not scripted is not said. */
+function turnTakingText(counts: TurnTakingCounts): string {
+  const found = Object.entries(turnTakingNames).flatMap(([name, text]) => {
+    const count = counts[name as keyof TurnTakingCounts];
+    return count === null || count === 0 ? [] : [`${text} × ${count}`];
+  });
+  if (found.length > 0) return found.join(', ');
+  return Object.values(counts).every((count) => count === null) ? '–' : 'nothing went wrong';
 }
 
 function spreadText(spread: MetricSpread | null): string {

@@ -208,8 +208,8 @@ interface FigurePair {
   tolerance: Tolerance | undefined;
 }
 
-/** A time between messages does not exist where each reply is one message. */
-const mayVanish = /^(jitter|gap):/;
+/** A time between messages does not exist where each reply is one message; turn-taking has too few events at times. */
+const mayVanish = /^(jitter|gap|response|yield|talk-over):/;
 
 function compareFigure(name: string, { a: all, b, of, tolerance }: FigurePair): FigureChange {
   // A lower bound shows that it was as long at times. Where most are bounds, how long it was is not known.

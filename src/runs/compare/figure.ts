@@ -1,3 +1,4 @@
+import { dialogueRules } from '../../audio/dialogue/rules.ts';
 import { rankOf } from '../load/histogram.ts';
 
 /** The percentiles of each time that are compared. */
@@ -25,6 +26,8 @@ export interface SortedTimes {
   nth(rank: number): number;
 }
 
+/** Who spoke when: of fewer events than `fewestCompared` nothing is compared. */
+const ofTurnTaking: ReadonlySet<string> = new Set(['response', 'yield', 'talk-over']);
 /** Fewer values beyond a percentile say little about it. */
 const fewestBeyond = 5;
 
@@ -51,7 +54,7 @@ export function timeFigures(
   const enough = comparedPercents.filter(
     (percent) => percent === 50 || (count * (100 - percent)) / 100 >= fewestBeyond,
   );
-  if (count === 0) return [];
+  if (count < (ofTurnTaking.has(metric) ? dialogueRules.fewestCompared : 1)) return [];
   return enough.map((percent) => {
     const { ms, isLowerBound } = at(percent);
     const value = Math.max(ms, resolutionMs);

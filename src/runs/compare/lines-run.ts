@@ -27,6 +27,12 @@ const sessionFigures = z.object({
   longestGapMs: ms,
   jitterMs: spread,
   sendLatenessMs: spread,
+  dialogue: z
+    .object({
+      unjudged: z.string().nullable(),
+      turns: z.array(z.object({ responseMs: ms, yieldMs: ms, talkOverMs: ms })).max(100_000),
+    })
+    .optional(),
 });
 const failureSchema = z
   .object({ kind: z.enum(Object.keys(failureKinds) as (keyof typeof failureKinds)[]) })
@@ -52,9 +58,16 @@ const sessionMetrics = {
   connect: ({ connectMs }) => connectMs,
   confirmed: ({ authoriseMs }) => authoriseMs,
   'first-audio': ({ firstAudioMs }) => firstAudioMs,
+  response: (session) => turnsOf(session).map(({ responseMs }) => responseMs),
+  yield: (session) => turnsOf(session).map(({ yieldMs }) => yieldMs),
+  'talk-over': (session) => turnsOf(session).map(({ talkOverMs }) => talkOverMs),
   jitter: ({ jitterMs }) => jitterMs?.p95 ?? null,
   gap: ({ longestGapMs }) => longestGapMs,
-} as const satisfies Record<string, (session: SessionFigures) => number | null>;
+} as const satisfies Record<string, (session: SessionFigures) => number | null | (number | null)[]>;
+
+function turnsOf({ dialogue }: SessionFigures) {
+  return dialogue === undefined || dialogue.unjudged !== null ? [] : dialogue.turns;
+}
 
 /** A session is measured to a tenth of a millisecond. */
 const sessionResolutionMs = 0.1;
@@ -152,7 +165,8 @@ function sessionRun(lines: readonly ResultLine[], summary: ResultLine, name: str
 
 function sessionTimes(sessions: readonly SessionFigures[]): Figure[] {
   return Object.entries(sessionMetrics).flatMap(([metric, read]) => {
-    const times = timesOf(sessions.flatMap((session) => read(session) ?? []));
+    const values = sessions.flatMap((session) => read(session));
+    const times = timesOf(values.filter((value) => value !== null));
     return timeFigures(metric, times, {
       resolutionMs: sessionResolutionMs,
       resolutionShare: 0,

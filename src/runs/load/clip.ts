@@ -6,6 +6,8 @@ import { clientFrame, opcodes } from '../../wire/client/client-frame.ts';
 export interface Clip {
   frames: readonly Buffer[];
   silence: Buffer;
+  /** Index of the frame that carries the start of the first speech. */
+  speechStart: number;
   /** Index of the frame that carries the end of the last speech. */
   speechEnd: number;
 }
@@ -22,7 +24,7 @@ function countFrames(pcm: Buffer): number {
   return Math.max(1, Math.ceil(pcm.length / frameBytes));
 }
 
-/** `pcm`: 16 kHz s16le mono. Without speech in it the last frame counts as the end of speech. */
+/** `pcm`: 16 kHz s16le mono. Without speech in it all of it counts as speech. */
 export function createClip(pcm: Buffer): Clip {
   const count = countFrames(pcm);
   const whole = Buffer.alloc(count * frameBytes);
@@ -33,15 +35,17 @@ export function createClip(pcm: Buffer): Clip {
   return {
     frames,
     silence: clientFrame(opcodes.binary, Buffer.alloc(frameBytes)),
-    speechEnd: endOfSpeech(whole, count),
+    ...findSpeech(whole, count),
   };
 }
 
-function endOfSpeech(pcm: Buffer, count: number): number {
+function findSpeech(pcm: Buffer, count: number): Pick<Clip, 'speechStart' | 'speechEnd'> {
   const gate = createSpeechGate();
   const events = [...gate.push(pcm), ...gate.end()];
   const last = events.findLast(({ type }) => type === 'speech-end');
-  return last === undefined
-    ? count - 1
-    : Math.min(count - 1, Math.max(0, Math.ceil(last.atMs / clipFrameMs) - 1));
+  const inClip = (frame: number) => Math.min(count - 1, Math.max(0, frame));
+  return {
+    speechStart: inClip(Math.floor((events[0]?.atMs ?? 0) / clipFrameMs)),
+    speechEnd: last === undefined ? count - 1 : inClip(Math.ceil(last.atMs / clipFrameMs) - 1),
+  };
 }

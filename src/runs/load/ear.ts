@@ -1,3 +1,4 @@
+import { audibleDbfs, measureLevel } from '../../audio/level.ts';
 import { ReplyArrivals } from '../../audio/turn-taking.ts';
 import type { Tally } from './tally.ts';
 
@@ -6,6 +7,8 @@ export class Ear extends ReplyArrivals {
   readonly #tally: Tally;
   #awaitedSince: number | undefined;
   #replyBegan: number | undefined;
+  /** Since when a reply is awaited that was not heard yet. */
+  #unheardSince: number | undefined;
   #pairs = 0;
   #worstJitterMs = 0;
   #longestGapMs = 0;
@@ -31,13 +34,16 @@ export class Ear extends ReplyArrivals {
   expect(due: number): void {
     this.endReply();
     this.#awaitedSince = due;
+    this.#unheardSince = due;
   }
 
-  hear(bytes: number, at: number): void {
+  /** Takes a message; the `payload` of `from` is its content, which is read until the reply is heard. */
+  hear(bytes: number, at: number, from: { readonly payload: Buffer }): void {
     const { counts } = this.#tally;
     counts.messagesIn += 1;
     counts.bytesIn += bytes;
     if (bytes === 0) return;
+    if (this.#unheardSince !== undefined) this.#listen(from.payload, Math.max(at, this.playedUntil));
     const goesOn = this.arrived(bytes, at);
     if (this.#awaitedSince !== undefined) {
       this.#tally.finished('first-audio', at - this.#awaitedSince);
@@ -56,8 +62,16 @@ export class Ear extends ReplyArrivals {
   giveUp(now: number): boolean {
     if (this.#awaitedSince === undefined) return false;
     this.#tally.unfinished('first-audio', now - this.#awaitedSince);
+    this.#tally.unfinished('response', now - this.#awaitedSince);
+    this.#unheardSince = undefined;
     this.#awaitedSince = undefined;
     return true;
+  }
+
+  #listen(pcm: Buffer, heardAt: number): void {
+    if (this.#unheardSince === undefined || measureLevel(pcm).rmsDbfs <= audibleDbfs) return;
+    this.#tally.finished('response', heardAt - this.#unheardSince);
+    this.#unheardSince = undefined;
   }
 
   /** Counts the jitter and the longest gap of the reply, if it had more than one message. */

@@ -157,6 +157,8 @@ export function createTalker(
 ): LoadRole {
   let mayInterrupt = interrupts;
   let interruptedAt: number | undefined;
+  /** When the speech of the turn began, and how much AI audio had been heard then. */
+  let speech: { since: number; playedMs: number } | undefined;
 
   const interrupt = (due: number) => {
     mayInterrupt = false;
@@ -168,9 +170,12 @@ export function createTalker(
     if (interruptedAt === undefined) return;
     if (due - Math.max(ear.lastAt, interruptedAt) >= stoppedAfterMs) {
       tally.finished('stops', Math.max(0, ear.lastAt - interruptedAt), interruptedAt);
+      const spokenAt = interruptedAt + mouth.speechStartMs;
+      tally.finished('yield', Math.max(0, ear.playedUntil - spokenAt), interruptedAt);
       interruptedAt = undefined;
     } else if (!mouth.isSpeaking && due - interruptedAt >= stopWithinMs) {
       tally.unfinished('stops', due - interruptedAt);
+      tally.unfinished('yield', due - interruptedAt - mouth.speechStartMs);
       interruptedAt = undefined;
       throw failure('not-interrupted', 'The AI went on speaking when it was interrupted');
     }
@@ -186,6 +191,15 @@ export function createTalker(
     return due - ear.lastAt >= times.settleMs || due - replyBegan >= times.waitMs;
   };
 
+  const follow = (part: ReturnType<Mouth['send']>, due: number) => {
+    if (part === 'start') speech = { since: due, playedMs: ear.playedBefore(due) };
+    if (part !== 'end') return;
+    ear.expect(due);
+    if (speech !== undefined)
+      tally.finished('talk-over', ear.playedBefore(due) - speech.playedMs, speech.since);
+    speech = undefined;
+  };
+
   mouth.speak();
   return {
     tick(due) {
@@ -198,7 +212,7 @@ export function createTalker(
         mayInterrupt = interrupts;
         mouth.speak();
       }
-      if (mouth.send(due)) ear.expect(due);
+      follow(mouth.send(due), due);
       return false;
     },
   };

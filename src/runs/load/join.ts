@@ -111,7 +111,7 @@ function openStream(
       onText(text, at) {
         const message = readServiceMessage(concealText(text, redactor));
         lastWord = message.error;
-        if (isInterruption(message)) ear.interrupted();
+        if (isInterruption(message)) ear.interrupted(at);
         if (message.category !== 'connected' || step === undefined) return;
         pass(at);
         step = undefined;
@@ -121,7 +121,7 @@ function openStream(
       },
       onAudio(bytes, at) {
         lastWord = undefined;
-        ear.hear(bytes, at);
+        ear.hear(bytes, at, stream);
       },
       onEnd(end) {
         giveUpStep();

@@ -29,12 +29,17 @@ export class Mouth {
     this.#tally.counts.turns += 1;
   }
 
+  /** How long after the first frame of the clip its speech begins. */
+  get speechStartMs(): number {
+    return this.#clip.speechStart * clipFrameMs;
+  }
+
   get isSpeaking(): boolean {
     return this.#next < this.#clip.frames.length;
   }
 
-  /** Sends the frame that is due, the last one at `until`. Returns whether it carries the end of speech. */
-  send(due: number, until = due): boolean {
+  /** Sends the frame that is due, the last one at `until`. Returns what it carries of the speech of the clip. */
+  send(due: number, until = due): 'start' | 'end' | undefined {
     const { counts } = this.#tally;
     const missed = Math.round((Math.min(due, until) - this.#lastDue) / clipFrameMs) - 1;
     if (missed > 0) counts.framesMissed += missed;
@@ -48,6 +53,7 @@ export class Mouth {
       this.#stream.send(frame);
       counts.framesOut += 1;
     }
-    return at === this.#clip.speechEnd;
+    if (at === this.#clip.speechEnd) return 'end';
+    return at === this.#clip.speechStart ? 'start' : undefined;
   }
 }

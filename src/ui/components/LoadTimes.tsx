@@ -20,8 +20,8 @@ const cellWidth = 10;
 const narrowestSparkline = 8;
 /** Where not all fit, the first ones are shown. */
 const byImportance: readonly PastName[] = [
-  ...(['first-audio', 'token', 'sent late', 'open', 'jitter', 'back', 'stops'] as const),
-  ...(['core', 'connect', 'gap', 'confirmed'] as const),
+  ...(['first-audio', 'response', 'token', 'sent late', 'open', 'jitter', 'back', 'yield'] as const),
+  ...(['stops', 'talk-over', 'core', 'connect', 'gap', 'confirmed'] as const),
 ];
 
 /** The times of the whole run so far, each with its 95th percentile over time; then open sessions and the core. */

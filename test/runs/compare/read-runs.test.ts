@@ -76,6 +76,18 @@ describe('the kind is told by the file', () => {
     expect(figures.find(({ name }) => name === 'failed')).toMatchObject({ value: expect.closeTo(1 / 3) });
   });
 
+  test('turn-taking is compared from ten events on, and not where it was not judged', () => {
+    const turn = { responseMs: 600, yieldMs: null, talkOverMs: 0 };
+    const namesOf = (turns: number, unjudged: string | null = null) => {
+      const dialogue = { unjudged, turns: Array.from({ length: turns }, () => turn) };
+      const [{ figures }] = readRuns(lines(begin, { ...session, dialogue }), 's.jsonl').runs;
+      return figures.map(({ name }) => name).filter((name) => /response|yield|talk/.test(name));
+    };
+    expect(namesOf(9)).toEqual([]);
+    expect(namesOf(10)).toEqual(['response:p50', 'talk-over:p50']);
+    expect(namesOf(10, 'an echo')).toEqual([]);
+  });
+
   test('a check, and a drill with a rule that was broken beside a situation', () => {
     expect(readRuns(lines(rule, summary), 'c.jsonl')).toMatchObject({
       kind: 'check',

@@ -43,8 +43,11 @@ function byLoad(arrivals: readonly Arrival[]) {
   const hearUntil = (until: number) => {
     while (left[0] !== undefined && left[0].at < until) {
       const arrival = left.shift() as Arrival;
-      if ('interrupted' in arrival) ear.interrupted();
-      else ear.hear(speech(arrival.ms).length, arrival.at);
+      if ('interrupted' in arrival) ear.interrupted(arrival.at);
+      else {
+        const payload = speech(arrival.ms);
+        ear.hear(payload.length, arrival.at, { payload });
+      }
     }
   };
   hearUntil(speechEndedAt);

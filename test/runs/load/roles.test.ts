@@ -6,10 +6,17 @@ import { Tally } from '../../../src/runs/load/tally.ts';
 import { clientFrame, opcodes } from '../../../src/wire/client/client-frame.ts';
 import type { FastStream } from '../../../src/wire/client/fast-stream.ts';
 import { createManualClock } from '../../helpers/manual-clock.ts';
+import { speech } from '../../helpers/pcm.ts';
 
 const frame = clientFrame(opcodes.binary, Buffer.alloc(640));
 /** Ten frames, of which the eighth carries the end of speech. */
-const clip = { frames: Array.from({ length: 10 }, () => frame), silence: frame, speechEnd: 7 };
+const clip = {
+  frames: Array.from({ length: 10 }, () => frame),
+  silence: frame,
+  speechStart: 2,
+  speechEnd: 7,
+};
+const loud = { payload: speech(20) };
 const times = { giveUpMs: 1000, holdMs: 0, clipMs: 200, waitMs: 2000, settleMs: 400, stormAtMs: 0 };
 
 /** Plays a role frame by frame, with replies at the given moments; `until`: the moment at which it was over. */
@@ -36,7 +43,7 @@ function play(
   try {
     for (now = 0; now <= lastMs && until === undefined; now += 20) {
       if (now === standStill[0]) now = standStill[1];
-      while ((left[0] ?? Infinity) <= now) ear.hear(640, left.shift() ?? 0);
+      while ((left[0] ?? Infinity) <= now) ear.hear(640, left.shift() ?? 0, loud);
       if (role.tick(now)) until = now;
     }
   } catch (error) {
@@ -55,6 +62,8 @@ describe('a talker', () => {
     const { finished, counts, until } = play(talk, { audioAt: every20(440, 1_000) });
     // The eighth frame was due at 140 ms.
     expect(finished['first-audio']).toEqual([300_000]);
+    expect(finished.response).toEqual([300_000]);
+    expect(finished['talk-over']).toEqual([1]);
     expect(counts).toMatchObject({ turns: 1, replies: 1, messagesIn: 28 });
     expect(finished.gap).toEqual([20_000]);
     expect(finished.jitter).toEqual([1]);
@@ -91,6 +100,9 @@ describe('a barge-in', () => {
     });
     expect(thrown).toBeUndefined();
     expect(finished.stops).toEqual([100_000]);
+    // Its speech begins at 980 ms; the last message is heard to its end.
+    expect(finished.yield).toEqual([80_000]);
+    expect(finished['talk-over']).toEqual([1, 80_000]);
     expect(counts).toMatchObject({ turns: 2, replies: 2 });
   });
 
