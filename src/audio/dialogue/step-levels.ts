@@ -78,20 +78,20 @@ export function createStepLevels(): StepLevels {
 }
 
 function levelsOf(sums: Float64Array, squares: Float64Array, length: number): Float32Array {
-  let total = 0;
-  let count = 0;
-  for (const [step, square] of squares.entries()) {
-    if (square === 0) continue;
-    total += sums[step] ?? 0;
-    count += stepSamples;
-  }
-  const offset = count === 0 ? 0 : total / count;
+  const offset = constantOffset(sums, squares);
   return Float32Array.from({ length }, (_, step) => {
     const square = squares[step] ?? 0;
     if (square === 0) return noLevel;
     const power = (square - 2 * offset * (sums[step] ?? 0)) / stepSamples + offset * offset;
     return Math.max(noLevel, 10 * Math.log10(Math.max(power, 1e-9) / 0x8000 ** 2));
   });
+}
+
+/** The median of what is not silent: a voice that swings more to one side has no offset in its pauses. */
+function constantOffset(sums: Float64Array, squares: Float64Array): number {
+  const means: number[] = [];
+  for (const [step, square] of squares.entries()) if (square > 0) means.push((sums[step] ?? 0) / stepSamples);
+  return Float64Array.from(means).sort()[Math.floor(means.length / 2)] ?? 0;
 }
 
 /** The levels of a whole track, which begins at 0 of the time axis. */
