@@ -66,7 +66,7 @@ const noises = {
 
 /** The 95th percentile of the error of each figure, in milliseconds. */
 const limits = {
-  clean: { response: 25, yield: 25, overlap: 50 },
+  clean: { response: 20, yield: 20, overlap: 20 },
   noisy: { response: 60, yield: 70, overlap: 100 },
 } as const;
 

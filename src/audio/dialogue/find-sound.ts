@@ -105,8 +105,10 @@ function mark(levels: Float32Array, { db, unevenDb }: Floor, marks: Uint8Array):
       // Beside a loud step its neighbours are loud only in the mean.
       while (from < to && (levels[from] ?? 0) <= edge) from += 1;
       while (to > from && (levels[to - 1] ?? 0) <= edge) to -= 1;
-      const hidden = edge > rules.softestDbov ? rules.hiddenMs / stepMs : 0;
-      marks.fill(1, Math.max(0, from - hidden), to + hidden);
+      // What is cut off has no soft end in the background.
+      const isSoft = (at: number) => (levels[at] ?? 0) < edge + rules.hiddenFallDb;
+      const hiddenAt = (at: number) => (edge > rules.softestDbov && isSoft(at) ? rules.hiddenMs / stepMs : 0);
+      marks.fill(1, Math.max(0, from - hiddenAt(from)), to + hiddenAt(to - 1));
     }
     step = end;
   }

@@ -13,8 +13,10 @@ export const dialogueRules = {
   edgeAboveFloorDb: 1.2,
   /** … over this long. */
   edgeSmoothMs: 40,
-  /** As much of an end of speech, on average, is below a background that can be heard. */
+  /** As much of an end of speech, on average, is below a background that can be heard … */
   hiddenMs: 10,
+  /** … where its last step is less than this above the edge. */
+  hiddenFallDb: 8,
   /** Softer audio is digital silence: it is no background. */
   digitalSilenceDbov: -85,
   /** The background is measured where its level is steady for this long … */

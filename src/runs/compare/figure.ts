@@ -86,14 +86,14 @@ export function partsOfTail(name: string): { p95: string; p50: string } {
   return { p95: `${metric}:p95`, p50: `${metric}:p50` };
 }
 
-/** What differs within a reply; it is no time that a slow run makes longer as a whole. */
-const withinReplies = /^(jitter|gap):/;
+/** What differs within a reply or a turn; it is no time that a slow run makes longer as a whole. */
+const withinReplies = /^(jitter|gap|talk-over):/;
 
 /** The correlation of p50 and p95 of one sample: √(p (1 - q) / (q (1 - p))). */
 const sharedNoise = Math.sqrt((0.5 * 0.05) / (0.95 * 0.5));
 
 /**
- * How long the tail of each time but jitter and gap is beside its median. What makes a whole run slower or quicker is not in it, so that it
+ * How long the tail of each time but jitter, gap and talk-over is beside its median. What makes a whole run slower or quicker is not in it, so that it
  * differs less between runs than the p95.
  */
 export function tailFigures(figures: readonly Figure[]): Figure[] {
