@@ -455,3 +455,14 @@ test('standard output carries the protocol alone, also for what is no message', 
   expect(code).toBe(0);
   for (const line of stdout.trimEnd().split('\n')) expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
 });
+
+test('a message of more than 10 MiB ends the server with a reason, and thousands of calls are answered without a warning', async () => {
+  const call = (id: number) =>
+    `${JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'list', arguments: { of: 'faults' } } })}\n`;
+  const calls = Array.from({ length: 200 }, (_, id) => call(id)).join('');
+  const many = await sandbox.run(['mcp'], { input: calls });
+  expect(many).toMatchObject({ code: 0, stderr: '' });
+  const long = await sandbox.run(['mcp'], { input: ' '.repeat(11 * 1024 * 1024) });
+  expect(long.code).toBe(2);
+  expect(long.stderr).toContain('What the client sends cannot be read any more: ReadBuffer exceeded maximum size');
+});

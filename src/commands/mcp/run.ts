@@ -35,10 +35,22 @@ export async function run(context: McpContext): Promise<number> {
   const ended = AbortSignal.any([left.signal, signal]);
   const { server, settled } = createToolServer({ io, servers, boundary, ca, ...secrets }, redactor, ended);
   // What is wrong with a message of the client is told to people; standard output is the protocol's.
-  server.onerror = (thrown) => void context.note(`voicectl mcp: ${redactor.text(thrown.message)}`);
+  let last: Error | undefined;
+  server.onerror = (thrown) => {
+    last = thrown;
+    void context.note(`voicectl mcp: ${redactor.text(thrown.message)}`);
+  };
+  const broken = new Promise<never>((_, reject) => {
+    server.onclose = () => {
+      const why = last === undefined ? '' : `: ${redactor.text(last.message)}`;
+      reject(new VoicectlError('bad-input', `What the client sends cannot be read any more${why}`));
+    };
+  });
+  // At the end the server is closed, and nobody waits.
+  broken.catch(() => {});
   try {
     await server.connect(new StdioServerTransport(io.stdin, toWritable(context)));
-    await endOfInput(context);
+    await Promise.race([endOfInput(context), broken]);
   } finally {
     left.abort(new VoicectlError('terminated', 'The client is gone'));
     await settled();
@@ -138,7 +150,7 @@ function endOfInput({ io, signal }: McpContext): Promise<void> {
 
 /** Standard output as the protocol's library takes it. If it is closed, the client is gone. */
 function toWritable({ io }: McpContext): Writable {
-  return new Writable({
+  const writable = new Writable({
     write(chunk: Buffer, _encoding, done) {
       io.stdout.write(chunk).then(
         () => done(),
@@ -149,4 +161,6 @@ function toWritable({ io }: McpContext): Writable {
       );
     },
   });
+  // Each answer waits for room by itself, and there may be thousands.
+  return writable.setMaxListeners(0);
 }
