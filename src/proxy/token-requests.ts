@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../kernel/clock.ts';
 import { toVoicectlError, type VoicectlError } from '../kernel/errors.ts';
+import type { Redactor } from '../kernel/redact.ts';
 import { shortText } from '../kernel/short-text.ts';
 import type { TokenClaims } from '../protocol/claims.ts';
 import type { Dialect } from '../protocol/dialect.ts';
@@ -63,8 +64,13 @@ export function createTokenRequests(options: TokenRequestsOptions): PassRequest 
     const isToken = tokenPaths.includes(path);
     const text = bodyText(sent);
     for (const secret of secretsIn({ ...sent, body: text })) secrets.learn(secret);
-    const asker = isToken ? readAsker(text) : { device: undefined };
-    const about = { path: shortText(path), remote: addressOf(request), ...given(asker.device) };
+    const redactor = secrets.redactor();
+    const asker = isToken ? readAsker(text, redactor) : { device: undefined };
+    const about = {
+      path: shortText(redactor.text(path)),
+      remote: addressOf(request),
+      ...given(asker.device),
+    };
     if (asker.device !== undefined) options.matches.asked(about.remote, asker.device);
     const gone = new AbortController();
     response.once('close', () => gone.abort());
@@ -113,11 +119,12 @@ function sendIfPossible(response: ServerResponse, answer: OutgoingAnswer): void 
   else sendAnswer(response, { ...answer, hangUp: true });
 }
 
-/** The device that a body names. */
-function readAsker(body: string): { device: string | undefined } {
+/** The device that a body names; a key in the wrong place is none that may be shown. */
+function readAsker(body: string, redactor: Redactor): { device: string | undefined } {
   const fields = parseJson(body);
   if (!isRecord(fields)) return { device: undefined };
-  return { device: deviceName(fields.deviceId) };
+  const { deviceId } = fields;
+  return { device: deviceName(typeof deviceId === 'string' ? redactor.text(deviceId) : undefined) };
 }
 
 /** Remembers what a token request brought to its device, tells it, and has it judged. */

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
@@ -7,6 +9,7 @@ import { tokenPath } from '../../src/protocol/paths.ts';
 import { hastyClock } from '../helpers/hasten.ts';
 import { runInProcess } from '../helpers/in-process.ts';
 import { type MiniService, startMiniService } from '../helpers/mini-service.ts';
+import type { Program } from '../helpers/said.ts';
 import { spellings, spellingsIn } from '../helpers/spellings.ts';
 import { fixture, type Sandbox, sandboxFor, setUpSandbox } from '../helpers/voicectl.ts';
 
@@ -52,6 +55,65 @@ function secretsLeft(sandbox: Sandbox, tokens: readonly string[], printed: strin
 }
 
 const env = { VOICECTL_API_KEY: key };
+
+/** Letters and digits that are no secret of another test. */
+function secretOf(size: number): string {
+  const text = Array.from({ length: Math.ceil(size / 43) }, (_, at) =>
+    createHash('sha256').update(`${size} ${at}`).digest('base64url'),
+  );
+  return text.join('').replaceAll(/[-_]/g, 'x').slice(0, size);
+}
+
+/**
+ * A device that gives a secret away wherever it can: as its key, in what names it, in URLs and headers, in bad requests, in texts,
+ * in its first message and in the reason of its close. Returns the tokens that it was given.
+ */
+async function giveAway(
+  { baseUrl, wsUrl }: { baseUrl: string; wsUrl: string },
+  secret: string,
+  { key = secret, isName = false } = {},
+) {
+  const spelled = Object.values(spellings).map((write) => write(secret));
+  // What is longer is no header and no name.
+  const short = spelled.filter((text) => text.length < 250 && /^[\x20-\x7e]*$/.test(text));
+  const ask = async (body: string, path = tokenPath(), headers: Record<string, string> = {}) => {
+    const answer = await fetch(`${baseUrl}${path}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', ...headers },
+      body,
+    });
+    return (await answer.json().catch(() => ({}))) as { token?: string };
+  };
+  const named = { apiKey: key, deviceId: 'lamp' };
+  const tokens: string[] = [];
+  const note = ({ token }: { token?: string }) => void (token !== undefined && tokens.push(token));
+  note(await ask(JSON.stringify(named)));
+  for (const text of short) {
+    await ask(JSON.stringify({ ...named, ...(isName && { deviceId: `\\ ${text}` }), [text]: text }));
+    await ask(`{"apiKey": "${text}`);
+  }
+  await ask(JSON.stringify({ ...named, apiKey: secret, voice: [secret] }));
+  await ask(JSON.stringify(named), `/nowhere?apiKey=${encodeURIComponent(secret.slice(0, 2_000))}`);
+  for (const first of [tokens[0], ...spelled]) {
+    if (first === undefined) continue;
+    const name = encodeURIComponent(secret.slice(0, 2_000));
+    const headers = {
+      Authorization: `Basic ${Buffer.from(`x:${secret.slice(0, 2_000)}`).toString('base64')}`,
+    };
+    const socket = new WebSocket(`${wsUrl}/voice-stream?apiKey=${name}&token=${name}`, { headers });
+    socket.on('error', () => {});
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    const heard = new Promise((resolve) => socket.once('message', resolve));
+    await Promise.race([once(socket, 'open').catch(() => {}), closed]);
+    if (socket.readyState !== WebSocket.OPEN) continue;
+    socket.send(first);
+    await Promise.race([heard, closed]);
+    for (const text of spelled) if (socket.readyState === WebSocket.OPEN) socket.send(`\\ ${text} "`);
+    if (socket.readyState === WebSocket.OPEN) socket.close(4000, secret.length < 120 ? `C:\\${secret}` : '');
+    await closed;
+  }
+  return tokens;
+}
 
 describe.concurrent('a key of 10 KB and a token with it, written in every way, are in no output of', () => {
   test.for([
@@ -126,10 +188,7 @@ describe('a key of any size, written in every way between backslashes, is in no 
     '%i bytes: %j',
     { timeout: 120_000 },
     async (size, args) => {
-      const text = Array.from({ length: Math.ceil(size / 43) }, (_, at) =>
-        createHash('sha256').update(`${size} ${at}`).digest('base64url'),
-      );
-      const given = text.join('').replaceAll(/[-_]/g, 'x').slice(0, size);
+      const given = secretOf(size);
       const { baseUrl, tokens } = await startEcho(sandbox, given);
       const files = args.map((arg) =>
         /^(?:kept|j\.xml|dialect\.yaml)$/.test(arg) ? sandbox.path(arg) : arg,
@@ -148,6 +207,117 @@ describe('a key of any size, written in every way between backslashes, is in no 
   );
 });
 
+describe.each([6, 65_536])(
+  'a key of %i bytes that a device gives away in every way is in no output of',
+  (size) => {
+    const sandbox = setUpSandbox();
+    const given = secretOf(size);
+    /** An emulator takes keys of up to 256 characters. */
+    const other = 'another-key-of-the-device';
+    const asked = size > 256 ? { key: other } : {};
+    const loud = ['--port', '0', '-v', '--debug', '--json'];
+    const listening = async (program: Program) =>
+      JSON.parse(await program.line(/"type":"listening"/)) as { baseUrl: string; wsUrl: string };
+    /** Beside the folder that is searched. */
+    const keyFile = (text: string) => {
+      const folder = mkdtempSync(join(tmpdir(), 'voicectl-key-'));
+      sandbox.defer(() => rmSync(folder, { recursive: true }));
+      writeFileSync(join(folder, 'key'), text, { mode: 0o600 });
+      return join(folder, 'key');
+    };
+    const expectNothing = async (program: Program, tokens: readonly string[], ...more: string[]) => {
+      program.signal('SIGTERM');
+      const { code, stdout, stderr } = await program.ended;
+      expect(code, stderr.slice(0, 2_000)).toBe(0);
+      expect(stdout).toContain('"type":"stream-closed"');
+      expect(secretsLeft(sandbox, tokens, [stdout, stderr, ...more].join('\n'), given)).toEqual([]);
+    };
+
+    test('serve, nor of its journal', { timeout: 60_000 }, async () => {
+      const file = keyFile(given);
+      const serve = await sandbox.startHere([
+        'serve',
+        '--accept-key-file',
+        file,
+        '--accept-key',
+        other,
+        ...loud,
+      ]);
+      const at = await listening(serve);
+      const tokens = await giveAway(at, given, asked);
+      const journal = await runInProcess([
+        'emulator',
+        'journal',
+        '--json',
+        '--debug',
+        '--base-url',
+        at.baseUrl,
+      ]);
+      const state = await runInProcess(['emulator', 'state', '--json', '--debug', '--base-url', at.baseUrl]);
+      await expectNothing(serve, tokens, journal.stdout, state.stdout);
+    });
+
+    test('proxy, nor of its recordings, their HAR and their page', { timeout: 120_000 }, async () => {
+      const target = await startEcho(sandbox, given);
+      const kept = sandbox.path('kept');
+      const proxy = await sandbox.startHere(['proxy', '--target', target.baseUrl, '--record', kept, ...loud]);
+      const tokens = await giveAway(await listening(proxy), given, { isName: true });
+      expect(tokens).toHaveLength(1);
+      proxy.signal('SIGTERM');
+      await proxy.ended;
+      const [folder = ''] = readdirSync(kept);
+      const exports = ['--har', sandbox.path('out.har'), '--html', sandbox.path('out.html')];
+      const inspected = await runInProcess(['inspect', join(kept, folder), ...exports]);
+      expect(inspected.code, inspected.stderr).toBe(0);
+      await expectNothing(proxy, target.tokens, inspected.stdout, inspected.stderr);
+    });
+
+    test('replay of a session with it', { timeout: 60_000 }, async () => {
+      const { baseUrl } = await startEcho(sandbox, given);
+      const kept = sandbox.path('kept');
+      const options = { clock: hastyClock, env: { VOICECTL_API_KEY: given } };
+      await runInProcess(['stream', ...quick, '--record', kept, '--base-url', baseUrl, '-q'], options);
+      const accepted = ['--accept-key-file', keyFile(given), '--accept-key', other];
+      const replay = await sandbox.startHere(['replay', kept, ...accepted, ...loud]);
+      const tokens = await giveAway(await listening(replay), given, asked);
+      await expectNothing(replay, tokens);
+    });
+
+    test.each([[], ['--json']])('drill %j, nor of its report', { timeout: 60_000 }, async (...form) => {
+      const drill = await sandbox.startHere([
+        ...['drill', '--port', '0', '--device', 'lamp', '--situation', 'D1', '--situation', 'D2'],
+        ...['--junit', sandbox.path('j.xml'), '-v', '--debug', ...form],
+      ]);
+      const baseUrl = (await drill.line(/^Base URL/)).split(/\s+/)[2] ?? '';
+      const tokens = await giveAway({ baseUrl, wsUrl: baseUrl.replace('http', 'ws') }, given, asked);
+      drill.signal('SIGTERM');
+      const { code, stdout, stderr } = await drill.ended;
+      expect([0, 1, 143]).toContain(code);
+      expect(stdout).toContain('D1');
+      expect(secretsLeft(sandbox, tokens, `${stdout}${stderr}`, given)).toEqual([]);
+    });
+
+    test('exec -v, whose command gives it away', { timeout: 60_000 }, async () => {
+      const { baseUrl, tokens } = await startEcho(sandbox, given);
+      const says = `const key = process.env.VOICECTL_API_KEY; const base = process.env.VOICECTL_BASE_URL;
+      const ask = (path, body) => fetch(base + path, { method: 'POST', body, headers: { 'Content-Type': 'application/json' } });
+      await ask('${tokenPath()}', JSON.stringify({ apiKey: key, deviceId: 'lamp' }));
+      await ask('${tokenPath()}', JSON.stringify({ apiKey: key, deviceId: key.length < 200 ? key : '', more: '\\\\ ' + key }));
+      await ask('/nowhere?apiKey=' + key.slice(0, 2000), '{"x": "' + key);`;
+      const command = ['--', process.execPath, '--input-type=module', '-e', says];
+      for (const target of [[], ['--target', baseUrl]]) {
+        const program = await sandbox.startHere(['exec', ...target, '-v', '--debug', ...command], {
+          env: { VOICECTL_API_KEY: given, PATH: process.env.PATH ?? '' },
+        });
+        const { code, stdout, stderr } = await program.ended;
+        expect({ code, stderr: stderr.slice(0, 500) }).toMatchObject({ code: 0 });
+        expect(stderr).toContain('nowhere');
+        expect(secretsLeft(sandbox, tokens, stdout + stderr, given)).toEqual([]);
+      }
+    });
+  },
+);
+
 describe('the size of a secret', () => {
   const sandbox = setUpSandbox();
   const long = 'k'.repeat(1024 * 1024);
@@ -162,6 +332,8 @@ describe('the size of a secret', () => {
     ['serve', ['--port', '0', '--accept-key-file', 'given']],
     ['serve', ['--port', '0', '--control-secret-file', 'given']],
     ['emulator', ['state', '--control-secret-file', 'given']],
+    ['replay', ['kept', '--port', '0', '--accept-key-file', 'given']],
+    ['proxy', ['--target', 'http://127.0.0.1:9', '--control-secret-file', 'given']],
   ])('%s refuses one of 1 MiB: %j', async (command, flags) => {
     sandbox.write('given', long);
     const ended = await sandbox.runHere([command, ...flags]);

@@ -27,9 +27,9 @@ export async function run(context: ProxyContext): Promise<number> {
   const { settings, io, signal } = context;
   const options = await proxyOptions(context);
   checkProxy(options);
+  const given = await readControlSecret(context);
   await reachTarget(options.target, { clock: io.clock, signal });
   const ending = endOf(context);
-  const given = await readControlSecret(context);
   const isLoopback = isLoopbackHost(settings.proxyHost);
   const controlSecret = given ?? randomBytes(24).toString('base64url');
   const view = await openProxyView(context, options.target.baseUrl, {
