@@ -100,9 +100,13 @@ export class Line extends Duplex {
     inner.on('close', () => {
       this.download.close();
       this.tellWritten();
+      if (this.destroyed) {
+        this.forget();
+        return;
+      }
       upload.after(() => this.destroy());
       this.limitRest();
-      if (!this.destroyed) this.giveUp = this.clock.after(goneMs, () => this.cut(), { background: true });
+      this.giveUp = this.clock.after(goneMs, () => this.cut(), { background: true });
     });
     inner.on('timeout', () => this.emit('timeout'));
   }
@@ -124,6 +128,11 @@ export class Line extends Duplex {
     if (bytes > maxEndedBytes) this.cut();
   }
 
+  /** Nothing is under way any more. Who is remembered as ended would hold its stream, and all that is known of it. */
+  private forget(): void {
+    this.air.ended.delete(this);
+  }
+
   /** Call it when the quality has changed. */
   changed(): void {
     this.upload.changed();
@@ -132,10 +141,10 @@ export class Line extends Duplex {
 
   /** Ends the connection now, whatever is under way. */
   cut(): void {
-    this.air.ended.delete(this);
     this.download.close();
     this.inner.destroy();
     this.destroy();
+    this.forget();
   }
 
   private tellWritten(): void {
@@ -170,8 +179,12 @@ export class Line extends Duplex {
     if (!this.writableFinished) this.download.drop();
     // What was sent before is on its way.
     this.download.allow(true);
-    this.download.after(() => this.inner.destroySoon());
-    if (!this.inner.destroyed) this.limitRest();
+    this.download.after(() => {
+      this.inner.destroySoon();
+      this.forget();
+    });
+    if (this.inner.destroyed) this.forget();
+    else this.limitRest();
     done(error);
   }
 

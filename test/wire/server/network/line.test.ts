@@ -12,6 +12,15 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
+interface Opened {
+  device: Socket;
+  /** The connection of the device, at the service. */
+  inner: Socket;
+  line: Line;
+  read: () => number;
+  closed: Promise<unknown>;
+}
+
 /** Connections of devices over lines of one network. */
 async function network(quality: Partial<NetworkQuality>) {
   const clock = createManualClock();
@@ -23,13 +32,7 @@ async function network(quality: Partial<NetworkQuality>) {
   return {
     clock,
     air,
-    async open(): Promise<{
-      device: Socket;
-      inner: Socket;
-      line: Line;
-      read: () => number;
-      closed: Promise<unknown>;
-    }> {
+    async open(): Promise<Opened> {
       const device = connect(port, '127.0.0.1');
       device.on('error', () => {});
       const [inner] = (await once(server, 'connection')) as [Socket];
@@ -120,6 +123,29 @@ test('a line whose device has gone ends within a minute, also where nothing pass
   await clock.run(60_000, 1_000);
   await closed;
   expect([line.bytes, air.bytes, air.ended.size]).toEqual([0, 0, 0]);
+});
+
+test.each([
+  ['the device leaves', ({ device }: Opened) => device.destroy()],
+  ['the service ends it', ({ line }: Opened) => line.destroy()],
+  [
+    'the service ends it, and the device leaves before it knows',
+    ({ device, line }: Opened) => {
+      line.destroy();
+      device.destroy();
+    },
+  ],
+])('a line is not remembered when nothing of it is under way any more: %s', async (_, end) => {
+  const { clock, air, open } = await network({ latency: 1_000 });
+  const opened = await open();
+  opened.device.write(Buffer.alloc(10_000));
+  opened.line.write(Buffer.alloc(10_000));
+  await expect.poll(() => opened.line.bytes).toBeGreaterThan(20_000);
+  end(opened);
+  await expect.poll(() => air.ended.size).toBe(1);
+  await expect
+    .poll(() => clock.run(1_000, 100).then(() => [opened.line.destroyed, air.ended.size, air.bytes]))
+    .toEqual([true, 0, 0]);
 });
 
 test('what is sent to a device that has gone is not kept', async () => {
