@@ -72,6 +72,9 @@ export const audioLimits = {
   },
 } as const satisfies Record<string, AudioLimit>;
 
+/** Default of `--wait`: how long a reply may take to begin, in milliseconds. */
+export const defaultWaitMs = 10_000;
+
 export type AudioLimitName = keyof typeof audioLimits;
 export const audioLimitNames = Object.keys(audioLimits) as AudioLimitName[];
 

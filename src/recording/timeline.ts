@@ -2,6 +2,7 @@ import type { Dialogue, ScriptedClip } from '../audio/dialogue/dialogue.ts';
 import { createTwoTracks } from '../audio/dialogue/two-tracks.ts';
 import { createSpeechGate } from '../audio/speech-gate.ts';
 import { createTurnTaking, isGap } from '../audio/turn-taking.ts';
+import { defaultWaitMs } from '../kernel/audio-limits.ts';
 import { isInterruption, readServiceMessage } from '../protocol/messages.ts';
 import { type Direction, isServiceText } from './format.ts';
 import type { Recording } from './read-recording.ts';
@@ -20,8 +21,6 @@ export interface Timeline {
   gaps: Gap[];
 }
 
-/** Default of `--wait`, which a recording does not have. */
-const waitMs = 10_000;
 const defaultSettleMs = 1_500;
 
 /** Finds turns by the level of both voices, and gaps as a session does. */
@@ -55,7 +54,7 @@ export function readDialogue({ isCall, wire, audio, events, summary }: Recording
     if (event.state === 'start') startMs = event.atMs;
     else tracks.said({ turn: event.turn, ...holdOf(event), startMs, endMs: event.atMs });
   }
-  return tracks.judge(summary?.dialogue?.rules.waitMs ?? waitMs);
+  return tracks.judge(summary?.dialogue?.rules.waitMs ?? defaultWaitMs);
 }
 
 function holdOf({ holdMs }: { holdMs?: number | undefined }): Pick<ScriptedClip, 'isTurn' | 'holdMs'> {

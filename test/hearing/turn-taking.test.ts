@@ -5,9 +5,13 @@ import { measureSteps } from '../../src/audio/dialogue/step-levels.ts';
 import { type SeededConversation, seededConversation, withNoise } from './seeded-conversation.ts';
 import { type Speaker, speakersOfFixtures, speakersOfTools } from './voices-of-tools.ts';
 
-/** `npm run hearing`: 200 conversations of five synthesised voices. The suite has a sample, of the fixtures. */
+/**
+ * `npm run hearing`: 200 conversations of five synthesised voices. The suite has a sample, of the fixtures. The method was
+ * made with seeds 1 to 100.
+ */
 const isFull = process.env.HEARING === '1';
 const conversations = isFull ? 200 : 4;
+const firstSeed = isFull ? 1_001 : 1;
 
 interface Errors {
   response: number[];
@@ -75,7 +79,7 @@ describe('figures of turn-taking over seeded conversations', async () => {
 
   test.each(Object.entries(noises))('are right with noise: %s', (name, noise) => {
     const errors: Errors = { response: [], yield: [], overlap: [], wrong: [] };
-    for (let seed = 1; seed <= conversations; seed += 1) {
+    for (let seed = firstSeed; seed < firstSeed + conversations; seed += 1) {
       const truth = seededConversation(seed, speakers);
       const heard = (pcm: Buffer, side: number) =>
         measureSteps(

@@ -1,3 +1,4 @@
+import { defaultWaitMs } from '../../kernel/audio-limits.ts';
 import { askers, define, results, servers } from '../option.ts';
 import {
   audioBackendNames,
@@ -115,7 +116,7 @@ export const streamSettings = {
     commands: ['stream', ...askers, 'load'],
     group: 'pace',
     flag: '--wait <DURATION>',
-    default: '10s',
+    default: `${defaultWaitMs / 1_000}s`,
     parse: parseDuration,
     help: 'time to wait for a reply to start, or for a response',
   }),
