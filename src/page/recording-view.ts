@@ -7,6 +7,7 @@ import { sampleRate } from '../protocol/audio-format.ts';
 import { secondsText } from '../protocol/time-text.ts';
 import type { RecordedEvent, RecordedSummary } from '../recording/format.ts';
 import type { Recording } from '../recording/read-recording.ts';
+import { type RecordedVoice, readVoice } from '../recording/recorded-voice.ts';
 import { readDialogue, type Timeline } from '../recording/timeline.ts';
 import type { RecordedTurn } from '../recording/turns.ts';
 import { dialogueMedianText, dialogueProblems } from '../report/dialogue-lines.ts';
@@ -30,17 +31,18 @@ export function recordingView(recording: Recording, timeline: Timeline): Recordi
   }
   const { summary, events, problems, manifest } = recording;
   const dialogue = readDialogue(recording);
+  const voice = readVoice(recording);
   const failure = summary?.failure ?? undefined;
   const made = manifest === undefined ? '' : ` ${manifest.version} at ${manifest.startedAt}`;
   return {
     ...headingOf(recording),
-    ...marksOf(recording, dialogue),
+    ...marksOf(recording, dialogue, voice),
     ...timeline,
     spoken: spokenIn(recording),
     outcome: recording.isCall ? undefined : summary === undefined ? 'cut' : summary.ok ? 'ok' : 'failed',
     failure: failure && escapeText(`${failure.kind}: ${failure.message}`),
     problems: problems.map(escapeText),
-    metrics: metricsOf(summary, timeline, dialogue),
+    metrics: [...metricsOf(summary, timeline, dialogue), metricOfVoice(voice)],
     events: events.map((event) => ({ t: event.t, tone: toneOf(event), text: textOf(event) })),
     verdicts: (summary?.verdicts ?? []).map(({ name, ok, expected, measured }) => ({
       name: escapeText(name),
@@ -116,6 +118,12 @@ function metricsOf(
   return shown;
 }
 
+function metricOfVoice({ judgements, unjudged }: RecordedVoice): RecordingView['metrics'][number] {
+  const kinds = judgements.map(({ kind }) => kind).join(', ');
+  const clean = unjudged === null ? 'clean' : 'not judged';
+  return { name: 'voice', value: kinds === '' ? clean : kinds, note: unjudged ?? undefined };
+}
+
 function spokenIn({ events }: Recording): SpokenLine[] {
   const transcript = createTranscript();
   for (const event of events) if (event.type === 'message') transcript.take(transcriptOf(event), event.t);
@@ -136,11 +144,12 @@ const marked: readonly RecordedEvent['type'][] = ['message', 'warning', 'retry',
 function marksOf(
   { events, wire }: Recording,
   dialogue: Dialogue,
+  voice: RecordedVoice,
 ): Pick<RecordingView, 'phases' | 'marks' | 'arrivals'> {
   return {
     phases: events.flatMap((event) => (event.type === 'state' ? [{ t: event.t, state: event.state }] : [])),
     marks: events
-      .filter(({ type }) => marked.includes(type))
+      .filter((event) => marked.includes(event.type) && !('agoMs' in event))
       .map((event) => ({
         t: event.t,
         tone: toneOf(event),
@@ -159,6 +168,10 @@ function marksOf(
             },
           ];
         }),
+        voice.moments.map(({ t, kind, text }) => ({
+          ...{ t, tone: 'bad' as const, name: kind },
+          text: escapeText(text),
+        })),
         dialogueProblems(dialogue).map(({ atMs, text }) => ({
           t: atMs,
           tone: 'note' as const,

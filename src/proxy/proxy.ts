@@ -98,7 +98,7 @@ export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> 
     leaseSlot: state.leaseSlot,
     ...shared,
     evidence: { usedBytes: 0 },
-    listeners: new ListenerBudget(),
+    listeners: new ListenerBudget((most) => events.emit({ type: 'voices-unjudged', most })),
     unfinished: new UnfinishedMessages(),
     waiting: new WaitingBytes(),
     tap: recordings === undefined ? tap : (stream) => joinTaps(recordings.tap(stream), tap?.(stream)),

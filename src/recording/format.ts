@@ -263,6 +263,10 @@ const eventSchemas: { [Type in RecordedType]: z.ZodObject<{ type: z.ZodLiteral<T
       .enum(['device', 'service'])
       .optional()
       .describe('A proxy judged: this side broke the rule that `code` names.'),
+    agoMs: z
+      .number()
+      .optional()
+      .describe('How long ago it was heard in the AI’s audio; below 0 it is still to be played.'),
   }),
   close: close.extend({
     t,

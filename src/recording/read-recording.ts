@@ -2,7 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type * as z from 'zod';
 import { wavHeaderBytes } from '../audio/wav/wav-header.ts';
-import { loadPcm } from '../audio/wav/wav-source.ts';
+import { loadPcm, openWavFile } from '../audio/wav/wav-source.ts';
 import { readFailure, refusal, systemCode } from '../files/refusal.ts';
 import { bytesPerSample, msForBytes } from '../protocol/audio-format.ts';
 import { parseJson } from '../protocol/parse-json.ts';
@@ -74,12 +74,16 @@ export async function readRecording(folder: string): Promise<Recording> {
 const longestCallMs = 60 * 60_000;
 
 /**
- * Reads a stereo WAV of any rate as a recording that has nothing but its audio: the user left, the AI right; `swap`: the
- * other way. Throws `bad-input` for a file that is no such WAV, or is longer than an hour.
+ * Reads a WAV of any rate as a recording that has nothing but its audio: the user left, the AI right; `swap`: the other way.
+ * A mono WAV is the AI's. Throws `bad-input` for a file that is no such WAV, or is longer than an hour.
  */
 export async function readCall(path: string, { swap }: { swap: boolean }): Promise<Recording> {
-  const read = (only: 'left' | 'right') => loadPcm(path, { only, maxMs: longestCallMs });
-  const audio = { out: await read(swap ? 'right' : 'left'), in: await read(swap ? 'left' : 'right') };
+  const read = (only?: 'left' | 'right') => loadPcm(path, { only, maxMs: longestCallMs });
+  const isMono = (await openWavFile(path)).description.channels === 1;
+  if (isMono && swap) throw refusal(path, 'it has 1 channel, and --swap needs 2');
+  const audio = isMono
+    ? { out: Buffer.alloc(0), in: await read() }
+    : { out: await read(swap ? 'right' : 'left'), in: await read(swap ? 'left' : 'right') };
   const durationMs = Math.max(msForBytes(audio.out.length), msForBytes(audio.in.length));
   return {
     folder: path,

@@ -105,6 +105,10 @@ function describe(event: EmulatorEvent): SaidWords {
     }
     case 'shared-back':
       return say('self', 'shared', `state is back after ${secondsText(event.awayMs)}`);
+    case 'voices-unjudged': {
+      const others = `more than ${event.most} voices at once: how the others sound is not judged; format and pace are`;
+      return say('self', 'voices', others);
+    }
     case 'shared-warning':
       return say('self', 'shared', escapeText(event.why));
     case 'recording-failed':

@@ -168,6 +168,7 @@ const sessionEvents: DescribedEvents<SessionEvent, 't'> = {
       message: 'string: what it is',
       'hint?': 'string: what to do',
       'side?': 'string: device or service, in a proxy',
+      'agoMs?': 'number: how long ago it was heard in the AI’s audio; below 0 it is still to be played',
     },
   },
   close: {
@@ -378,6 +379,10 @@ const emulatorEvents: DescribedEvents<EmulatorEvent & EmulatorEventBody, Emulato
     says: 'The shared state is back.',
     fields: { awayMs: 'number: for how long it was away' },
   },
+  'voices-unjudged': {
+    says: 'More voices at once than are listened to: how the others sound is not judged. Once.',
+    fields: { most: 'number: how many are listened to at once' },
+  },
   'shared-warning': {
     says: 'Something about the shared state to mend.',
     fields: { why: 'string: what it is' },
@@ -411,6 +416,7 @@ function voiceFinding(side: string) {
       'advice?': 'string: what to do, where it depends on what was found',
       'atMs?': 'number: where it is in the audio; missing if it is about all of it',
       'lengthMs?': 'number: how long it is',
+      'agoMs?': 'number: how long ago it was heard; below 0 it is still to be played',
       'figure?': 'object: value and unit of what was measured',
     },
   } as const;

@@ -66,7 +66,14 @@ export function resultText(
   return `${result} in ${secondsText(elapsedMs, 1)}`;
 }
 
-function voiceRows({ voice }: SessionSummary): [string, string][] {
+/** The same of a voice alone: a WAV, or what was recorded without a summary of it. */
+export function voiceLines(voice: VoiceSummary, style: Style): string[] {
+  return voiceRows({ voice }).map(([name, text]) => `${style.dim(name.padEnd(voiceColumns))}${text}`);
+}
+
+const voiceColumns = 12;
+
+function voiceRows({ voice }: Pick<SessionSummary, 'voice'>): [string, string][] {
   if (voice === undefined) return [];
   const texts = [
     ...measuresText(voice),

@@ -9,6 +9,8 @@ export interface Picture extends Timeline {
   dialogue: Pick<Dialogue, 'overlaps' | 'turns' | 'noises'>;
   /** The loudest amplitude, 0 to 1, of each column. */
   peaks: { out: readonly number[]; in: readonly number[] };
+  /** Where something is wrong with the sound of the AI. */
+  sounds: readonly { t: number }[];
   events: readonly RecordedEvent[];
 }
 
@@ -158,6 +160,7 @@ const markNames: Record<string, string> = {
   m: 'message',
   y: 'the AI yields',
   f: 'false stop',
+  k: 'AI sound',
   c: 'connected',
   r: 'retry',
   w: 'warning',
@@ -169,6 +172,8 @@ const markNames: Record<string, string> = {
 
 function markOf(event: RecordedEvent): string | undefined {
   // A rule that a side broke, as a proxy saw it.
+  // What was found in the AI's audio is marked where it is heard.
+  if (event.type === 'warning' && event.agoMs !== undefined) return undefined;
   if (event.type === 'warning') return event.side === undefined ? 'w' : event.side === 'device' ? 'd' : 'v';
   if (event.type === 'retry') return 'r';
   if (event.type === 'close') return 'x';
@@ -176,7 +181,7 @@ function markOf(event: RecordedEvent): string | undefined {
   return { connected: 'c', status: 's', error: 'e', malformed: 'e' }[event.category] ?? 'm';
 }
 
-function drawMarks({ events, dialogue }: Picture, columns: number, toColumn: ToColumn) {
+function drawMarks({ events, dialogue, sounds }: Picture, columns: number, toColumn: ToColumn) {
   const cells = canvas(columns);
   const order = Object.keys(markNames);
   const found = new Set<string>();
@@ -186,6 +191,7 @@ function drawMarks({ events, dialogue }: Picture, columns: number, toColumn: ToC
       t: yieldMs === null ? null : startMs + yieldMs,
     })),
     ...dialogue.noises.map(({ stoppedAtMs }) => ({ mark: 'f', t: stoppedAtMs })),
+    ...sounds.map(({ t }) => ({ mark: 'k', t })),
   ];
   const marked = [...events.map((event) => ({ mark: markOf(event), t: event.t })), ...stops];
   for (const { mark, t } of marked) {

@@ -80,6 +80,8 @@ export type EmulatorEventBody =
     }
   /** Something wrong with the audio of a side; in a proxy also with that of the service. */
   | ({ type: VoiceEvent<'finding'>; stream: number; device: string } & FoundInVoice)
+  /** More than `most` voices at once: how the others sound is not judged. Their format and pace are. Emitted once. */
+  | { type: 'voices-unjudged'; most: number }
   /** How a side sends: after two seconds of audio, and at each change. */
   | ({ type: VoiceEvent<'verdict'>; stream: number; device: string } & VoiceVerdict)
   /** `remarks`: advice for the developer of the device. */
@@ -232,6 +234,7 @@ const levels: Readonly<Record<EmulatorEventBody['type'], EventLevel>> = {
   'fault-struck': 'warning',
   'device-finding': 'warning',
   'service-finding': 'warning',
+  'voices-unjudged': 'warning',
   'device-verdict': 'info',
   'service-verdict': 'info',
   'stream-closed': 'info',

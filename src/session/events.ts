@@ -46,8 +46,11 @@ export type SessionEventBody =
   | { type: 'gap'; ms: number; atMs?: number | undefined }
   /** The measurements so far, about once a second while audio flows. */
   | ({ type: 'figures' } & Figures & PlaybackFigures)
-  /** `side`: a proxy judged that this side broke the rule that `code` names. */
-  | { type: 'warning'; code: string; message: string; hint?: string; side?: Side }
+  /**
+   * `side`: a proxy judged that this side broke the rule that `code` names. `agoMs`: how long ago it was heard, if it is about a
+   * place in the AI's audio; below 0 it is still to be played.
+   */
+  | { type: 'warning'; code: string; message: string; hint?: string; side?: Side; agoMs?: number }
   /** `from`: the side that closed first, or vanished. */
   | { type: 'close'; code: number; reason: string; name: string; from?: Side }
   | ({ type: 'summary' } & SessionSummary);

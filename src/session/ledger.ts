@@ -101,8 +101,11 @@ export function createLedger(
     emitTo(body, latest);
   };
   const voice = judgesVoice
-    ? createServiceVoice(({ finding, remark }, at) =>
-        emit({ type: 'warning', code: finding, message: remark }, at),
+    ? createServiceVoice(({ finding, remark, agoMs }, at) =>
+        emit(
+          { type: 'warning', code: finding, message: remark, ...(agoMs === undefined ? {} : { agoMs }) },
+          at,
+        ),
       )
     : undefined;
   const tracks = judgesVoice ? createTwoTracks() : undefined;

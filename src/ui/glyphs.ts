@@ -20,6 +20,8 @@ export interface Glyphs {
   done: string;
   bargeIn: string;
   gap: string;
+  /** Something that was found in the sound of a voice. */
+  sound: string;
   now: string;
   dot: string;
   next: string;
@@ -46,6 +48,7 @@ const unicode: Glyphs = {
   done: '○',
   bargeIn: '▲',
   gap: '╳',
+  sound: '◆',
   now: '▏',
   dot: '·',
   next: '›',
@@ -74,6 +77,7 @@ const ascii: Glyphs = {
   done: '-',
   bargeIn: '^',
   gap: 'x',
+  sound: '!',
   now: '|',
   dot: '.',
   next: '>',

@@ -14,7 +14,8 @@ type EventOf<Type extends SessionEvent['type']> = Extract<SessionEvent, { type: 
 /** A marked moment on the timeline. */
 export interface TimelineMark {
   t: number;
-  what: 'barge-in' | 'gap';
+  /** `barge-in`, `gap`, or what was found in the AI's audio, such as `click`. */
+  what: string;
 }
 
 /** The state of the screen of a session. */
@@ -83,6 +84,9 @@ function reduceEvent(model: StreamModel, event: SessionEvent): StreamModel {
         isSpeaking: event.state === 'start',
         marks: event.bargeIn ? mark(listed, { t: event.t, what: 'barge-in' }) : listed.marks,
       };
+    case 'warning':
+      if (event.agoMs === undefined) return listed;
+      return { ...listed, marks: mark(listed, { t: event.t - event.agoMs, what: event.code }) };
     case 'gap':
       return { ...listed, marks: mark(listed, { t: event.atMs ?? event.t, what: 'gap' }) };
     case 'figures':
@@ -100,7 +104,8 @@ function rowsOf(event: SessionEvent): NewRow[] {
 }
 
 function mark({ marks }: StreamModel, added: TimelineMark): readonly TimelineMark[] {
-  return [...marks.filter(({ t }) => t > added.t - timelineSpanMs), added];
+  const kept = [...marks.filter(({ t }) => t > added.t - timelineSpanMs), added];
+  return kept.toSorted((a, b) => a.t - b.t);
 }
 
 /** Audio goes into the meter, the timeline, and one row of the list that grows until something else happens. */

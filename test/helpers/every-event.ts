@@ -80,6 +80,7 @@ const emulatorEvents: Bodies<EmulatorEvent> = {
   remark: { ...of, ...judged },
   'shared-away': { why: 'ECONNREFUSED' },
   'shared-back': { awayMs: 3_000 },
+  'voices-unjudged': { most: 16 },
   'shared-warning': { why: 'Redis evicts keys' },
   'recording-failed': { stream: 3, why: 'no space left' },
   bug: {

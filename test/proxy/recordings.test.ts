@@ -101,6 +101,7 @@ describe('a proxy that records', () => {
       turns: [],
       dialogue: { overlaps: [], turns: [], noises: [] },
       gaps: [],
+      sounds: [],
       peaks,
     };
     expect(timelineLines(picture, { ascii: true, style: createStyle(false) }).join('\n')).toContain(

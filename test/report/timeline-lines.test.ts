@@ -16,6 +16,7 @@ const picture: Picture = {
   ],
   dialogue: { overlaps: [], turns: [], noises: [] },
   gaps: [{ startMs: 3_000, endMs: 3_200 }],
+  sounds: [],
   peaks: { out: loud(2, 18), in: loud(24, 39, 0.06) },
   events: [
     { t: 100, type: 'message', category: 'connected', kind: 'service_voice_connected', body: {} },
@@ -52,4 +53,15 @@ test.each([1, 60_000, 5_400_000])('a picture of %i ms is no wider than it may be
   ] satisfies RecordedEvent[];
   for (const line of timelineLines({ ...picture, durationMs, events }, { ascii: false, style }))
     expect([...line].length).toBeLessThanOrEqual(60);
+});
+
+test('what is found in the AI’s audio is marked where it is heard, and not where it was told', () => {
+  const events = [
+    { t: 3_800, type: 'warning', code: 'click', message: 'clicks', agoMs: 800 },
+  ] satisfies RecordedEvent[];
+  const lines = timelineLines(
+    { ...picture, gaps: [], events, sounds: [{ t: 3_000 }] },
+    { ascii: true, style },
+  );
+  expect(lines.slice(-2)).toEqual([`events${' '.repeat(32)}k`, '        k AI sound']);
 });

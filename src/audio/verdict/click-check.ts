@@ -42,13 +42,16 @@ export class ClickCheck {
   /** Takes what prediction found. */
   note({ at, times, dbov }: Predicted): void {
     if (times < unexplained || this.isAtSilence(at)) return;
+    const place = this.audio.base + at;
+    const isAtSeam = this.audio.isSeam(place);
+    // What is sent twice is told of as a repeat, or it is as good as silent.
+    if (isAtSeam && this.audio.isRepeat(place)) return;
     const beside = Math.min(this.levelOf(at - 4 - soundSamples), this.levelOf(at + 16));
     if (this.count === most) this.forgetOldest();
-    const place = this.audio.base + at;
     this.places[this.count] = place;
     this.sizes[this.count] = times;
     this.levels[this.count] = Math.min(dbov + heardRangeDb, beside + soundRangeDb);
-    this.seams[this.count] = Number(this.audio.isSeam(place));
+    this.seams[this.count] = Number(isAtSeam);
     this.count += 1;
   }
 

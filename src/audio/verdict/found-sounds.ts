@@ -10,6 +10,8 @@ export interface FoundInVoice {
   /** Where it is in the audio of this side, and how long. Missing if it is about all of it. */
   atMs?: number;
   lengthMs?: number;
+  /** How long ago it was heard when it was found; below 0 it is still to be played. Missing if it is about all of it. */
+  agoMs?: number;
   figure?: { value: number; unit: string };
   /** What to do, where it depends on what was found. Default: the advice of the finding. */
   advice?: string;

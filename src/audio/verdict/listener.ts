@@ -367,10 +367,20 @@ const mostListeners = 16;
 /** Limits how many voices are listened to at once, where there may be thousands of streams. */
 export class ListenerBudget {
   private left = mostListeners;
+  private onFull: ((most: number) => void) | undefined;
+
+  /** `onFull` is called once, for the first voice that nobody listens to. */
+  constructor(onFull?: (most: number) => void) {
+    this.onFull = onFull;
+  }
 
   /** A listener for a voice that begins; undefined if there are too many. */
   take(): Listener | undefined {
-    if (this.left === 0) return undefined;
+    if (this.left === 0) {
+      this.onFull?.(mostListeners);
+      this.onFull = undefined;
+      return undefined;
+    }
     this.left -= 1;
     return new Listener();
   }

@@ -8,6 +8,9 @@ const mostSeams = 256;
 /** Messages shorter than 10 ms: any place is near the beginning of one. */
 const shortestMessage = 160;
 
+/** So many samples are alike only if they are the same. */
+const comparedSamples = 32;
+
 /** The newest samples of a voice, and where its messages begin. Places count from the first sample of the voice. */
 export class RecentAudio {
   readonly samples = new Int16Array(capacity);
@@ -47,5 +50,27 @@ export class RecentAudio {
       if (seam === place) return seam - (this.seams[(index - 1) % mostSeams] as number) >= shortestMessage;
     }
     return false;
+  }
+
+  /** Whether the message that begins here, or the one before it, is sent for the second time. */
+  isRepeat(place: number): boolean {
+    for (let index = this.seamCount - 1; index > Math.max(0, this.seamCount - mostSeams); index -= 1) {
+      if (this.seams[index % mostSeams] !== place) continue;
+      const length = place - (this.seams[(index - 1) % mostSeams] as number);
+      return this.isSame(place, length) || this.isSame(place - length, length);
+    }
+    return false;
+  }
+
+  /** Whether the samples from this place on are those of so many samples before, and no silence. */
+  private isSame(place: number, lag: number): boolean {
+    const from = place - this.base;
+    if (from - lag < 0 || from + comparedSamples > this.count) return false;
+    let isVaried = false;
+    for (let at = from; at < from + comparedSamples; at += 1) {
+      if (this.samples[at] !== this.samples[at - lag]) return false;
+      if (this.samples[at] !== this.samples[from]) isVaried = true;
+    }
+    return isVaried;
   }
 }

@@ -4,6 +4,7 @@ import { LatestLevel } from '../latest-level.ts';
 import { EchoCheck } from './echo-check.ts';
 import { type FoundInVoice, FoundSounds, type VoiceJudgement } from './found-sounds.ts';
 import type { HeardSound } from './heard.ts';
+import { HeardAt } from './heard-at.ts';
 import {
   type JudgedPace,
   type JudgedPaceFinding,
@@ -79,6 +80,7 @@ export class VoiceCheck {
   private readonly pcm: PcmCheck;
   private readonly found = new Set<Found>();
   private readonly sounds = new FoundSounds();
+  private readonly heardAt = new HeardAt();
   /** Hears how the voice sounds; null if too many others are listened to, undefined before its first message. */
   private listener: Listener | null | undefined;
   private echo: EchoCheck | undefined;
@@ -126,6 +128,7 @@ export class VoiceCheck {
     this.lastAt = ms;
     this.level.note(message);
     this.pace.push(message.length, now);
+    this.heardAt.note(this.passed, message.length, now);
     if (this.nextJudgeAt < 0) this.nextJudgeAt = ms + judgeEveryMs;
     else if (ms >= this.nextJudgeAt) this.isDue = true;
     if (this.kept !== undefined && this.keptLength < keptBytes) this.keep(this.kept, message);
@@ -146,7 +149,7 @@ export class VoiceCheck {
     const remark = findingText(finding, this.options.from);
     if (remark === undefined || this.found.has(finding)) return nothing;
     this.found.add(finding);
-    return this.sounds.add({ finding, remark, atMs: Math.round(msForBytes(this.passed)) });
+    return this.enter({ finding, remark, atMs: Math.round(msForBytes(this.passed)) });
   }
 
   /** The reply that is arriving, if there is one, is interrupted: its end is nobody's mistake. */
@@ -289,7 +292,7 @@ export class VoiceCheck {
     const atMs = Math.max(0, Math.round(msForBytes(this.passed)) - 1_000);
     const value = Math.round(found.gainDb);
     const remark = `${text} (${(atMs / 1_000).toFixed(2)} s: ${found.delayMs} ms late, ${value} dB)`;
-    return this.sounds.add({
+    return this.enter({
       finding: 'user-echo',
       remark,
       atMs,
@@ -317,17 +320,23 @@ export class VoiceCheck {
     if (text === undefined) return nothing;
     const atMs = Math.round(at / samplesPerMs);
     const remark = `${text} (${(atMs / 1_000).toFixed(2)} s: ${Math.round(figure.value * 10) / 10} ${figure.unit})`;
-    const one: FoundInVoice = {
+    const one = {
       ...{ finding: kind, remark, atMs, figure },
       lengthMs: Math.round(length / samplesPerMs),
-      ...(isCertain ? {} : { isDoubtful: true }),
+      ...(isCertain ? {} : { isDoubtful: true as const }),
     };
-    return this.sounds.add(one);
+    return this.enter(one);
   }
 
   /** Whether a reply arrives at the pace of another rate: its voice is not what it sounds like. */
   private hasOtherPace(): boolean {
     return this.isService && judgeReplyRate(this.pace.latestReport(), this.facts()) !== undefined;
+  }
+
+  /** Keeps what was found at a place; returns it if it is news. */
+  private enter(one: FoundInVoice & { atMs: number }): readonly FoundInVoice[] {
+    const agoMs = Math.round(this.options.clock.now() - this.heardAt.timeOf(one.atMs));
+    return this.sounds.add({ ...one, agoMs });
   }
 
   /** Whether it was heard in samples that are something else. */

@@ -10,12 +10,13 @@ import { secondsText } from '../../protocol/time-text.ts';
 import type { Manifest, RecordedEvent } from '../../recording/format.ts';
 import { type Recording, readCall, readRecording } from '../../recording/read-recording.ts';
 import type { RecordedScenario } from '../../recording/recorded-scenario.ts';
+import { type RecordedVoice, readVoice } from '../../recording/recorded-voice.ts';
 import { readDialogue, readTimeline, type Timeline } from '../../recording/timeline.ts';
 import { dialogueLines } from '../../report/dialogue-lines.ts';
 import { countText } from '../../report/event-words.ts';
 import { sessionLines } from '../../report/session-lines.ts';
 import { type Style, speaksUnicode } from '../../report/style.ts';
-import { summaryLines } from '../../report/summary-lines.ts';
+import { summaryLines, voiceLines } from '../../report/summary-lines.ts';
 import { labelColumns, timelineLines } from '../../report/timeline-lines.ts';
 import type { ContextOf } from '../command.ts';
 import type { inspectSpec } from './spec.ts';
@@ -32,15 +33,18 @@ export async function run(context: InspectContext): Promise<number> {
     : await readRecording(path);
   const timeline = readTimeline(recording);
   const dialogue = readDialogue(recording);
+  const voice = readVoice(recording);
   for (const problem of recording.problems) await warn(problem);
   for (const path of await writeExports(context, recording, timeline)) await note(`Wrote ${path}`);
   if (json) {
     const { manifest = null, summary = null, events, problems } = recording;
-    await io.stdout.write(jsonLine({ manifest, ...timeline, dialogue, events, summary, problems }));
+    await io.stdout.write(jsonLine({ manifest, ...timeline, dialogue, voice, events, summary, problems }));
     return 0;
   }
   if ([settings.html, settings.har, settings.scenarioOut].some((path) => path !== undefined)) return 0;
-  await io.stdout.write(`${(await describe(context, recording, { ...timeline, dialogue })).join('\n')}\n`);
+  await io.stdout.write(
+    `${(await describe(context, recording, { ...timeline, dialogue, voice })).join('\n')}\n`,
+  );
   return 0;
 }
 
@@ -110,7 +114,7 @@ const mostColumns = 200;
 async function describe(
   { io, settings, style }: InspectContext,
   recording: Recording,
-  { dialogue, ...timeline }: Timeline & { dialogue: Dialogue },
+  { dialogue, voice, ...timeline }: Timeline & { dialogue: Dialogue; voice: RecordedVoice },
 ): Promise<string[]> {
   const width = Math.min(mostColumns, io.stdout.columns ?? defaultColumns);
   const columns = Math.max(20, width - labelColumns);
@@ -121,6 +125,7 @@ async function describe(
     dialogue,
     peaks: { out: peaksOf(audio.out), in: peaksOf(audio.in) },
     events,
+    sounds: voice.moments,
   };
   const ascii = settings.ascii ?? !speaksUnicode(io.env);
   return [
@@ -130,7 +135,8 @@ async function describe(
     '',
     ...timelineLines(picture, { ascii, style }),
     '',
-    ...dialogueLines(dialogue, style),
+    ...(audio.out.length === 0 ? [] : dialogueLines(dialogue, style)),
+    ...(summary?.voice === undefined ? voiceLines(voice, style) : []),
     ...(events.length === 0 ? [] : ['']),
     ...events.flatMap((event: RecordedEvent) => sessionLines(event, style)),
     ...(isCall

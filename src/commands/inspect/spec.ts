@@ -3,11 +3,11 @@ import { defineSpec } from '../command.ts';
 export const inspectSpec = defineSpec({
   name: 'inspect',
   summary:
-    'show the timeline, turn-taking, events and summary of a recording or of a stereo WAV, or export it as a page or a HAR',
+    'show the timeline, turn-taking, voice, events and summary of a recording or of a WAV, or export it as a page or a HAR',
   args: [
     [
       '<recording>',
-      'folder written by stream --record, or a stereo WAV: the user left, the AI right',
+      'folder written by stream --record, or a WAV: the user left, the AI right; mono: the AI',
       'files',
     ],
   ],

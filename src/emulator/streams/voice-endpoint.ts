@@ -95,7 +95,7 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
   const { pingEveryMs = defaultPingEveryMs } = options;
   const heartbeat = startHeartbeat(connections, baseClock, pingEveryMs);
   const own = createOwnLateness(baseClock);
-  const listeners = new ListenerBudget();
+  const listeners = new ListenerBudget((most) => events.emit({ type: 'voices-unjudged', most }));
   const observers = createObservers(() => [...connections].map((one) => observed(one, baseClock)));
   const capacity = createCapacity({ connections, settings: dialect.stream, maxConnections });
   const parts = {

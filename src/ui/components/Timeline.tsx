@@ -83,9 +83,9 @@ function VoiceLines({ label, levels, lines, colour }: VoiceLinesProps) {
   );
 }
 
-/** Time, and marks where the user spoke over the AI and where the AI paused. */
+/** Time, and marks where the user spoke over the AI, where the AI paused, and what was found in its audio. */
 function AxisLine({ model, axis }: { model: StreamModel; axis: TimelineAxis }) {
-  const { bargeIn, gap, minus } = useGlyphs();
+  const { bargeIn, gap, minus, sound } = useGlyphs();
   const cells = Array.from({ length: axis.columns }, () => ' ');
   const put = (at: number, text: string) => {
     for (const [index, character] of [...text].entries()) cells[at + index] = character;
@@ -95,7 +95,7 @@ function AxisLine({ model, axis }: { model: StreamModel; axis: TimelineAxis }) {
   for (const { t, what } of model.marks.toReversed()) {
     const column = columnOf(t, axis);
     if (column === undefined) continue;
-    const sign = what === 'gap' ? gap : bargeIn;
+    const sign = what === 'gap' ? gap : what === 'barge-in' ? bargeIn : sound;
     const name = `${sign} ${what}`;
     const at = Math.min(column, axis.columns - name.length);
     const isFree = Array.from({ length: name.length + 1 }, (_, index) => at + index).every(
@@ -129,7 +129,7 @@ function AxisLine({ model, axis }: { model: StreamModel; axis: TimelineAxis }) {
           );
         }
         return (
-          <Text key={from} color={value === 'gap' ? colours.bad : colours.warning}>
+          <Text key={from} color={value === 'barge-in' ? colours.warning : colours.bad}>
             {text}
           </Text>
         );

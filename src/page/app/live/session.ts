@@ -97,7 +97,8 @@ export function addEventToSession(
   if (event.instance !== undefined) session.instance = event.instance;
   if (event.type === 'message-sent') session.transcript.take(readTranscript(readServiceBody(event.body)), t);
   if (isJudgement(event) && session.judged.length < maxJudged) session.judged.push(words);
-  const mark = markOf(event, t, words);
+  const agoMs = 'agoMs' in event ? (event.agoMs ?? 0) : 0;
+  const mark = markOf(event, Math.max(0, t - agoMs), words);
   if (mark === undefined) return;
   session.marks.push(mark);
   if (session.marks.length > maxMarks * 1.2) session.marks = session.marks.slice(-maxMarks);
