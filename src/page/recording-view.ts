@@ -7,7 +7,7 @@ import { sampleRate } from '../protocol/audio-format.ts';
 import { secondsText } from '../protocol/time-text.ts';
 import type { RecordedEvent, RecordedSummary } from '../recording/format.ts';
 import type { Recording } from '../recording/read-recording.ts';
-import { type RecordedVoice, readVoice } from '../recording/recorded-voice.ts';
+import { judgeRecordedVoice, type RecordedVoice } from '../recording/recorded-voice.ts';
 import { readDialogue, type Timeline } from '../recording/timeline.ts';
 import type { RecordedTurn } from '../recording/turns.ts';
 import { dialogueMedianText, dialogueProblems } from '../report/dialogue-lines.ts';
@@ -31,7 +31,7 @@ export function recordingView(recording: Recording, timeline: Timeline): Recordi
   }
   const { summary, events, problems, manifest } = recording;
   const dialogue = readDialogue(recording);
-  const voice = readVoice(recording);
+  const voice = judgeRecordedVoice(recording);
   const failure = summary?.failure ?? undefined;
   const made = manifest === undefined ? '' : ` ${manifest.version} at ${manifest.startedAt}`;
   return {

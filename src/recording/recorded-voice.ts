@@ -1,8 +1,8 @@
 import { measureLevel } from '../audio/level.ts';
+import { createServiceVoice, type VoiceSummary } from '../audio/verdict/service-voice.ts';
 import type { VoiceFinding } from '../audio/verdict/voice-findings.ts';
 import { bytesForMs } from '../protocol/audio-format.ts';
 import { isInterruption, readServiceMessage } from '../protocol/messages.ts';
-import { createServiceVoice, type VoiceSummary } from '../session/service-voice.ts';
 import { isServiceText } from './format.ts';
 import type { Recording } from './read-recording.ts';
 
@@ -15,7 +15,7 @@ export interface RecordedVoice extends VoiceSummary {
 const frameBytes = bytesForMs(20);
 
 /** Judges the AI's audio as `stream` judges it while it arrives; that of a WAV as if it came in real time. */
-export function readVoice({ isCall, wire, audio, durationMs }: Recording): RecordedVoice {
+export function judgeRecordedVoice({ isCall, wire, audio, durationMs }: Recording): RecordedVoice {
   const moments: RecordedVoice['moments'] = [];
   const voice = createServiceVoice(({ finding, remark, agoMs }, at) => {
     if (agoMs !== undefined) moments.push({ t: Math.max(0, at - agoMs), kind: finding, text: remark });

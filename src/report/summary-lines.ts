@@ -1,7 +1,7 @@
+import type { VoiceSummary } from '../audio/verdict/service-voice.ts';
 import { escapeText } from '../kernel/escape.ts';
 import { secondsText } from '../protocol/time-text.ts';
 import type { AudioTotals, Spread } from '../session/metrics.ts';
-import type { VoiceSummary } from '../session/service-voice.ts';
 import type { SessionSummary } from '../session/summary.ts';
 import { dialogueRows } from './dialogue-lines.ts';
 import { countText } from './event-words.ts';

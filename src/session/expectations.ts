@@ -1,4 +1,5 @@
 import type { VoiceJudgement } from '../audio/verdict/found-sounds.ts';
+import type { VoiceSummary } from '../audio/verdict/service-voice.ts';
 import {
   type AudioLimits,
   audioLimitNames,
@@ -9,7 +10,6 @@ import {
 import type { FailureKind } from '../kernel/failure-kind.ts';
 import { ownValue } from '../protocol/parse-json.ts';
 import type { MetricsSnapshot } from './metrics.ts';
-import type { VoiceSummary } from './service-voice.ts';
 
 /** What a run must show to pass. */
 export interface Expectations extends AudioLimits {

@@ -2,6 +2,7 @@ import type { Dialogue } from '../audio/dialogue/dialogue.ts';
 import { createTwoTracks } from '../audio/dialogue/two-tracks.ts';
 import { measureLevel, roundDbfs } from '../audio/level.ts';
 import type { SpeechMoment } from '../audio/sent-speech.ts';
+import { createServiceVoice } from '../audio/verdict/service-voice.ts';
 import type { VoicectlError } from '../kernel/errors.ts';
 import { describeFailure } from '../kernel/failure-kind.ts';
 import { shortText } from '../kernel/short-text.ts';
@@ -18,7 +19,6 @@ import type { AudioDirection, SessionEventBody } from './events.ts';
 import type { ExpectationVerdict, Observed } from './expectations.ts';
 import { createMetrics, type Metrics, type PlaybackFigures } from './metrics.ts';
 import type { SessionOptions } from './options.ts';
-import { createServiceVoice } from './service-voice.ts';
 import type { SessionSummary } from './summary.ts';
 import { createTranscript } from './transcript.ts';
 

@@ -1,9 +1,9 @@
 import type { Dialogue } from '../audio/dialogue/dialogue.ts';
+import type { VoiceSummary } from '../audio/verdict/service-voice.ts';
 import type { Failure } from '../kernel/failure-kind.ts';
 import type { ReadRateLimit } from '../protocol/rate-limit.ts';
 import type { ExpectationVerdict } from './expectations.ts';
 import type { MetricsSnapshot } from './metrics.ts';
-import type { VoiceSummary } from './service-voice.ts';
 
 /** The result of a session. Times are milliseconds; null if the session did not get that far. */
 export interface SessionSummary extends MetricsSnapshot {

@@ -187,7 +187,7 @@ export function createReply(voice) {
     expect((await dialogueOf('a/both.wav')).figures).toEqual(figures);
   });
 
-  test('reads any rate, and refuses what is no call', async () => {
+  test('reads any rate, and judges a mono WAV as the voice of the AI', async () => {
     const silence = Buffer.alloc(4 * 44_100);
     const header = makeWavHeader({ ...wireFormat, sampleRate: 44_100, channels: 2 }, silence.length);
     writeFileSync(sandbox.path('s.wav'), Buffer.concat([header, silence]));
@@ -196,10 +196,9 @@ export function createReply(voice) {
       figures: { responseMs: null, talkShare: null },
     });
     const ended = await sandbox.runHere(['inspect', fixture('hello.wav')]);
-    expect(ended).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('it has 1 channel, but must have 2'),
-    });
+    expect(ended).toMatchObject({ code: 0, stdout: expect.stringMatching(/^voice +speech -\d+/m) });
+    const swapped = await sandbox.runHere(['inspect', fixture('hello.wav'), '--swap']);
+    expect(swapped).toMatchObject({ code: 2, stderr: expect.stringContaining('--swap needs 2') });
   });
 });
 

@@ -10,7 +10,7 @@ import { secondsText } from '../../protocol/time-text.ts';
 import type { Manifest, RecordedEvent } from '../../recording/format.ts';
 import { type Recording, readCall, readRecording } from '../../recording/read-recording.ts';
 import type { RecordedScenario } from '../../recording/recorded-scenario.ts';
-import { type RecordedVoice, readVoice } from '../../recording/recorded-voice.ts';
+import { judgeRecordedVoice, type RecordedVoice } from '../../recording/recorded-voice.ts';
 import { readDialogue, readTimeline, type Timeline } from '../../recording/timeline.ts';
 import { dialogueLines } from '../../report/dialogue-lines.ts';
 import { countText } from '../../report/event-words.ts';
@@ -33,7 +33,7 @@ export async function run(context: InspectContext): Promise<number> {
     : await readRecording(path);
   const timeline = readTimeline(recording);
   const dialogue = readDialogue(recording);
-  const voice = readVoice(recording);
+  const voice = judgeRecordedVoice(recording);
   for (const problem of recording.problems) await warn(problem);
   for (const path of await writeExports(context, recording, timeline)) await note(`Wrote ${path}`);
   if (json) {

@@ -1,12 +1,12 @@
 import type { Dialogue } from '../../audio/dialogue/dialogue.ts';
 import { dialogueRules } from '../../audio/dialogue/rules.ts';
 import { type Level, measureLevel } from '../../audio/level.ts';
+import { createServiceVoice } from '../../audio/verdict/service-voice.ts';
 import { weighPart } from '../../kernel/part-bytes.ts';
 import { bytesForMs } from '../../protocol/audio-format.ts';
 import type { ServiceMessage } from '../../protocol/messages.ts';
 import { judgeHold, measureTurns } from '../dialogue-verdicts.ts';
 import { type ExpectationVerdict, judgeClean, verdict } from '../expectations.ts';
-import { createServiceVoice } from '../service-voice.ts';
 import { createAwaited, eventText } from './awaited.ts';
 import type { Absence, TurnPlan } from './conversation-plan.ts';
 import { findMismatch } from './field-match.ts';

@@ -1,7 +1,7 @@
-import type { Level } from '../audio/level.ts';
-import type { FoundInVoice, VoiceJudgement } from '../audio/verdict/found-sounds.ts';
-import type { VoiceMeasures } from '../audio/verdict/listener.ts';
-import { VoiceCheck } from '../audio/verdict/voice-check.ts';
+import type { Level } from '../level.ts';
+import type { FoundInVoice, VoiceJudgement } from './found-sounds.ts';
+import type { VoiceMeasures } from './listener.ts';
+import { VoiceCheck } from './voice-check.ts';
 
 /** What was found in the AI's audio. */
 export interface VoiceSummary extends VoiceMeasures {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { measureLevel } from '../../src/audio/level.ts';
-import { createServiceVoice } from '../../src/session/service-voice.ts';
-import { encodings, speechPcm } from '../helpers/device-audio.ts';
+import { measureLevel } from '../../../src/audio/level.ts';
+import { createServiceVoice } from '../../../src/audio/verdict/service-voice.ts';
+import { encodings, speechPcm } from '../../helpers/device-audio.ts';
 
 /** A service that sends this, in frames of 20 ms, to a device that sends that. */
 function hear(reply: Buffer, said: Buffer = Buffer.alloc(0)) {
