@@ -136,16 +136,19 @@ describe.each(kinds)('what an observer of the page throws at the %s', (kind) => 
 
 test('what a tap throws for a ping ends that stream, and the other ones are pinged', async () => {
   const pinged = new Set<number | undefined>();
+  let isBroken = false;
   const service = await startEmulator({
     pingEveryMs: 20,
     tap: (stream) => ({
       message({ opcode }) {
         if (opcode === 'ping') pinged.add(stream);
-        if (opcode === 'ping' && stream === 1) broken();
+        if (isBroken && opcode === 'ping' && stream === 1) broken();
       },
     }),
   });
   const [bad, good] = [await connect(service), await connect(service)];
+  await Promise.all([bad.connected, good.connected]);
+  isBroken = true;
   expect(await bad.closed).toMatchObject({ code: 1011 });
   expect(bugsOf(service)).toMatchObject([{ stream: 1 }]);
   await expect.poll(() => [...pinged]).toEqual([1, 2]);
