@@ -1,7 +1,7 @@
 /** What each session of a load run does, by the name of the task. */
 export const loadTasks = {
-  talk: 'speaks the file, hears the reply, and again while --hold lasts',
-  listen: 'sends silence and listens while --hold lasts',
+  talk: 'speaks the file, hears the reply, and repeats this during --hold',
+  listen: 'sends silence and listens during --hold',
   'barge-in': 'talks, and interrupts the first reply to each turn by speaking again',
   storm: 'opens its stream; then all streams are cut at once and connect again',
   tokens: 'requests a token and nothing else',

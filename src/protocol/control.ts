@@ -167,7 +167,7 @@ export const controlOperations = {
   health: {
     method: 'GET',
     path: '/health',
-    summary: 'Whether the emulator runs',
+    summary: 'Whether the emulator is running',
     response: z.object({ status: z.literal('ok'), version: z.string() }),
   },
   state: {

@@ -49,7 +49,7 @@ const tokenSchema = z
         error: `expected claims other than ${reservedClaims.join(', ')}`,
       })
       .default({})
-      .describe('Claims beside those of the specification'),
+      .describe('Claims that the specification does not have'),
     jti: z
       .boolean()
       .default(true)

@@ -295,7 +295,7 @@ const liveStreamFaults = {
   }),
   deaf: fault({
     at: 'live',
-    summary: 'the service stops reading, so that the client’s socket fills up; it goes on sending',
+    summary: 'the service stops reading, so that the socket of the device fills up; it goes on sending',
     parameters: after,
   }),
 } as const satisfies Record<string, FaultSpec>;

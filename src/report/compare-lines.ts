@@ -33,7 +33,7 @@ export function comparisonText(comparison: RunComparison): string {
       if (noun !== 'figure') return `${count('unknown', noun)} cannot be judged now`;
       const isNew = figures.some(({ noise, isNoiseKnown }) => noise !== null && !isNoiseKnown);
       const why = isNew
-        ? [`${a.name} has ${countText(a.runs, 'run')}, and runs differ by themselves; ${fewest} are needed`]
+        ? [`${a.name} has ${countText(a.runs, 'run')}, and no two runs are equal; ${fewest} are needed`]
         : new Set(figures.length === 0 ? ['there are no figures'] : figures.map((one) => one.why));
       return `it cannot be known whether it got worse: ${[...why].join('; ')}`;
     }

@@ -384,7 +384,7 @@ const emulatorEvents: DescribedEvents<EmulatorEvent & EmulatorEventBody, Emulato
     fields: { most: 'number: how many are listened to at once' },
   },
   'shared-warning': {
-    says: 'Something about the shared state to mend.',
+    says: 'A problem with the shared state that has to be fixed.',
     fields: { why: 'string: what it is' },
   },
   'recording-failed': {

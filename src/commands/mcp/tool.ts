@@ -120,6 +120,6 @@ export function reach(name: string, { servers, boundary }: ToolSurroundings): Re
 
 export function unknownServer(id: string, { ids }: Servers): VoicectlError {
   return new VoicectlError('usage', `${id} is neither running nor the URL of a service`, {
-    hint: ids.length === 0 ? 'Start one with the tool start.' : `Running: ${ids.join(', ')}.`,
+    hint: ids.length === 0 ? 'Start one with the `start` tool.' : `Running: ${ids.join(', ')}.`,
   });
 }

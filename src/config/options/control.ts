@@ -33,7 +33,7 @@ export const controlSettings = {
     key: 'metrics',
     parse: parseInteger(0, 65_535),
     flagOnly: true,
-    help: 'serve the metrics of the run on this port while it lasts; 0 takes a free one',
+    help: 'serve the metrics on this port during the run; 0 picks a free one',
   }),
   onStream: define({
     commands: [...streamControllers, 'emulator fault'],

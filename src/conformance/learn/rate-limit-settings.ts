@@ -25,7 +25,7 @@ export const rateLimitSettings: readonly Setting[] = [
     how: 'what is left 30 and 61 s after the first request of a device, and the time of the reset',
     infer: inferWindow,
   },
-  notProbed('rateLimit.counts', 'the answers over the limit look alike either way'),
+  notProbed('rateLimit.counts', 'the answers over the limit look the same either way'),
   {
     path: 'rateLimit.countsInvalid',
     steps: ['E2', 'E4', 'E7', 'E10', 'E11'],

@@ -71,7 +71,7 @@ export const learnedStreamSettings: readonly Setting[] = [
   {
     path: 'stream.maxMessageBytes',
     steps: ['M1', 'M2', 'M3'],
-    how: 'text of 64 KiB, 1 MiB and a byte, and 16 MiB in the place of a token: a bracket',
+    how: 'text of 64 KiB, 1 MiB and a byte, and 16 MiB instead of a token: a bracket',
     infer: inferLargestMessage,
   },
   {
@@ -99,7 +99,7 @@ export const learnedStreamSettings: readonly Setting[] = [
   {
     path: 'stream.oddBytes',
     steps: ['S3'],
-    how: 'a message of 641 bytes: a close shows; carried or dropped looks alike',
+    how: 'a message of 641 bytes: a close shows; carried and dropped look the same',
     infer(view) {
       const stream = view.stream('S3');
       if (stream === undefined || confirmedAt(stream) === undefined) return undefined;

@@ -47,7 +47,7 @@ export const learnedTokenSettings: readonly Setting[] = [
   {
     path: 'token.extraClaims',
     steps: grantSteps,
-    how: 'claims beside those of the specification that are the same in each token',
+    how: 'claims that the specification does not have, if they are the same in each token',
     infer: ({ grants }) => {
       if (claimsOf(grants[0]) === undefined) return undefined;
       const extra = grants.map((grant) => extraClaims(grant));

@@ -42,7 +42,7 @@ export const thoroughSteps: readonly Step[] = [
   ...messageSizes.map(
     (bytes, index): Step => ({
       id: `M${index + 1}`,
-      title: `a text message of ${Math.floor(bytes / kibibyte)} KiB in the place of a token`,
+      title: `a text message of ${Math.floor(bytes / kibibyte)} KiB instead of a token`,
       level: 'thorough',
       cost: oneConnection,
       async run(ask) {

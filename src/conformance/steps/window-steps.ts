@@ -38,7 +38,7 @@ export const exhaustSteps: readonly Step[] = [
     run: exhaust,
   },
   {
-    ...{ id: 'X61', title: 'the same device after its window', level: 'exhaust', cost: oneToken },
+    ...{ id: 'X61', title: 'the same device, after its window has passed', level: 'exhaust', cost: oneToken },
     device: 'exhausted',
     uses: ['X'],
     after: { step: 'X', ms: afterMs },

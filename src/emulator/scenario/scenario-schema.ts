@@ -128,7 +128,7 @@ export const scenarioSchema = z
         z.strictObject(part).refine((one) => !isEndless(one), wait),
       )
       .default({})
-      .describe('Steps for single devices, in place of the common ones'),
+      .describe('Steps for single devices, instead of the common ones'),
   })
   .refine((one) => !isEndless(one), wait)
   .meta({ title: 'voicectl scenario', description: 'What the emulated service does, step by step' });

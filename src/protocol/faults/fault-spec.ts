@@ -3,7 +3,7 @@ import { durationSchema } from '../duration.ts';
 
 /** Where a fault strikes. Its count and its probability are about these opportunities. */
 export const faultPoints = {
-  connection: 'each new connection of a device, as long as it lasts',
+  connection: 'each new connection of a device, until it ends',
   token: 'each token request with a valid body',
   upgrade: 'each WebSocket upgrade',
   authorise: 'each token that is presented on a stream',

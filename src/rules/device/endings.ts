@@ -44,7 +44,7 @@ function judgeReturn(seen: readonly Seen[]): Finding | undefined {
     );
   if (growsApart(times) === false)
     return fail(
-      `after repeated interruptions it reconnected after ${waitsText(times)}: the waits do not grow`,
+      `interrupted repeatedly, it reconnected after ${waitsText(times)}: the waits do not grow`,
       evidence,
     );
   const [back] = returns;

@@ -130,7 +130,7 @@ function requireComparable(a: RunSet, b: RunSet): void {
   const missing = newest(a).items.filter(({ id }) => !ids.has(id) && !isBeside(id));
   if (missing.length > 0)
     throw notComparable(
-      `${b.name} does not judge ${missing.length} of what ${a.name} judges, such as ${missing[0]?.id}`,
+      `${b.name} lacks verdicts (${missing.length}) that ${a.name} has, such as ${missing[0]?.id}`,
       'Only runs with the same level and the same selection of rules can be compared.',
     );
 }

@@ -39,7 +39,7 @@ export function loadFamilies(progress: LoadProgress | undefined): MetricFamily[]
     counter('voicectl_load_received_bytes', 'AI audio, in bytes', [{ labels: {}, value: bytesIn }]),
     {
       name: 'voicectl_load_time_seconds',
-      help: 'Times of the run, by metric; those of what did not finish are ages',
+      help: 'Times of the run, by metric; ages for what did not finish',
       type: 'histogram',
       samples: loadMetricNames.flatMap((metric) => {
         const times = metrics.get(metric);

@@ -638,7 +638,7 @@ const cases: Case[] = [
   [
     'D9',
     'at intervals that do not grow',
-    'fail: after repeated interruptions it reconnected after 2.0 s, 2.0 s, 2.0 s: the waits do not grow (X2 X3 X4 X5 X6 X7 X8 X9)',
+    'fail: interrupted repeatedly, it reconnected after 2.0 s, 2.0 s, 2.0 s: the waits do not grow (X2 X3 X4 X5 X6 X7 X8 X9)',
     seenAs(
       ...Array.from({ length: 5 }, (_, index) => [
         asks({ at: index * 2_000, token: jwt(`t${index}`) }),
