@@ -6,6 +6,7 @@ import type {
   SecondTimes,
 } from '../runs/load/summary.ts';
 import { addBaseline, type BaselineResult } from './compare-page.ts';
+import { countText } from './event-words.ts';
 import { type Html, html } from './html.ts';
 import { loadPlanLines, measuredText, msText, percentText } from './load-lines.ts';
 import {
@@ -66,7 +67,8 @@ function verdictOfLoad({ invalid, stopped, thresholds }: LoadSummary): ReportPag
   const crossed = thresholds.filter(({ holds }) => !holds);
   const early = stopped === null ? '' : ` Ended early: ${stopped}.`;
   if (invalid.length > 0) {
-    const text = `Nothing can be said about the service: ${invalid.join('; ')}.${early}`;
+    const more = invalid.length === 1 ? '' : `, and ${countText(invalid.length - 1, 'more reason')}`;
+    const text = `Nothing can be said about the service: ${invalid[0]}${more}.${early}`;
     return { tone: 'bad', word: 'Not valid', text };
   }
   if (crossed.length > 0)
@@ -87,10 +89,10 @@ function itemsOf({ thresholds, invalid }: LoadSummary): ReportItem[] {
     ...invalid.map(
       (message, index): ReportItem => ({
         id: `invalid-${index + 1}`,
-        title: 'the measurement is not valid',
+        title: message,
         tone: 'bad',
         verdict: 'not valid',
-        message,
+        message: '',
       }),
     ),
     ...thresholds.map((threshold, index): ReportItem => {

@@ -26,7 +26,7 @@ export function reportPage({ title, heading, verdict, facts, body, remark, style
     title,
     style,
     body: html`<main>
-<header class="verdict ${verdict.tone}"><p class="word">${verdict.word}</p><div><h1>${heading}</h1>
+<header class="verdict ${verdict.tone}"><p class="word">${verdict.word}</p><div><h1>${breakable(heading)}</h1>
 <p>${verdict.text}</p></div></header>
 <dl class="facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
 ${body}
@@ -88,7 +88,16 @@ ${evidence === undefined || evidence.details.length === 0 ? '' : html`<details${
 
 /** Lines as they are; each is escaped as text. */
 export function linesBlock(lines: readonly string[], label: string): Html {
-  return html`<pre tabindex="0" role="region" aria-label="${label}">${lines.map((line) => html`${line}${trusted('\n')}`)}</pre>`;
+  return html`<pre tabindex="0" role="region" aria-label="${label}">${lines.map((line) => html`${breakable(line)}${trusted('\n')}`)}</pre>`;
+}
+
+/** A shorter line fits the narrowest page. */
+const longLine = 40;
+
+/** A line without spaces may break after a sign, and not within a word. */
+function breakable(line: string): Html {
+  if (line.length <= longLine) return html`${line}`;
+  return html`${line.split(/(?<=[,:;/{}()&?=._-])/).map((part, index) => (index === 0 ? part : html`<wbr>${part}`))}`;
 }
 
 /** A table that scrolls by itself where the page is narrow. */

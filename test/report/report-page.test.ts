@@ -33,6 +33,24 @@ async function overflows(page: Page): Promise<number[]> {
   return wide;
 }
 
+/** Words that a page breaks within, at 400 px and with everything open. */
+async function brokenWords(page: Page): Promise<string[]> {
+  await page.setViewportSize({ width: 400, height: 900 });
+  return page.evaluate<string[]>(`(() => {
+    const broken = [];
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      for (const { 0: word, index } of texts.currentNode.data.matchAll(/\\p{L}{2,20}/gu)) {
+        const range = document.createRange();
+        range.setStart(texts.currentNode, index);
+        range.setEnd(texts.currentNode, index + word.length);
+        if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) broken.push(word);
+      }
+    }
+    return broken;
+  })()`);
+}
+
 /** What stands first, what stands open, and what is folded, before anybody has clicked. */
 const read = (page: Page) =>
   page.evaluate<{ word: string; top: number; open: string[]; folded: string[] }>(`(() => {
@@ -91,6 +109,7 @@ describe.skipIf(!hasBrowser)('the report in HTML', () => {
       expect(shown.filter((kind) => kind === 'pass')).toEqual([]);
       expect(folded.filter((kind) => kind === 'fail')).toEqual([]);
       expect(await overflows(page)).toEqual([]);
+      expect(await brokenWords(page)).toEqual([]);
       expect(await wrongWith(page)).toEqual([]);
     },
     60_000,

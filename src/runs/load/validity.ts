@@ -49,7 +49,7 @@ function touchedText(
   const all = (finished?.count ?? 0) + (unfinished?.count ?? 0);
   const count = touched[metric] ?? 0;
   return count > mostTouched * all
-    ? [`${count} of ${all} times of ${metric} have a pause of this machine in them (at most 1 %)`]
+    ? [`${count} of ${all} ${metric} times include a pause of this machine (at most 1 %)`]
     : [];
 }
 
