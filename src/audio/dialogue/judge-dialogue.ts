@@ -90,10 +90,22 @@ function groupReplies(ai: readonly AiSpeech[], turns: readonly SoundSpan[]): Rep
   const replies: { startMs: number; endMs: number; speech: AiSpeech[] }[] = [];
   for (const speech of ai) {
     const last = replies.at(-1);
+    // A turn ends a reply: in a pause of it, or by interrupting it.
+    const isEndedBy = ({ startMs, endMs }: SoundSpan, before: AiSpeech) =>
+      endMs <= speech.startMs + rules.earlyMs &&
+      (endMs > before.endMs ||
+        (isCutBy(startMs, before) && speech.startMs - before.endMs >= rules.turnPauseMs));
+    const isCutBy = (turnStartMs: number, { startMs, endMs, end }: AiSpeech) =>
+      end === 'cut' &&
+      turnStartMs > startMs &&
+      turnStartMs < endMs &&
+      endMs - turnStartMs < rules.neverYieldsMs;
+    const before = last?.speech.at(-1);
     const goesOn =
       last !== undefined &&
+      before !== undefined &&
       speech.startMs - last.endMs < rules.replyPauseMs &&
-      !turns.some(({ endMs }) => endMs > last.endMs && endMs <= speech.startMs + rules.earlyMs);
+      !turns.some((turn) => isEndedBy(turn, before));
     if (goesOn) {
       last.speech.push(speech);
       last.endMs = speech.endMs;
@@ -157,10 +169,14 @@ function judgeNoise(noise: UserSound, scene: Scene): UserNoise {
   const before = turns.findLast(({ startMs }) => startMs < noise.startMs);
   const met = ai.find(({ startMs, endMs }) => startMs < noise.startMs && endMs > noise.startMs);
   const lastStopMs = Math.max(noise.startMs + (noise.holdMs ?? rules.falseStopMs), noise.endMs);
-  const isStopped = met !== undefined && met.end === 'cut' && met.endMs <= lastStopMs;
-  const resumed = isStopped ? ai.find(({ startMs }) => startMs >= met.endMs && startMs < nextMs) : undefined;
-  const resumedAfterMs = resumed === undefined || !isStopped ? null : resumed.startMs - met.endMs;
-  const isResumed = resumedAfterMs !== null && resumedAfterMs <= rules.resumeMs;
+  const stop = met !== undefined && met.endMs <= lastStopMs ? met : undefined;
+  const resumed = stop && ai.find(({ startMs }) => startMs >= stop.endMs && startMs < nextMs);
+  const pauseMs = stop === undefined || resumed === undefined ? null : resumed.startMs - stop.endMs;
+  const isWithin = pauseMs !== null && pauseMs <= rules.resumeMs;
+  // What ends in a soft sound was stopped if it goes on: no turn has come.
+  const goesOnLater = isWithin && pauseMs >= rules.replyPauseMs;
+  const isStopped = stop?.end === 'cut' || (stop?.end === 'ended' && goesOnLater);
+  const isResumed = isStopped && isWithin;
   const isAwaited =
     before !== undefined &&
     !replies.some(({ startMs }) => startMs >= before.startMs && startMs < noise.startMs);
@@ -172,8 +188,8 @@ function judgeNoise(noise: UserSound, scene: Scene): UserNoise {
     ...(noise.turn === undefined ? {} : { turn: noise.turn }),
     startMs: noise.startMs,
     endMs: noise.endMs,
-    stoppedAtMs: isStopped ? met.endMs : null,
-    resumedAfterMs: isResumed ? resumedAfterMs : null,
+    stoppedAtMs: isStopped && stop !== undefined ? stop.endMs : null,
+    resumedAfterMs: isResumed ? pauseMs : null,
     answeredAtMs: answer === undefined || isResumed || isAwaited ? null : answer.startMs,
   };
 }
