@@ -1,7 +1,7 @@
 import type { Clock, MovableClock } from '../kernel/clock.ts';
-import { createRedactor } from '../kernel/redact.ts';
 import type { FaultInput } from '../protocol/faults.ts';
-import { createEmulatorEvents, type EmulatorEvents } from '../service/events.ts';
+import { concealKeys } from '../service/conceal-keys.ts';
+import { createEmulatorEvents } from '../service/events.ts';
 import type { Faults } from '../service/faults/faults.ts';
 import { type FoldedEvents, foldFloods } from '../service/fold-floods.ts';
 import { type OpenServiceOptions, openService } from '../service/open-service.ts';
@@ -67,22 +67,6 @@ export function createEvents({
   if (options.onEvent !== undefined) events.subscribe(options.onEvent);
   events.subscribe(journal.add);
   return events;
-}
-
-/** Events without the accepted keys, whatever a device has said. Its name stays: people act on a device by it. */
-function concealKeys(events: EmulatorEvents, keys: readonly string[]): EmulatorEvents {
-  if (keys.length === 0) return events;
-  const redactor = createRedactor();
-  for (const key of keys) redactor.conceal(key);
-  return {
-    subscribe: events.subscribe,
-    emit(body) {
-      if (!('device' in body)) return events.emit(redactor.value(body));
-      const { device, ...rest } = body;
-      const clean = redactor.value(rest);
-      return events.emit(clean === rest ? body : ({ ...clean, device } as typeof body));
-    },
-  };
 }
 
 /** The faults of the scenario and of the options. */

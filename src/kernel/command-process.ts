@@ -135,7 +135,8 @@ function spawnAnyway(command: string, args: readonly string[], options: SpawnOpt
   try {
     return spawn(command, [...args], options);
   } catch (thrown) {
-    const child = new ChildProcess();
+    // A child that was never started has undefined for streams, where null means none.
+    const child = Object.assign(new ChildProcess(), { stdin: null, stdout: null, stderr: null });
     process.nextTick(() => child.emit('error', thrown));
     return child;
   }

@@ -17,9 +17,12 @@ test.each([
   ['a name that is too long', 'x'.repeat(120_000), [], 'ENAMETOOLONG'],
   ['arguments that are too long', '/bin/echo', ['x'.repeat(3_000_000)], 'E2BIG'],
   ['NUL in a name', 'a\0b', [], 'ERR_INVALID_ARG_VALUE'],
+  ['no name', '', [], 'ERR_INVALID_ARG_VALUE'],
 ])('a command with %s does not start, and leaves nothing', async (_, command, args, code) => {
   const before = process.listenerCount('exit');
   const running = startCommand(command, args, { stdio: ['pipe', 'pipe', 'pipe'] });
+  const { stdin, stdout, stderr } = running.child;
+  expect([stdin, stdout, stderr]).toEqual([null, null, null]);
   const cause = await running.started.catch((thrown) => thrown);
   expect(cause).toMatchObject({ code });
   expect(cannotRun(command, cause).message.length).toBeLessThan(400);

@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest';
+import { emulatorLines } from '../../src/report/emulator-lines.ts';
+import { createStyle } from '../../src/report/style.ts';
+import { concealKeys } from '../../src/service/conceal-keys.ts';
 import { createEmulatorEvents, type EmulatorEvent } from '../../src/service/events.ts';
 import { setUpEmulators } from '../helpers/emulators.ts';
+import { everyEmulatorEvent } from '../helpers/every-event.ts';
 
 const startEmulator = setUpEmulators();
 
@@ -33,6 +37,8 @@ test('no event of a whole session and of every refusal holds a key, a token, a s
   await ask(key);
   await ask(key);
   await ask('canary-wrong-key');
+  // A device that swaps its fields.
+  await emulator.requestToken(key, { apiKey: 'd' });
   await ask(`canary-${'x'.repeat(300)}`);
   await fetch(`${emulator.baseUrl}/nowhere?apiKey=${key}`);
   await fetch(`${emulator.baseUrl}/api/websocket-voice/token`, {
@@ -71,4 +77,52 @@ test('no event of a whole session and of every refusal holds a key, a token, a s
   expect(seen).not.toContain('canary');
   for (const part of token.split('.').slice(1)) expect(seen).not.toContain(part);
   expect(seen).not.toContain(Buffer.from('canary-audio').toString('base64'));
+});
+
+/** An event that leaves an emulator with accepted keys. */
+function emitted(keys: string[], body: EmulatorEvent): EmulatorEvent | undefined {
+  const events = createEmulatorEvents(() => 0);
+  const seen: EmulatorEvent[] = [];
+  events.subscribe((event) => seen.push(event));
+  concealKeys(events, keys).emit(body);
+  return seen[0];
+}
+
+test('accepted keys that are words of ours change what is told, and never of what kind it is', () => {
+  const words = [
+    ...['stream', 'device', 'service', 'control', 'warning', 'message', 'refused', 'status', 'speaking'],
+    ...['rateLimited', 'violation', 'remark', 'remarks', 'stream-opened', 'reply-started', 'reason'],
+  ];
+  const shapeOf = ({ type, ...rest }: EmulatorEvent) => ({
+    type,
+    names: Object.keys(rest).toSorted(),
+    enums: [rest.from, rest.level, 'cause' in rest && rest.cause, 'rule' in rest && rest.rule],
+    finding: 'finding' in rest && rest.finding,
+    body: 'body' in rest && rest.body,
+  });
+  for (const { event } of everyEmulatorEvent) {
+    const [plain, concealed] = [emitted([], event)!, emitted(words, event)!];
+    expect(shapeOf(concealed)).toEqual(shapeOf(plain));
+    expect(emulatorLines(concealed, createStyle(false)).length).toBe(
+      emulatorLines(plain, createStyle(false)).length,
+    );
+  }
+});
+
+test('an accepted key is concealed in texts and messages, and where it is the whole name of a device', () => {
+  const key = 'canary-key-5d1f';
+  const closed = everyEmulatorEvent.find(({ type }) => type === 'stream-closed')!.event;
+  expect(
+    emitted([key], { ...closed, reason: `bye ${key}`, remarks: [`it says ${key}`] } as never),
+  ).toMatchObject({ reason: 'bye [redacted]', remarks: ['it says [redacted]'] });
+  const sent = everyEmulatorEvent.find(({ type }) => type === 'message-sent')!.event;
+  expect(
+    emitted([key], { ...sent, body: { type: 'note', [key]: 1, said: [{ it: key }] } } as never),
+  ).toMatchObject({ body: { type: 'note', [key]: 1, said: [{ it: '[redacted]' }] } });
+  for (const [device, shown] of [
+    [key, '[redacted]'],
+    ['k', '[redacted]'],
+    [`kitchen ${key}`, `kitchen ${key}`],
+  ])
+    expect(emitted([key, 'k'], { ...sent, device } as never)).toMatchObject({ device: shown });
 });

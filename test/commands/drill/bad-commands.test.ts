@@ -42,6 +42,15 @@ const cases: Case[] = [
     /^voicectl: Cannot run no-such-device: command not found\n/,
   ],
   ['cannot be run', 'data', ['/etc/passwd'], 2, /^voicectl: Cannot run \/etc\/passwd/],
+  ['has too long a name', 'long', ['x'.repeat(300)], 2, /^voicectl: Cannot run x+…?.*: .*ENAMETOOLONG/],
+  [
+    'has too long an argument',
+    'large',
+    ['echo', 'x'.repeat(200_000)],
+    2,
+    /^voicectl: Cannot run echo: .*E2BIG/,
+  ],
+  ['has no name', 'none', [''], 2, /^voicectl: Cannot run/],
 ];
 
 describe.concurrent('a command that', () => {

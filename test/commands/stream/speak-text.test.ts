@@ -90,6 +90,18 @@ test.each([
   expect(readdirSync(join(folder, 'voicectl', 'speech'))).toEqual([]);
 });
 
+test.skipIf(process.getuid?.() !== 0)(
+  'a WAV that another user writes into the folder of the draft is spoken and kept (skipped: not root)',
+  async () => {
+    const { by, asked, pcm } = await copier();
+    const [program = '', option = '', script = '', ...rest] = by;
+    const another = [program, option, `${script} fs.chownSync(wav, 65534, 65534);`, ...rest];
+    expect(await loadPcm(await speak('x', another))).toEqual(pcm);
+    expect(await loadPcm(await speak('x', another))).toEqual(pcm);
+    expect(asked()).toBe('x no key\n');
+  },
+);
+
 test('a command that is slow ends with the run', async () => {
   const run = new AbortController();
   const spoken = speak('x', [process.execPath, '-e', 'setInterval(() => {}, 9)', '{wav}'], run.signal);

@@ -104,9 +104,10 @@ export class Line extends Duplex {
         this.forget();
         return;
       }
-      upload.after(() => this.destroy());
-      this.limitRest();
+      // Before what may destroy the line at once, which cancels it.
       this.giveUp = this.clock.after(goneMs, () => this.cut(), { background: true });
+      upload.after(() => this.destroy());
+      if (!this.destroyed) this.limitRest();
     });
     inner.on('timeout', () => this.emit('timeout'));
   }

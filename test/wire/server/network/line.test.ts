@@ -4,7 +4,7 @@ import { afterEach, expect, test } from 'vitest';
 import type { NetworkQuality } from '../../../../src/protocol/network.ts';
 import { networkProfiles } from '../../../../src/protocol/network.ts';
 import { type Air, Line } from '../../../../src/wire/server/network/line.ts';
-import { createManualClock } from '../../../helpers/manual-clock.ts';
+import { createCountedClock } from '../../../helpers/counted-clock.ts';
 
 const MiB = 1024 * 1024;
 const closing: (() => void)[] = [];
@@ -23,7 +23,7 @@ interface Opened {
 
 /** Connections of devices over lines of one network. */
 async function network(quality: Partial<NetworkQuality>) {
-  const clock = createManualClock();
+  const clock = createCountedClock();
   const air: Air = { bytes: 0, ended: new Set() };
   const server = createServer({ allowHalfOpen: true });
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -146,6 +146,14 @@ test.each([
   await expect
     .poll(() => clock.run(1_000, 100).then(() => [opened.line.destroyed, air.ended.size, air.bytes]))
     .toEqual([true, 0, 0]);
+});
+
+test('a line over which nothing is under way ends with its connection, and waits for nothing', async () => {
+  const { clock, air, open } = await network({});
+  const { inner, line, closed } = await open();
+  inner.destroy();
+  await closed;
+  expect([line.destroyed, air.ended.size, clock.pending]).toEqual([true, 0, []]);
 });
 
 test('what is sent to a device that has gone is not kept', async () => {

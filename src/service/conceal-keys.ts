@@ -1,0 +1,81 @@
+import { jsonText } from '../kernel/escape.ts';
+import { createRedactor, type Redactor, redacted } from '../kernel/redact.ts';
+import type { EmulatorEventBody, EmulatorEvents } from './events.ts';
+
+/** Names of the fields of events that may hold text of any kind; numbers and closed lists of words are left out. */
+type TextField<Body = EmulatorEventBody> = Body extends unknown
+  ? { [Name in keyof Body]-?: MayHoldText<NonNullable<Body[Name]>> extends true ? Name : never }[keyof Body]
+  : never;
+type MayHoldText<Value> = unknown extends Value
+  ? true
+  : Value extends readonly (infer Item)[]
+    ? MayHoldText<Item>
+    : Value extends object
+      ? true
+      : string extends Value
+        ? true
+        : false;
+
+/**
+ * What is concealed in a field. `text`: a key anywhere in it. `name`: all of it, if it is a key; people act on a device by
+ * its name. `fact`: nothing, because it is ours or the system's. The compiler requires each field that may hold text.
+ */
+const kinds: Readonly<Record<TextField, 'text' | 'name' | 'fact'>> = {
+  advice: 'text',
+  body: 'text',
+  calls: 'text',
+  message: 'text',
+  path: 'text',
+  reason: 'text',
+  remark: 'text',
+  remarks: 'text',
+  sent: 'text',
+  value: 'text',
+  what: 'text',
+  why: 'text',
+  device: 'name',
+  jti: 'name',
+  baseUrl: 'fact',
+  code: 'fact',
+  figure: 'fact',
+  lan: 'fact',
+  pace: 'fact',
+  protocol: 'fact',
+  remote: 'fact',
+  rule: 'fact',
+  version: 'fact',
+  wsUrl: 'fact',
+};
+
+/** In a message, the names of fields that say of which kind it is. */
+const kindFields: ReadonlySet<string> = new Set(['type', 'kind', 'event', 'name', 'status', 'state']);
+
+/** Events without the accepted keys, whatever a device has said. What they are about stays, even if a key is a word of ours. */
+export function concealKeys(events: EmulatorEvents, keys: readonly string[]): EmulatorEvents {
+  if (keys.length === 0) return events;
+  const redactor = createRedactor();
+  for (const key of keys) redactor.conceal(key);
+  const isKey = (text: unknown) =>
+    typeof text === 'string' && (keys.includes(text) || redactor.text(text) === redacted);
+  const clean = (name: string, value: unknown) => {
+    const kind = Object.hasOwn(kinds, name) ? kinds[name as TextField] : 'fact';
+    if (kind === 'text') return withoutKeys(value, redactor);
+    return kind === 'name' && isKey(value) ? redacted : value;
+  };
+  return {
+    subscribe: events.subscribe,
+    emit(body) {
+      const cleaned = Object.entries(body).map(([name, value]) => [name, clean(name, value)]);
+      return events.emit(Object.assign({ ...body }, Object.fromEntries(cleaned)));
+    },
+  };
+}
+
+/** The value itself if no text in it holds a key, else a copy; names of fields stay. */
+function withoutKeys(value: unknown, redactor: Redactor): unknown {
+  if (typeof value === 'string') return redactor.text(value);
+  if (redactor.value(value) === value) return value;
+  return JSON.parse(jsonText(value), (name, inner) =>
+    typeof inner === 'string' && !kindFields.has(name) ? redactor.text(inner) : inner,
+  );
+}
