@@ -25,19 +25,26 @@ export const loadMetricNames = Object.keys(loadMetrics) as LoadMetric[];
 
 export type TimeStatistic = 'min' | 'mean' | 'max' | `p${number}`;
 
-/** A limit on a statistic of a metric, in milliseconds; or on failed sessions, as a share from 0 to 1 or a number. */
+/** What a session may come to: `unclean` is told with `--expect-clean`. */
+const outcomes = ['failed', 'unclean'] as const;
+type Outcome = (typeof outcomes)[number];
+
+/** A limit on a statistic of a metric, in milliseconds; or on sessions, as a share from 0 to 1 or a number. */
 export type Threshold = { text: string; isInclusive: boolean; limit: number } & (
   | { metric: LoadMetric; statistic: TimeStatistic }
   | { metric: 'failed'; statistic: 'share' | 'count' }
+  | { metric: 'unclean'; statistic: 'share' | 'count' }
 );
 
 const form = /^([a-z-]+)(?::([a-z]+[\d.]*))?\s*(<=?)\s*(\S+)$/;
 
-/** `first-audio:p95<800ms`, `connect:max<2s`, `failed<1%` or `failed<5`. */
+/** `first-audio:p95<800ms`, `connect:max<2s`, `failed<1%`, `failed<5` or `unclean<1%`. */
 export const parseThreshold: Parse<Threshold> = (text) => {
   const [, metric = '', statistic, sign, limit = ''] = form.exec(text.trim()) ?? [];
   const common = { text: text.trim(), isInclusive: sign === '<=' };
-  if (metric === 'failed' && statistic === undefined) return { ...common, ...readFailed(limit) };
+  const outcome = outcomes.find((name) => name === metric);
+  if (outcome !== undefined && statistic === undefined)
+    return { ...common, metric: outcome, ...readShare(outcome, limit) };
   const known = loadMetricNames.find((name) => name === metric);
   if (known === undefined || statistic === undefined || !isStatistic(statistic)) {
     throw new Error(
@@ -55,13 +62,11 @@ function isStatistic(text: string): text is TimeStatistic {
   return percent !== undefined && Number(percent) > 0;
 }
 
-function readFailed(limit: string): Pick<Threshold & { metric: 'failed' }, 'metric' | 'statistic' | 'limit'> {
+function readShare(outcome: Outcome, limit: string): { statistic: 'share' | 'count'; limit: number } {
   const [, digits, percent] = /^(\d{1,9}(?:\.\d{1,6})?)(%?)$/.exec(limit) ?? [];
-  if (digits === undefined) throw new Error('expected failed<N% or failed<N');
+  if (digits === undefined) throw new Error(`expected ${outcome}<N% or ${outcome}<N`);
   const value = Number(digits);
-  return percent === '%'
-    ? { metric: 'failed', statistic: 'share', limit: value / 100 }
-    : { metric: 'failed', statistic: 'count', limit: value };
+  return percent === '%' ? { statistic: 'share', limit: value / 100 } : { statistic: 'count', limit: value };
 }
 
 /** The statistics that `compare` compares. */

@@ -1,6 +1,7 @@
 import type { Arrival } from '../../config/arrival.ts';
 import type { OptionOf } from '../../config/options.ts';
 import { isLoopback, type Target } from '../../config/target.ts';
+import { parseThreshold, type Threshold } from '../../config/threshold.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { LoadOrder } from '../../runs/load/plan.ts';
 import type { CommandContext } from '../command.ts';
@@ -11,12 +12,20 @@ const defaultArrival: Arrival = { kind: 'constant', perSecond: 10 };
 /** How long a session goes on without --hold. */
 const defaultHoldMs = { talk: 0, 'barge-in': 0, listen: 10_000, storm: 1_000, tokens: 0 } as const;
 
+/** Tasks in which replies are heard to their end. */
+const judgedTasks: ReadonlySet<string> = new Set(['talk', 'barge-in', 'listen']);
+
 /** What the flags ask for. Throws `usage` for flags that exclude each other. */
 export function readOrder(
   { settings }: Pick<LoadCommandContext, 'settings'>,
   { clipMs, startAt }: { clipMs: number; startAt: number },
 ): LoadOrder {
-  const { sessions, rampUp, task, hold, giveUp, wait, settle, deviceCount, loadSeed } = settings;
+  const { sessions, rampUp, task, hold, giveUp, wait, settle, deviceCount, loadSeed, expectClean } = settings;
+  if (expectClean !== undefined && !judgedTasks.has(task))
+    throw new VoicectlError(
+      'usage',
+      `--expect-clean needs --task ${[...judgedTasks].join(', ')}: ${task} hears no whole reply`,
+    );
   const { arrival, rampUpMs } = readArrival(settings.arrival, rampUp, sessions);
   return {
     sessions,
@@ -32,8 +41,25 @@ export function readOrder(
       waitMs: wait,
       settleMs: settle,
     },
+    clean: expectClean,
     devices: deviceCount,
   };
+}
+
+/**
+ * All limits of a run. `--expect-clean` is one, unless another says how many sessions may be unclean. Throws `usage` for
+ * that one without `--expect-clean`: nobody listens.
+ */
+export function thresholdsOf({
+  threshold,
+  abortOn,
+  expectClean,
+}: LoadCommandContext['settings']): readonly Threshold[] {
+  const all = [...threshold, ...abortOn];
+  const unclean = all.find(({ metric }) => metric === 'unclean');
+  if (unclean !== undefined && expectClean === undefined)
+    throw new VoicectlError('usage', `"${unclean.text}" needs --expect-clean`);
+  return expectClean === undefined || unclean !== undefined ? all : [...all, parseThreshold('unclean<=0')];
 }
 
 function readArrival(

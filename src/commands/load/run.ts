@@ -20,7 +20,7 @@ import { openBaseline } from '../compare/baseline.ts';
 import { type MakeReport, reportRun } from '../run-reporter.ts';
 import { finishLoad } from './finish.ts';
 import type { LoadCommandContext } from './order.ts';
-import { readOrder, requireConfirmed } from './order.ts';
+import { readOrder, requireConfirmed, thresholdsOf } from './order.ts';
 import { createLoadLines, type LoadView, showPlan } from './view.ts';
 
 /** From the moment when all generators are ready to the first arrival. */
@@ -42,6 +42,7 @@ async function load(context: LoadCommandContext, report: (make: MakeReport) => v
   const pcm = await loadPcm(settings.file ?? defaultSound, { signal });
   const target = await openTarget(context);
   const order = readOrder(context, { clipMs: clipMs(pcm), startAt });
+  const thresholds = thresholdsOf(settings);
   const { cost } = planLoad(order);
   const facts: LoadFacts = {
     version,
@@ -64,7 +65,6 @@ async function load(context: LoadCommandContext, report: (make: MakeReport) => v
     crew = await openCrew(context, { order, target, pcm, startAt });
     const shown = await openView(context, facts);
     view = shown;
-    const thresholds = [...settings.threshold, ...settings.abortOn];
     const begun = settings.startAt ?? io.clock.wall() + leadMs;
     shown.planned(begun);
     const parts = await runLoad({

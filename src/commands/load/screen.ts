@@ -6,7 +6,7 @@ import type { LoadFacts } from '../../runs/load/result.ts';
 import type { LoadSummary } from '../../runs/load/summary.ts';
 import type { LoadNews } from '../../ui/load-model.ts';
 import { openRunScreen, type RunEnd } from '../terminal/run-screen.ts';
-import type { LoadCommandContext } from './order.ts';
+import { type LoadCommandContext, thresholdsOf } from './order.ts';
 import type { LoadView } from './view.ts';
 
 /** A run in full screen: sessions, percentiles and their course. The table follows when the screen has closed. */
@@ -16,7 +16,7 @@ export function createLoadScreen(
   device: TerminalDevice,
 ): LoadView {
   const { io, settings, signal } = context;
-  const thresholds = [...settings.threshold, ...settings.abortOn];
+  const thresholds = thresholdsOf(settings);
   const screen = openRunScreen<LoadNews>(context, {
     device,
     screen: 'load',

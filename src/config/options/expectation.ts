@@ -41,7 +41,7 @@ const limitSettings = Object.fromEntries(
 export const expectationSettings = {
   ...limitSettings,
   expectClean: define({
-    commands: ['stream'],
+    commands: ['stream', 'load'],
     group: 'expectations',
     flag: '--expect-clean [HOW]',
     preset: 'findings',

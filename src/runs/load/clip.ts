@@ -5,6 +5,8 @@ import { clientFrame, opcodes } from '../../wire/client/client-frame.ts';
 /** What every device says, as frames that are made once and sent on all streams. */
 export interface Clip {
   frames: readonly Buffer[];
+  /** The audio of the frames, one after the other. */
+  pcm: Buffer;
   silence: Buffer;
   /** Index of the frame that carries the start of the first speech. */
   speechStart: number;
@@ -14,6 +16,7 @@ export interface Clip {
 
 export const clipFrameMs = defaultFrameMs;
 const frameBytes = bytesForMs(clipFrameMs);
+const silentFrame = Buffer.alloc(frameBytes);
 
 /** How long a clip of this audio is. */
 export function clipMs(pcm: Buffer): number {
@@ -34,9 +37,15 @@ export function createClip(pcm: Buffer): Clip {
   );
   return {
     frames,
-    silence: clientFrame(opcodes.binary, Buffer.alloc(frameBytes)),
+    pcm: whole,
+    silence: clientFrame(opcodes.binary, silentFrame),
     ...findSpeech(whole, count),
   };
+}
+
+/** The audio of a frame; beyond the clip it is silence. */
+export function audioOfFrame({ frames, pcm }: Pick<Clip, 'frames' | 'pcm'>, at: number): Buffer {
+  return at < frames.length ? pcm.subarray(at * frameBytes, (at + 1) * frameBytes) : silentFrame;
 }
 
 function findSpeech(pcm: Buffer, count: number): Pick<Clip, 'speechStart' | 'speechEnd'> {

@@ -1,6 +1,7 @@
 import type { LoadTask } from '../../config/load-tasks.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { ApiVersion } from '../../protocol/paths.ts';
+import type { Cleanness } from '../../session/expectations.ts';
 import type { FastStream, FastStreamHandlers } from '../../wire/client/fast-stream.ts';
 import type { Pulse } from '../../wire/pulse.ts';
 import type { Clip } from './clip.ts';
@@ -27,6 +28,8 @@ export interface LoadContext {
   tally: Tally;
   task: LoadTask;
   times: SessionTimes;
+  /** Sessions whose AI audio is not clean fail. */
+  clean: Cleanness | undefined;
   /** The clock's time at which the run starts. */
   startedAt: number;
   /** Ends all sessions. */

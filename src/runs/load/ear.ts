@@ -1,23 +1,60 @@
 import { audibleDbfs, measureLevel } from '../../audio/level.ts';
 import { ReplyArrivals } from '../../audio/turn-taking.ts';
+import { createServiceVoice, type ServiceVoice } from '../../audio/verdict/service-voice.ts';
+import { bytesPerSample } from '../../protocol/audio-format.ts';
+import { type Cleanness, judgeClean } from '../../session/expectations.ts';
 import type { Tally } from './tally.ts';
 
-/** Hears the replies of one session: first audio, jitter and gaps. All times are monotonic milliseconds. */
+/** Hears the replies of one session: first audio, jitter and gaps, and what is wrong in them. All times are monotonic milliseconds. */
 export class Ear extends ReplyArrivals {
   readonly #tally: Tally;
+  readonly #settleMs: number;
+  readonly #clean: Cleanness | undefined;
+  readonly #voice: ServiceVoice | undefined;
   #awaitedSince: number | undefined;
   #replyBegan: number | undefined;
-  /** Since when a reply is awaited that was not heard yet. */
+  /** Since when a reply is awaited of which nothing was heard yet. */
   #unheardSince: number | undefined;
+  /** How much audio has come: a message may begin within a sample. */
+  #passedBytes = 0;
   #pairs = 0;
   #worstJitterMs = 0;
   #longestGapMs = 0;
   /** When the first message of the first pair arrived. */
   #heardSince = 0;
 
-  constructor(tally: Tally, settleMs: number) {
+  /** `clean`: the voice is judged. */
+  constructor(tally: Tally, settleMs: number, clean?: Cleanness) {
     super(settleMs);
     this.#tally = tally;
+    this.#settleMs = settleMs;
+    this.#clean = clean;
+    this.#voice = clean === undefined ? undefined : createServiceVoice(() => {});
+  }
+
+  /** Whether the voice is judged. */
+  get judges(): boolean {
+    return this.#voice !== undefined;
+  }
+
+  /** Takes a frame that was sent. */
+  said(pcm: Buffer, at: number): void {
+    this.#voice?.sent(pcm, measureLevel(pcm), at);
+  }
+
+  override interrupted(at: number): void {
+    super.interrupted(at);
+    this.#voice?.interrupted();
+  }
+
+  /** What was found in the voice, in words, now that the session has ended; undefined if it is clean or was not judged. */
+  uncleanAt(now: number): string | undefined {
+    if (this.#voice === undefined) return undefined;
+    // A reply that goes on was ended by the session.
+    if (now - this.lastAt < this.#settleMs) this.#voice.interrupted();
+    this.#voice.end(now);
+    const [verdict] = judgeClean(this.#clean, this.#voice.summary());
+    return verdict?.ok === false ? String(verdict.measured) : undefined;
   }
 
   /** When the awaited reply began; undefined until it does. */
@@ -32,18 +69,20 @@ export class Ear extends ReplyArrivals {
 
   /** From `due` on the next AI audio is the reply. */
   expect(due: number): void {
-    this.endReply();
+    this.endTurn(due);
     this.#awaitedSince = due;
     this.#unheardSince = due;
   }
 
-  /** Takes a message; the `payload` of `from` is its content, which is read until the reply is heard. */
+  /** Takes a message; the `payload` of `from` is its content, which is read until the reply is heard, or if it is judged. */
   hear(bytes: number, at: number, from: { readonly payload: Buffer }): void {
     const { counts } = this.#tally;
     counts.messagesIn += 1;
     counts.bytesIn += bytes;
     if (bytes === 0) return;
     if (this.#unheardSince !== undefined) this.#listen(from.payload, Math.max(at, this.playedUntil));
+    if (this.#voice !== undefined) this.#voice.received(from.payload, measureLevel(from.payload), at);
+    this.#passedBytes += bytes;
     const goesOn = this.arrived(bytes, at);
     if (this.#awaitedSince !== undefined) {
       this.#tally.finished('first-audio', at - this.#awaitedSince);
@@ -60,18 +99,30 @@ export class Ear extends ReplyArrivals {
 
   /** What is awaited does not come any more: its age counts as a lower bound. Returns whether anything was awaited. */
   giveUp(now: number): boolean {
+    this.#giveUpListening(now);
     if (this.#awaitedSince === undefined) return false;
     this.#tally.unfinished('first-audio', now - this.#awaitedSince);
-    this.#tally.unfinished('response', now - this.#awaitedSince);
-    this.#unheardSince = undefined;
     this.#awaitedSince = undefined;
     return true;
   }
 
   #listen(pcm: Buffer, heardAt: number): void {
-    if (this.#unheardSince === undefined || measureLevel(pcm).rmsDbfs <= audibleDbfs) return;
+    const whole = pcm.subarray(this.#passedBytes % bytesPerSample);
+    if (this.#unheardSince === undefined || measureLevel(whole).rmsDbfs <= audibleDbfs) return;
     this.#tally.finished('response', heardAt - this.#unheardSince);
     this.#unheardSince = undefined;
+  }
+
+  /** The age of a reply of which nothing was heard counts as a lower bound. */
+  #giveUpListening(now: number): void {
+    if (this.#unheardSince !== undefined) this.#tally.unfinished('response', now - this.#unheardSince);
+    this.#unheardSince = undefined;
+  }
+
+  /** A turn is over: what was not heard of its reply is not heard any more. */
+  endTurn(now: number): void {
+    this.#giveUpListening(now);
+    this.endReply();
   }
 
   /** Counts the jitter and the longest gap of the reply, if it had more than one message. */

@@ -65,6 +65,7 @@ export async function generate(job: LoadJob, reporting: LoadReporting): Promise<
     tally,
     task: job.order.task,
     times: plan.times,
+    clean: job.order.clean,
     startedAt,
     signal,
     onFailure: reporting.onFailure,

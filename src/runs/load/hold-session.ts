@@ -1,3 +1,4 @@
+import { dialogueRules } from '../../audio/dialogue/rules.ts';
 import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
 import { type FailureKind, failureKind } from '../../kernel/failure-kind.ts';
 import { createRedactor } from '../../kernel/redact.ts';
@@ -45,7 +46,7 @@ function count({ tally, onFailure }: LoadContext, thrown: unknown): void {
 }
 
 async function run(context: LoadContext, planned: PlannedSession): Promise<void> {
-  const { task, tally, times, startedAt, clock } = context;
+  const { task, tally, times, clean, startedAt, clock } = context;
   if (task === 'tokens') {
     const redactor = createRedactor();
     redactor.conceal(context.target.apiKey);
@@ -55,11 +56,13 @@ async function run(context: LoadContext, planned: PlannedSession): Promise<void>
     tally.counts.confirmed += 1;
     return;
   }
-  const ear = new Ear(tally, times.settleMs);
+  const ear = new Ear(tally, times.settleMs, clean);
   const joined = await joinStream(context, planned, ear);
   tally.counts.confirmed += 1;
   if (task !== 'storm') {
     await play(context, joined, ear, (mouth) => roleOf(context, { ear, mouth, ...joined }));
+    const found = ear.uncleanAt(clock.now());
+    if (found !== undefined) throw failure('unclean-audio', `The AI audio is not clean: ${found}`);
     return;
   }
   const stormAt = startedAt + times.stormAtMs;
@@ -93,7 +96,7 @@ async function play(
   end: 'close' | 'cut' = 'close',
 ): Promise<void> {
   const { pulse, signal, clock } = context;
-  const role = createRole(new Mouth(stream, context));
+  const role = createRole(new Mouth(stream, context, ear));
   let leave = () => {};
   let onAbort = () => {};
   let isOver = false;
@@ -139,6 +142,7 @@ type Parts = Pick<LoadContext, 'tally' | 'times'> & { ear: Ear; mouth: Mouth; co
 const stoppedAfterMs = 300;
 /** A reply that goes on for this long, and until the end of the speech that interrupts it, has not stopped. */
 const stopWithinMs = 1_000;
+const { neverYieldsMs } = dialogueRules;
 
 /** Sends silence and listens until the moment `until`. */
 export function createListener({ mouth }: Pick<Parts, 'mouth'>, until: number): LoadRole {
@@ -157,25 +161,39 @@ export function createTalker(
 ): LoadRole {
   let mayInterrupt = interrupts;
   let interruptedAt: number | undefined;
+  /** When the first word of the interruption was due, until the interrupted reply is not heard any more. */
+  let yieldsFrom: number | undefined;
+  /** When the interruption ended: what comes before the reply has stopped is no answer to it. */
+  let endedAt: number | undefined;
   /** When the speech of the turn began, and how much AI audio had been heard then. */
   let speech: { since: number; playedMs: number } | undefined;
 
   const interrupt = (due: number) => {
     mayInterrupt = false;
     interruptedAt = due;
+    yieldsFrom = due + mouth.speechStartMs;
     ear.endReply();
     mouth.speak();
+  };
+  /** Of a reply that was over before the first word there is no yield. */
+  const watchYield = (due: number) => {
+    if (yieldsFrom === undefined || due < yieldsFrom) return;
+    const isSilent = due - Math.max(ear.playedUntil, yieldsFrom) >= stoppedAfterMs;
+    if (!isSilent && due - yieldsFrom < neverYieldsMs) return;
+    if (!isSilent) tally.unfinished('yield', due - yieldsFrom);
+    else if (ear.playedUntil > yieldsFrom) tally.finished('yield', ear.playedUntil - yieldsFrom, yieldsFrom);
+    yieldsFrom = undefined;
   };
   const watchStop = (due: number) => {
     if (interruptedAt === undefined) return;
     if (due - Math.max(ear.lastAt, interruptedAt) >= stoppedAfterMs) {
       tally.finished('stops', Math.max(0, ear.lastAt - interruptedAt), interruptedAt);
-      const spokenAt = interruptedAt + mouth.speechStartMs;
-      tally.finished('yield', Math.max(0, ear.playedUntil - spokenAt), interruptedAt);
       interruptedAt = undefined;
+      if (endedAt !== undefined) ear.expect(endedAt);
+      endedAt = undefined;
     } else if (!mouth.isSpeaking && due - interruptedAt >= stopWithinMs) {
       tally.unfinished('stops', due - interruptedAt);
-      tally.unfinished('yield', due - interruptedAt - mouth.speechStartMs);
+      if (yieldsFrom !== undefined) tally.unfinished('yield', due - yieldsFrom);
       interruptedAt = undefined;
       throw failure('not-interrupted', 'The AI went on speaking when it was interrupted');
     }
@@ -192,11 +210,15 @@ export function createTalker(
   };
 
   const follow = (part: ReturnType<Mouth['send']>, due: number) => {
-    if (part === 'start') speech = { since: due, playedMs: ear.playedBefore(due) };
+    if (part === undefined) return;
+    // A tick may be due before the newest message.
+    const playedMs = ear.playedBefore(Math.max(due, ear.lastAt));
+    if (part === 'start') speech = { since: due, playedMs };
     if (part !== 'end') return;
-    ear.expect(due);
+    if (interruptedAt === undefined) ear.expect(due);
+    else endedAt = due;
     if (speech !== undefined)
-      tally.finished('talk-over', ear.playedBefore(due) - speech.playedMs, speech.since);
+      tally.finished('talk-over', Math.max(0, playedMs - speech.playedMs), speech.since);
     speech = undefined;
   };
 
@@ -204,10 +226,11 @@ export function createTalker(
   return {
     tick(due) {
       watchStop(due);
+      watchYield(due);
       if (mayInterrupt && !mouth.isSpeaking && due - (ear.replyBegan ?? due) >= bargeInAfterMs)
         interrupt(due);
       else if (isTurnOver(due)) {
-        ear.endReply();
+        ear.endTurn(due);
         if (due - confirmedAt >= times.holdMs) return true;
         mayInterrupt = interrupts;
         mouth.speak();

@@ -1,6 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { FastStream } from '../../wire/client/fast-stream.ts';
-import { type Clip, clipFrameMs } from './clip.ts';
+import { audioOfFrame, type Clip, clipFrameMs } from './clip.ts';
+import type { Ear } from './ear.ts';
 import type { Tally } from './tally.ts';
 
 /** Beyond this the service does not read: further frames are not sent, and are counted. */
@@ -12,14 +13,21 @@ export class Mouth {
   readonly #clip: Clip;
   readonly #tally: Tally;
   readonly #clock: Clock;
+  readonly #ear: Pick<Ear, 'judges' | 'said'>;
   #next: number;
   #lastDue = Number.NaN;
 
-  constructor(stream: FastStream, { clip, tally, clock }: { clip: Clip; tally: Tally; clock: Clock }) {
+  /** The `ear` of the session is told what is said, if it judges what comes back. */
+  constructor(
+    stream: FastStream,
+    { clip, tally, clock }: { clip: Clip; tally: Tally; clock: Clock },
+    ear: Pick<Ear, 'judges' | 'said'>,
+  ) {
     this.#stream = stream;
     this.#clip = clip;
     this.#tally = tally;
     this.#clock = clock;
+    this.#ear = ear;
     this.#next = clip.frames.length;
   }
 
@@ -52,6 +60,7 @@ export class Mouth {
     else {
       this.#stream.send(frame);
       counts.framesOut += 1;
+      if (this.#ear.judges) this.#ear.said(audioOfFrame(this.#clip, at), due);
     }
     if (at === this.#clip.speechEnd) return 'end';
     return at === this.#clip.speechStart ? 'start' : undefined;

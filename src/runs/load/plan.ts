@@ -2,6 +2,7 @@ import type { Arrival } from '../../config/arrival.ts';
 import type { LoadTask } from '../../config/load-tasks.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { createRandom } from '../../service/random.ts';
+import type { Cleanness } from '../../session/expectations.ts';
 import { type DevicePlan, planDevices } from './device-plan.ts';
 import { longestAudioMs, needOf, type SessionTimes, stormAt } from './tasks.ts';
 
@@ -13,6 +14,8 @@ export interface LoadOrder {
   seed: number;
   task: LoadTask;
   times: Omit<SessionTimes, 'stormAtMs'>;
+  /** Sessions whose AI audio is not clean fail. */
+  clean: Cleanness | undefined;
   /** At most this many devices; undefined: as many as are needed. */
   devices: number | undefined;
 }

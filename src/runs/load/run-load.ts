@@ -95,7 +95,7 @@ export async function runLoad(options: RunLoadOptions): Promise<ResultParts> {
 }
 
 function hasEnough(threshold: Threshold, { counts, metrics }: Totals): boolean {
-  if (threshold.metric === 'failed')
+  if (threshold.metric === 'failed' || threshold.metric === 'unclean')
     return threshold.statistic === 'count' || counts.arrived >= fewestToAbort;
   const times = metrics.get(threshold.metric);
   return times !== undefined && times.finished.count + times.unfinished.count >= fewestToAbort;

@@ -16,18 +16,18 @@ export interface JudgedThreshold {
 
 /** Judges a threshold. One without any measured value does not hold. */
 export function judgeThreshold(threshold: Threshold, totals: Totals): JudgedThreshold {
-  const { text, limit, isInclusive, metric } = threshold;
-  const unit: JudgedThreshold['unit'] = metric === 'failed' ? threshold.statistic : 'ms';
+  const { text, limit, isInclusive, statistic } = threshold;
+  const unit = statistic === 'share' || statistic === 'count' ? statistic : 'ms';
   const measured = measure(threshold, totals);
-  const base = { text, limit, unit };
+  const base = { text, limit, unit } as const;
   if (measured === undefined) return { ...base, holds: false, value: null, isLowerBound: false };
   const { ms: value, isLowerBound } = measured;
   const isWithin = isInclusive ? value <= limit : value < limit;
   return { ...base, holds: isWithin && !isLowerBound, value, isLowerBound };
 }
 
-function measure(threshold: Threshold, { counts, metrics }: Totals): Estimate | undefined {
-  if (threshold.metric !== 'failed') {
+function measure(threshold: Threshold, { counts, failures, metrics }: Totals): Estimate | undefined {
+  if (threshold.metric !== 'failed' && threshold.metric !== 'unclean') {
     const times = metrics.get(threshold.metric);
     if (times !== undefined) return estimate(times, threshold.statistic);
     // A reply of one message has nothing between messages, as in `audioLimits`.
@@ -35,8 +35,8 @@ function measure(threshold: Threshold, { counts, metrics }: Totals): Estimate | 
     return isBetweenMessages && counts.replies > 0 ? { ms: 0, isLowerBound: false } : undefined;
   }
   const { failed, dropped, arrived } = counts;
-  const value =
-    threshold.statistic === 'count' ? failed + dropped : (failed + dropped) / Math.max(1, arrived + dropped);
+  const count = threshold.metric === 'failed' ? failed + dropped : (failures['unclean-audio'] ?? 0);
+  const value = threshold.statistic === 'count' ? count : count / Math.max(1, arrived + dropped);
   return { ms: value, isLowerBound: false };
 }
 

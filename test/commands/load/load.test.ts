@@ -2,13 +2,14 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createKnownService, type Known } from '../../../bench/load/known-service.js';
+import { readFault } from '../../../src/protocol/read-fault.ts';
 import { createClip } from '../../../src/runs/load/clip.ts';
 import { createTimes } from '../../../src/runs/load/histogram.ts';
 import type { LoadResult } from '../../../src/runs/load/result.ts';
 import { setUpEmulators } from '../../helpers/emulators.ts';
 import { runInProcess } from '../../helpers/in-process.ts';
 import { createManualClock, type ManualClock } from '../../helpers/manual-clock.ts';
-import { fixturePcm, setUpSandbox } from '../../helpers/voicectl.ts';
+import { fixture, fixturePcm, setUpSandbox } from '../../helpers/voicectl.ts';
 
 const sandbox = setUpSandbox();
 const startEmulator = setUpEmulators();
@@ -39,6 +40,41 @@ async function load(
   const ended = await runInProcess([...command, emulator.baseUrl, ...args], { clock, env });
   return { ...ended, emulator };
 }
+
+describe('with --expect-clean', () => {
+  const clean = ['--sessions', '2', '--file', fixture('hello.wav'), '--expect-clean'];
+  const reply = `file:${fixture('question.wav')}` as const;
+
+  test('a run whose voices are clean holds, with its limit among the others', async () => {
+    const { code, stdout } = await load(clean, { reply });
+    expect(stdout).toMatch(/^pass {5}unclean<=0: 0$/m);
+    expect(code).toBe(0);
+  });
+
+  test('a session in whose reply something is found fails, and with it the run', async () => {
+    const faults = [readFault('clicks:every=1s')];
+    const { code, stdout } = await load(clean, { reply, faults });
+    expect(stdout).toMatch(/^FAIL {5}unclean<=0: 2$/m);
+    expect(stdout).toContain('unclean-audio × 2');
+    expect(code).toBe(1);
+    const allowed = await load([...clean, '--threshold', 'unclean<=100%'], { reply, faults });
+    expect(allowed.code).toBe(0);
+  });
+
+  test('an echo is not judged: it is the voice of the user', async () => {
+    const { code, stdout } = await load(clean, { reply: 'echo', faults: [readFault('clicks:every=1s')] });
+    expect(stdout).toMatch(/^pass {5}unclean<=0: 0$/m);
+    expect(code).toBe(0);
+  });
+
+  test.each([
+    [['--threshold', 'unclean<1%'], '"unclean<1%" needs --expect-clean'],
+    [['--expect-clean', '--task', 'tokens'], '--expect-clean needs --task talk, barge-in, listen'],
+  ])('%s is refused: nobody would listen', async (flags, message) => {
+    const { code, stderr } = await load(['--sessions', '1', ...flags]);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) });
+  });
+});
 
 describe('a run', () => {
   test('prints its plan and cost first, then the times, and why it is valid', async () => {

@@ -112,3 +112,14 @@ describe('load and session measure the same', () => {
     });
   });
 });
+
+test('hears whole samples where messages end within one', () => {
+  const tally = new Tally();
+  const ear = new Ear(tally, settleMs);
+  ear.expect(0);
+  // Samples of 1: of the second byte of one and the first byte of the next there would be 256.
+  ear.hear(1, 10, { payload: Buffer.from([1]) });
+  ear.hear(640, 20, { payload: Buffer.alloc(640, Buffer.from([0, 1])) });
+  ear.giveUp(500);
+  expect(tally.flush()).toMatchObject({ unfinished: { response: [500_000] } });
+});

@@ -12,6 +12,7 @@ const frame = clientFrame(opcodes.binary, Buffer.alloc(640));
 /** Ten frames, of which the eighth carries the end of speech. */
 const clip = {
   frames: Array.from({ length: 10 }, () => frame),
+  pcm: Buffer.alloc(6_400),
   silence: frame,
   speechStart: 2,
   speechEnd: 7,
@@ -24,10 +25,20 @@ function play(
   create: (parts: Parameters<typeof createTalker>[0]) => LoadRole,
   {
     audioAt = [],
+    interruptedAt = Infinity,
+    message = loud,
     lastMs = 5_000,
     waiting = 0,
     standStill = [0, 0],
-  }: { audioAt?: number[]; lastMs?: number; waiting?: number; standStill?: [from: number, to: number] } = {},
+  }: {
+    audioAt?: number[];
+    /** When the service says that the reply is interrupted. */
+    interruptedAt?: number;
+    message?: { payload: Buffer };
+    lastMs?: number;
+    waiting?: number;
+    standStill?: [from: number, to: number];
+  } = {},
 ) {
   const clock = createManualClock();
   const tally = new Tally();
@@ -35,7 +46,7 @@ function play(
   const sent: number[] = [];
   let now = 0;
   const stream = { waitingBytes: waiting, send: () => sent.push(now) } as unknown as FastStream;
-  const mouth = new Mouth(stream, { clip, tally, clock });
+  const mouth = new Mouth(stream, { clip, tally, clock }, ear);
   const role = create({ ear, mouth, tally, times, confirmedAt: 0 });
   let thrown: unknown;
   const left = [...audioAt];
@@ -43,7 +54,11 @@ function play(
   try {
     for (now = 0; now <= lastMs && until === undefined; now += 20) {
       if (now === standStill[0]) now = standStill[1];
-      while ((left[0] ?? Infinity) <= now) ear.hear(640, left.shift() ?? 0, loud);
+      while ((left[0] ?? Infinity) <= now) ear.hear(message.payload.length, left.shift() ?? 0, message);
+      if (now >= interruptedAt) {
+        ear.interrupted(now);
+        interruptedAt = Infinity;
+      }
       if (role.tick(now)) until = now;
     }
   } catch (error) {
@@ -69,6 +84,16 @@ describe('a talker', () => {
     expect(finished.jitter).toEqual([1]);
     // The reply paused for 400 ms after its last message at 980 ms.
     expect(until).toBe(1_380);
+  });
+
+  test('has no response to a reply that is silent: how long nothing was heard counts as a lower bound', () => {
+    const { finished, unfinished } = play(talk, {
+      audioAt: every20(440, 1_000),
+      message: { payload: Buffer.alloc(640) },
+    });
+    expect(finished.response).toBeUndefined();
+    // From the eighth frame, at 140 ms, to the end of the turn.
+    expect(unfinished.response).toEqual([1_240_000]);
   });
 
   test('tells the worst jitter and the longest gap of a reply', () => {
@@ -104,6 +129,30 @@ describe('a barge-in', () => {
     expect(finished.yield).toEqual([80_000]);
     expect(finished['talk-over']).toEqual([1, 80_000]);
     expect(counts).toMatchObject({ turns: 2, replies: 2 });
+  });
+
+  test('hears audio that was sent ahead until a message drops it', () => {
+    // Ten seconds within 400 ms; the interruption at 940 ms speaks from 980 ms on, and is noticed at 1,400 ms.
+    const { finished } = play(interrupt, {
+      audioAt: [440, 800, ...every20(2_000, 2_100)],
+      message: { payload: speech(5_000) },
+      interruptedAt: 1_400,
+    });
+    expect(finished.yield).toEqual([420_000]);
+  });
+
+  test('has no yield of a reply that was over before the first word', () => {
+    const { finished, unfinished } = play(interrupt, {
+      audioAt: [...every20(440, 900), ...every20(1_400, 1_500)],
+    });
+    expect([finished.yield, unfinished.yield]).toEqual([undefined, undefined]);
+  });
+
+  test('takes nothing of the old reply for the answer to a short interruption', () => {
+    // The interruption ends at 1,080 ms, the old reply at 1,180 ms; the answer comes at 1,600 ms.
+    const { finished } = play(interrupt, { audioAt: [...every20(440, 1_200), ...every20(1_600, 1_700)] });
+    expect(finished['first-audio']).toEqual([300_000, 520_000]);
+    expect(finished.response).toEqual([300_000, 520_000]);
   });
 
   test('fails a session whose reply goes on', () => {
