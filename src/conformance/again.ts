@@ -2,13 +2,15 @@ import { exitCodes, VoicectlError } from '../kernel/errors.ts';
 import { didYouMean } from '../protocol/suggestion.ts';
 import { serviceRules } from '../rules/catalogue.ts';
 import type { Rule, Seen } from '../rules/rule.ts';
-import type { Cost } from './cost.ts';
+import type { CheckOptions } from './check.ts';
+import { type Cost, totalOf } from './cost.ts';
 import { createHolding, type HoldOptions, isOfStep } from './hold.ts';
 import { type Judged, judgeFirst } from './judge.ts';
 import { stepsToConfirm } from './needed.ts';
-import { allSteps, type PlanOptions, planRun } from './plan.ts';
+import { allSteps, type PlanOptions, planRun, requireFlags } from './plan.ts';
 import type { Step } from './steps/step.ts';
 import { plainPortStep } from './steps/transport-steps.ts';
+import { exitCodeOf } from './verdicts.ts';
 
 /** What is asked again: an exchange, or those of a rule. */
 export interface Again {
@@ -37,7 +39,8 @@ export interface AgainResult {
   elapsedMs: number;
 }
 
-export type AgainOptions = Omit<HoldOptions, 'plan' | 'isAlone' | 'waitMs'> & { scope: PlanOptions };
+export type AgainOptions = Omit<HoldOptions, 'plan' | 'isAlone' | 'waitMs'> &
+  Pick<CheckOptions, 'scope' | 'expected' | 'strict'>;
 
 /** Every name that `--again` takes. */
 export function againIds(): { id: string; title: string }[] {
@@ -46,14 +49,14 @@ export function againIds(): { id: string; title: string }[] {
 
 /**
  * Finds what a name of `check`'s output stands for: a rule, or an exchange, of a second try (`E6/2`) too. Throws `usage`
- * for a name that is neither, and for an exchange that these options do not allow.
+ * for a name that is neither, and for exchanges that these options do not allow.
  */
 export function findAgain(written: string, scope: PlanOptions): Again {
   const name = written.toLowerCase();
   const rule = serviceRules.find(({ id }) => id.toLowerCase() === name);
   if (rule !== undefined) return allowed({ id: rule.id, rule, steps: stepsToConfirm(rule.id) }, scope);
   const steps = allSteps(scope);
-  const exchange = name.replace(/\/\d+$/, '').replace(/-retry$/, '');
+  const exchange = name.replace(/\/\d+$/, '').replace(/-(retry|again)$/, '');
   for (const { id, exchanges = [id] } of steps) {
     const found = [id, ...exchanges].find((one) => one.toLowerCase() === exchange);
     if (found === undefined) continue;
@@ -70,8 +73,9 @@ export function findAgain(written: string, scope: PlanOptions): Again {
 }
 
 function allowed(again: Again, scope: PlanOptions): Again {
-  const isPlanned = planAgain(again, scope).steps.some(({ id }) => again.steps.includes(id));
-  if (isPlanned) return again;
+  const plan = planAgain(again, scope);
+  requireFlags(`--again: ${again.id}`, plan, scope);
+  if (plan.steps.some(({ id }) => again.steps.includes(id))) return again;
   const step = allSteps(scope).find(({ id }) => again.steps.includes(id));
   const why =
     step?.sendsWrongKey === true && !scope.wrongKey
@@ -88,7 +92,10 @@ export function planAgain({ steps }: Again, scope: PlanOptions) {
 }
 
 /** Asks it once, and judges the rule if one was named. The signal stops it with what was found. */
-export async function askAgain(again: Again, { scope, ...options }: AgainOptions): Promise<AgainResult> {
+export async function askAgain(
+  again: Again,
+  { scope, expected, strict = false, ...options }: AgainOptions,
+): Promise<AgainResult> {
   const { clock } = options;
   const startedAt = clock.now();
   const plan = planAgain(again, scope);
@@ -99,13 +106,19 @@ export async function askAgain(again: Again, { scope, ...options }: AgainOptions
   const asked = { plan, all: allSteps(scope), levels: scope.levels, isStopped: stopped !== undefined };
   const finding = rule && judgeFirst(rule, held, asked);
   const judged = rule &&
-    finding && { rule, finding, evidence: held.seen.filter(({ id }) => finding.evidence.includes(id)) };
-  const failed = finding?.verdict === 'fail' ? exitCodes['expectation-failed'] : 0;
+    finding && {
+      ...{ rule, finding, expected: expected?.get(rule.id) },
+      evidence: held.seen.filter(({ id }) => finding.evidence.includes(id)),
+    };
+  const isWhole = !again.steps.some((id) => held.leftOut.has(id));
+  const mostRequests = options.maxRequests ?? Number.POSITIVE_INFINITY;
+  // What was named was not asked: for lack of requests, or because of an answer.
+  const notAsked = totalOf(plan.cost) > mostRequests ? exitCodes.usage : exitCodes['expectation-failed'];
   return {
     exchanges: held.seen.map((seen) => ({ seen, step: stepOf(seen, plan.steps) })),
     judged,
     ...{ leftOut: held.leftOut, spent, stopped },
-    exitCode: stopped?.exitCode ?? failed,
+    exitCode: exitCodeOf(judged === undefined ? [] : [judged], stopped, strict) || (isWhole ? 0 : notAsked),
     elapsedMs: clock.now() - startedAt,
   };
 }

@@ -120,7 +120,7 @@ export function createAsker(conduct: Conduct, devices: Devices, suffix = ''): As
   const send = async (
     id: string,
     request: HttpRequest,
-    { provoked, isRetry = false }: Provoked & { isRetry?: boolean },
+    { provoked, isRetry = false, isMore = false }: Provoked & { isRetry?: boolean; isMore?: boolean },
   ): Promise<Seen> => {
     const asked = await ask(request, { clock, signal, redactor, ca: subject.ca });
     const exchange = await asked.evidence();
@@ -128,7 +128,7 @@ export function createAsker(conduct: Conduct, devices: Devices, suffix = ''): As
     const signature = token === undefined ? undefined : await conduct.verify?.(token);
     if (token !== undefined) tokens.set(id, token);
     return keep({
-      id: isRetry ? `${id}-retry${suffix}` : id + suffix,
+      id: `${id}${isRetry ? '-retry' : isMore ? '-again' : ''}${suffix}`,
       exchange,
       ...(provoked === true ? { provoked } : {}),
       ...(signature === undefined ? {} : { signature }),
@@ -144,7 +144,9 @@ export function createAsker(conduct: Conduct, devices: Devices, suffix = ''): As
       const isUsual = options.body === undefined && options.hurry === undefined;
       if (isUsual) await apart.wait(deviceId, signal);
       await beginning('tokens', options.hurry);
-      const seen = await send(id, request, options);
+      // A step that another one needs once more, after its token was used or has expired.
+      const isMore = entries.some((entry) => entry.id === id + suffix);
+      const seen = await send(id, request, { ...options, isMore });
       apart.note(deviceId, seen);
       if (stop.look(seen) !== 'again') return seen;
       await beginning('tokens', options.hurry);

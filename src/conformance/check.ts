@@ -1,4 +1,4 @@
-import { exitCodes, type VoicectlError } from '../kernel/errors.ts';
+import type { VoicectlError } from '../kernel/errors.ts';
 import { serviceRules } from '../rules/catalogue.ts';
 import type { Finding, Rule, Seen, Verdict } from '../rules/rule.ts';
 import { grants } from '../rules/token-seen.ts';
@@ -7,7 +7,7 @@ import { createEarlyVerdicts, type EarlyVerdictOptions } from './early-verdicts.
 import { createHolding, type Holding, type HoldOptions, type Try } from './hold.ts';
 import { type Judged, judgeFirst, judgeTwice } from './judge.ts';
 import { allSteps, type Plan, type PlanOptions, planControls, planRun, planSecondTry } from './plan.ts';
-import { countVerdicts } from './verdicts.ts';
+import { countVerdicts, exitCodeOf } from './verdicts.ts';
 
 export interface CheckOptions extends Omit<HoldOptions, 'plan' | 'isAlone' | 'waitMs' | 'onHeld'> {
   scope: PlanOptions;
@@ -115,16 +115,4 @@ export function rulesIn({ rules }: Pick<PlanOptions, 'rules'>): readonly Rule[] 
 /** Whether the service accepts invented devices. */
 function knowsOthers(seen: readonly Seen[]): boolean {
   return grants(seen).some(({ id }) => id === 'E3');
-}
-
-const failing: readonly Verdict[] = ['fail'];
-const failingStrictly: readonly Verdict[] = ['fail', 'warn', 'unknown'];
-
-function exitCodeOf(judged: readonly Judged[], stopped: VoicectlError | undefined, strict: boolean): number {
-  if (stopped !== undefined) return stopped.exitCode;
-  const bad = strict ? failingStrictly : failing;
-  const isBad = judged.some(
-    ({ finding, expected }) => bad.includes(finding.verdict) && expected === undefined,
-  );
-  return isBad ? exitCodes['expectation-failed'] : 0;
 }

@@ -1,3 +1,4 @@
+import { VoicectlError } from '../kernel/errors.ts';
 import { addCosts, type Cost, totalOf } from './cost.ts';
 import { controlsOf, rulesOf, stepsFor, stepsToConfirm } from './needed.ts';
 import { connectionSteps } from './steps/connection-steps.ts';
@@ -20,6 +21,8 @@ export interface PlanOptions {
   wrongKey: boolean;
   /** Whether the token endpoint is asked over TLS: then its plain port is looked at. */
   isSecure: boolean;
+  /** Whether the service is of this machine: then what is selected may be of any level. */
+  isLoopback: boolean;
   waitMs: number;
 }
 
@@ -76,12 +79,29 @@ export function planRun(options: PlanOptions): Plan {
   };
 }
 
+/** Levels that are asked beyond this machine only with their own flag. */
+const flagged: Partial<Record<CheckLevel, { flag: string; does: string }>> = {
+  exhaust: { flag: '--exhaust', does: 'reaches the rate limit' },
+  thorough: { flag: '--thorough', does: 'sends what a firewall may treat as an attack' },
+};
+
+/** Throws `usage` if what is selected by name, such as `--rule R30`, is asked only with a flag that was not given. */
+export function requireFlags(selected: string, { steps }: Plan, { levels, isLoopback }: PlanOptions): void {
+  const deep = steps.find(({ level }) => flagged[level] !== undefined && !levels.has(level));
+  const needed = deep && flagged[deep.level];
+  if (needed === undefined || isLoopback) return;
+  throw new VoicectlError('usage', `${selected} ${needed.does}: add ${needed.flag}`);
+}
+
 /** The steps that confirm the fails of these rules, of those that this run may ask. */
 export function planSecondTry(rules: readonly string[], options: PlanOptions): readonly Step[] {
   return repeatable(rules.flatMap(stepsToConfirm), options);
 }
 
-/** The steps without which these rules may stay open, of those that are not `planned`. */
+/**
+ * The steps without which these rules may stay open, of those that are not `planned`, and all that they use: a token
+ * that was granted at the start may have expired.
+ */
 export function planControls(
   rules: readonly string[],
   planned: readonly Step[],
@@ -90,7 +110,10 @@ export function planControls(
   const ids = planned.map(({ id }) => id);
   // Where no rules are selected, the levels say what is asked.
   if (options.rules.length === 0) return [];
-  return repeatable(rules.flatMap(controlsOf), options).filter(({ id }) => !ids.includes(id));
+  return repeatable(
+    rules.flatMap(controlsOf).filter((id) => !ids.includes(id)),
+    options,
+  );
 }
 
 function repeatable(wanted: readonly string[], options: PlanOptions): readonly Step[] {

@@ -1,4 +1,4 @@
-import type { AskedAgain } from '../conformance/again.ts';
+import type { AgainResult, AskedAgain } from '../conformance/again.ts';
 import type { CheckResult } from '../conformance/check.ts';
 import { totalOf } from '../conformance/cost.ts';
 import type { Judged } from '../conformance/judge.ts';
@@ -33,10 +33,11 @@ type ExchangeFields = Pick<EvidenceJson, 'id' | 'at' | 'request' | 'answer' | 'e
   Partial<Omit<Extract<EvidenceJson, { token: unknown }>, 'id' | 'at' | 'request' | 'answer' | 'error'>> &
   Partial<Omit<Extract<EvidenceJson, { close: unknown }>, 'id' | 'at' | 'request' | 'answer' | 'error'>>;
 
-type SpentRun = Pick<CheckResult, 'verdicts' | 'spent' | 'stopped' | 'exitCode' | 'elapsedMs'>;
+type SpentRun = Pick<CheckResult, 'verdicts' | 'spent' | 'stopped' | 'exitCode' | 'elapsedMs'> &
+  Partial<Pick<AgainResult, 'leftOut'>>;
 
-/** The last line. `requests` are those over HTTP, with and without a key. */
-export function checkSummaryObject({ verdicts, spent, stopped, exitCode, elapsedMs }: SpentRun) {
+/** The last line. `requests` are those over HTTP, with and without a key. `leftOut`: only with `--again`. */
+export function checkSummaryObject({ verdicts, spent, stopped, leftOut, exitCode, elapsedMs }: SpentRun) {
   return {
     type: 'summary',
     version,
@@ -45,6 +46,7 @@ export function checkSummaryObject({ verdicts, spent, stopped, exitCode, elapsed
     connections: spent.connections,
     cost: spent,
     stopped: stopped === undefined ? null : { code: stopped.code, message: stopped.message },
+    ...(leftOut === undefined ? {} : { leftOut: Array.from(leftOut, ([step, why]) => ({ step, why })) }),
     elapsedMs: Math.round(elapsedMs),
     exitCode,
   };

@@ -15,7 +15,7 @@ const shownExchanges = 3;
 
 /**
  * A rule, and below it what was seen where that is not what the rule says. No line is longer than 80 columns. `isDetailed`:
- * every exchange is named, of a rule that passed too.
+ * every exchange is named, of a series and of a rule that passed too.
  */
 export function ruleLines(
   { rule, finding, evidence, expected }: Judged,
@@ -49,26 +49,26 @@ function namesOf(
 ): { ids: string; more: readonly string[] } {
   const columns = width - idWidth - verdictWidth - titleWidth - 1;
   if (verdict === 'skipped') return { ids: '', more: [] };
-  const names = foldNames(evidence);
-  const all = names.join(' ');
-  return isDetailed && all.length > columns
-    ? { ids: '', more: wrap(all) }
-    : { ids: idsText(names, columns), more: [] };
+  const all = evidence.join(' ');
+  if (isDetailed) return all.length > columns ? { ids: '', more: wrap(all) } : { ids: all, more: [] };
+  const folded = foldNames(evidence);
+  const names = folded.join(' ').length > columns ? foldNames(evidence, shortestFold) : folded;
+  return { ids: idsText(names, columns), more: [] };
 }
 
-/** Names of exchanges, those of a series as one: `X-1…X-60`. */
-export function foldNames(names: readonly string[]): string[] {
-  const folded: { first: string; last: string; count: number }[] = [];
+/** A series that is one name although there is place for all, and where there is none. */
+const usualFold = 4;
+const shortestFold = 3;
+
+/** Names of exchanges, those of a series of at least so many as one: `X-1…X-60`. */
+export function foldNames(names: readonly string[], shortest = usualFold): string[] {
+  const series: string[][] = [];
   for (const name of names) {
-    const series = folded.at(-1);
-    if (series !== undefined && isNext(series.last, name)) {
-      series.last = name;
-      series.count += 1;
-    } else folded.push({ first: name, last: name, count: 1 });
+    const last = series.at(-1);
+    if (last !== undefined && isNext(last.at(-1) ?? '', name)) last.push(name);
+    else series.push([name]);
   }
-  return folded.flatMap(({ first, last, count }) =>
-    count === 1 ? [first] : count === 2 ? [first, last] : [`${first}…${last}`],
-  );
+  return series.flatMap((one) => (one.length < shortest ? one : [`${one[0]}…${one.at(-1)}`]));
 }
 
 function isNext(name: string, next: string): boolean {
@@ -96,7 +96,8 @@ export function checkSummaryLines(
   { rules, verdicts, spent, elapsedMs, stopped }: CheckResult,
   style: Style,
 ): string[] {
-  const failed = rules.find(({ finding }) => finding.verdict === 'fail')?.rule.id;
+  const failed = rules.find(({ finding, expected }) => finding.verdict === 'fail' && expected === undefined)
+    ?.rule.id;
   return [
     '',
     ...stoppedLines(stopped),

@@ -496,6 +496,7 @@ const checkEvents: DescribedEvents<
       requests: 'number: over HTTP',
       connections: 'number: WebSockets',
       cost: 'object: tokens, plain requests and connections',
+      'leftOut?': 'list: with --again, what was not asked, each with step and why',
     },
   },
 };

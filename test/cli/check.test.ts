@@ -52,7 +52,7 @@ describe('what it prints', () => {
   test('is a line for each rule, and what was seen below those that did not pass; none is longer than 80', async () => {
     const { code, lines, stderr } = await check({ change: wrong });
     expect([code, stderr]).toEqual([1, '']);
-    expect(lines[line(lines, 'R10')]).toMatch(/^R10 {2}pass {5}sub is the device ID {23}E1…E3 /);
+    expect(lines[line(lines, 'R10')]).toMatch(/^R10 {2}pass {5}sub is the device ID {23}E1 E2 E3 E10 E11$/);
     const at = line(lines, 'R12');
     expect(lines[at]).toMatch(/^R12 {2}fail {5}exp is 60 s after iat {22}E1/);
     expect(lines.slice(at + 1, at + 3)).toEqual([
@@ -63,10 +63,25 @@ describe('what it prints', () => {
     expect(lines.at(-4)).toMatch(/^\d+ pass, 1 fail, 1 warn/);
   });
 
-  test('with --verbose names every exchange of a rule that passed; a series is one name', async () => {
-    const { lines } = await check({ flags: ['--verbose', '--rule', 'R10', '--rule', 'R30'] });
+  test('folds a series of four exchanges and more; with --verbose every exchange has its name', async () => {
+    const flags = ['--rule', 'R10', '--rule', 'R30'];
+    const { lines } = await check({ flags });
     expect(lines[line(lines, 'R10')]).toMatch(/^R10 {2}pass {5}sub is the device ID {23}E1 E3 X-1…X-60$/);
-    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(80);
+    const { lines: all } = await check({ flags: [...flags, '--verbose'] });
+    const at = line(all, 'R10');
+    expect(all[at]).toBe('R10  pass     sub is the device ID');
+    const names = all
+      .slice(at + 1, line(all, 'R30'))
+      .join(' ')
+      .trim()
+      .split(/ +/);
+    expect(names).toEqual(['E1', 'E3', ...Array.from({ length: 60 }, (_, index) => `X-${index + 1}`)]);
+    expect(Math.max(...all.map(({ length }) => length))).toBeLessThanOrEqual(80);
+  });
+
+  test('names three exchanges each, where they fit', async () => {
+    const { lines } = await check({ flags: ['--rule', 'R14'] });
+    expect(lines[line(lines, 'R14')]).toMatch(/ E1 E2 E3$/);
   });
 
   test('ends with the flag that prints the exchanges of the first failed rule', async () => {
@@ -74,6 +89,10 @@ describe('what it prints', () => {
     expect(lines.at(-2)).toBe('To repeat the exchanges of a failed rule and print them whole: --again R12');
     const { stdout } = await check({});
     expect(stdout).not.toContain('--again');
+    const expected = sandbox.write('expected.txt', 'R12 a known fault');
+    const known = await check({ change: wrong, flags: ['--expected', expected] });
+    expect(known.stdout).toContain('expected: a known fault');
+    expect(known.stdout).not.toContain('--again');
   });
 
   test('with --json is an object for each rule, and a summary at the end', async () => {
@@ -371,12 +390,63 @@ describe('--again', () => {
     expect(stderr).toMatch(message);
   });
 
+  test.each([
+    ['--again', 'X', '--exhaust'],
+    ['--again', 'X-61', '--exhaust'],
+    ['--again', 'R31', '--exhaust'],
+    ['--rule', 'R30', '--exhaust'],
+    ['--again', 'H3', '--thorough'],
+  ])('%s %s asks another machine only with %s', async (flag, id, needed) => {
+    const args = ['check', '--base-url', 'https://voice.example', '--api-key', key, '--dry-run', flag, id];
+    const refused = await runInProcess(args);
+    expect([refused.code, refused.stdout]).toEqual([2, '']);
+    expect(refused.stderr).toMatch(new RegExp(`${flag}: ${id} .*: add ${needed}`));
+    const allowed = await runInProcess([...args, needed]);
+    expect([allowed.code, allowed.stderr]).toEqual([0, '']);
+  });
+
   test('says why an exchange cannot be asked with these options', async () => {
     const { code, stderr } = await again('E10', ['--no-wrong-key']);
     expect(code).toBe(2);
     expect(stderr).toContain('E10 cannot be asked with --no-wrong-key');
     expect((await again('E3', ['--one-device'])).stderr).toContain('E3 cannot be asked with --one-device');
     expect((await again('K4')).stderr).toContain('K4 cannot be asked without TLS');
+  });
+
+  test('says what was not asked, and exits with 2 if --max-requests was too low', async () => {
+    const { code, stdout, arrived } = await again('S1', ['--max-requests', '1', '--json']);
+    expect([code, arrived.length]).toEqual([2, 1]);
+    expect(JSON.parse(stdout.trim().split('\n').at(-1) ?? '')).toMatchObject({
+      ...{ type: 'summary', exitCode: 2 },
+      leftOut: [{ step: 'S1', why: 'the request budget is used up' }],
+    });
+    const plain = await again('R34', ['--max-requests', '1']);
+    expect(plain.code).toBe(2);
+    expect(plain.stdout).toContain('S1  not asked: the request budget is used up');
+  });
+
+  test('exits with 1 if an answer left nothing to ask with', async () => {
+    const refuse: Partial<MiniBehaviour> = { token: () => undefined };
+    const { code, stdout } = await again('S3', [], refuse);
+    expect(stdout).toContain('S3  not asked: no token was granted');
+    expect(code).toBe(1);
+  });
+
+  test('knows the known failures and --strict, as the whole check does', async () => {
+    const expected = sandbox.write('expected.txt', 'R12 a known fault');
+    const known = await again('R12', ['--expected', expected], wrong);
+    expect(known.code).toBe(0);
+    expect(known.stdout).toContain('expected: a known fault');
+    expect((await again('R13', [], wrong)).code).toBe(0);
+    expect((await again('R13', ['--strict'], wrong)).code).toBe(1);
+    sandbox.write('voicectl.config.yaml', 'strict: true\n');
+    await using service = await startMiniService(wrong);
+    const args = ['check', '--base-url', service.baseUrl, '--api-key', key];
+    const codes = [
+      ['--rule', 'R13'],
+      ['--again', 'R13'],
+    ].map(async (flags) => (await sandbox.runHere([...args, ...flags])).code);
+    expect(await Promise.all(codes)).toEqual([1, 1]);
   });
 
   test('says what stopped it, with the exit code of a check', async () => {

@@ -12,3 +12,10 @@ test('the emulator keeps every rule, and time that is moved is not waited for', 
   expect(result.exitCode).toBe(0);
   expect(result.verdicts).toMatchObject({ pass: 43, skipped: 1, observed: 1 });
 });
+
+test('a rule that is settled after a minute compares with a token of its own, not with an expired one', async () => {
+  const emulator = await start({ reply: 'echo', clock: hastyClock });
+  const { rules } = await check(emulator, { scope: { rules: ['R12', 'R41'] }, isEmulator: true });
+  expect(rules.map(({ rule, finding }) => `${rule.id} ${finding.verdict}`)).toEqual(['R12 pass', 'R41 pass']);
+  expect(rules[0]?.evidence.map(({ id }) => id)).toContain('E1-again');
+});

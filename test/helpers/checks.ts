@@ -25,6 +25,7 @@ export function check(
     scope: {
       ...{ levels: new Set(['base']), rules: [], isAlone: false, wrongKey: true, waitMs: 200 },
       isSecure: baseUrl.startsWith('https:'),
+      isLoopback: true,
       ...scope,
     },
     speech: toPcm(makeTone({ hz: 440, rate: 16_000, seconds: 0.3 })),

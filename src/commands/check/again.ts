@@ -11,7 +11,7 @@ import type { CheckContext } from './spec.ts';
 /** `check --again ID`: prints the exchanges whole, and of a rule its verdict. Throws what stopped the run. */
 export async function runAgain(
   context: CheckContext,
-  { id, inputs }: { id: string; inputs(): Promise<Pick<AgainOptions, 'verify'>> },
+  { id, inputs }: { id: string; inputs(): Promise<Pick<AgainOptions, 'expected' | 'verify'>> },
 ): Promise<number> {
   const { settings, io, json, style, signal, verbose } = context;
   const scope = scopeOf(context);
@@ -20,12 +20,12 @@ export async function runAgain(
     await printPlan(context, { ...scope, steps: again.steps });
     return 0;
   }
-  const { verify } = await inputs();
+  const given = { ...(await inputs()), strict: settings.strict === true };
   const { options, close } = await openExchanges(context, scope);
   const progress = createProgress(context);
   try {
     const follow = followSteps(planAgain(again, scope), { ...context, show: progress.show });
-    const result = await askAgain(again, { ...options, verify, ...follow, signal });
+    const result = await askAgain(again, { ...options, ...given, ...follow, signal });
     progress.clear();
     const { exchanges, judged, stopped, exitCode } = result;
     if (json) {

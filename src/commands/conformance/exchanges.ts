@@ -4,7 +4,7 @@ import { isLoopback } from '../../config/target.ts';
 import type { Subject } from '../../conformance/asker.ts';
 import { addCosts, type Cost, noCost } from '../../conformance/cost.ts';
 import type { HoldOptions } from '../../conformance/hold.ts';
-import { type Plan, type PlanOptions, planRun } from '../../conformance/plan.ts';
+import { type Plan, type PlanOptions, planRun, requireFlags } from '../../conformance/plan.ts';
 import type { CheckLevel } from '../../conformance/steps/step.ts';
 import { findShippedSound } from '../../files/shipped-file.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
@@ -20,14 +20,18 @@ import type { VerdictFollower } from './run-verdicts.ts';
 /** What the commands have in common that hold planned exchanges with a service. */
 export type ConformanceContext = CommandContext<Extract<OptionName, OptionOf<'learn'> & OptionOf<'check'>>>;
 
-/** What the flags ask to be asked; `rules` narrows it to what these need. Throws `usage` for `full` that was not asked for in this run. */
+/**
+ * What the flags ask to be asked; `rules` narrows it to what these need. Throws `usage` where `full`, or a rule, reaches
+ * the rate limit of another machine and no flag of this run says so.
+ */
 export function scopeOf(
   { settings, origin }: ConformanceContext,
   rules: readonly string[] = [],
 ): PlanOptions {
   const levels: CheckLevel[] = ['base'];
   const isFull = settings.level === 'full';
-  if (isFull && origin('level') !== 'flag' && !settings.local && !isLoopback(settings.baseUrl))
+  const isHere = settings.local === true || isLoopback(settings.baseUrl);
+  if (isFull && origin('level') !== 'flag' && !isHere)
     throw new VoicectlError(
       'usage',
       `level: full reaches the rate limit of ${new URL(settings.baseUrl).host}`,
@@ -38,14 +42,17 @@ export function scopeOf(
   if (isFull || settings.level === 'standard') levels.push('standard');
   if (isFull || settings.exhaust) levels.push('exhaust');
   if (settings.thorough) levels.push('thorough');
-  return {
+  const scope: PlanOptions = {
     levels: new Set(levels),
     rules,
     isAlone: settings.oneDevice === true,
     wrongKey: settings.wrongKey !== false,
     isSecure: !settings.local && new URL(settings.baseUrl).protocol === 'https:',
+    isLoopback: isHere,
     waitMs: settings.wait,
   };
+  for (const rule of rules) requireFlags(`--rule: ${rule}`, planRun({ ...scope, rules: [rule] }), scope);
+  return scope;
 }
 
 /** Shows what would be asked, for `--dry-run`. */

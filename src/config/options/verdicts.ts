@@ -61,8 +61,6 @@ export const checkSettings = {
     flagOnly: true,
     without: {
       rule: oneAgain,
-      expected: oneAgain,
-      strict: oneAgain,
       junit: oneAgain,
       html: oneAgain,
       open: oneAgain,

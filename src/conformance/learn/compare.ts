@@ -34,7 +34,7 @@ export async function compareWithEmulator(learned: LearnResult, options: LearnOp
   const again = await learnDialect({
     ...options,
     subject: { baseUrl, wsUrl, apiKey, ca: undefined },
-    scope: { ...options.scope, isSecure: false },
+    scope: { ...options.scope, isSecure: false, isLoopback: true },
     redactor,
     isEmulator: true,
   });

@@ -20,6 +20,7 @@ export function learnOptions({ baseUrl, wsUrl }: Pick<Emulator, 'baseUrl' | 'wsU
       isAlone: false,
       wrongKey: true,
       isSecure: false,
+      isLoopback: true,
       waitMs: 10_000,
     },
     speech,
