@@ -35,6 +35,8 @@ export interface AudioSource {
    * has gone or is read twice and is not `repeatable`, with `input-output` when reading fails.
    */
   read(signal?: AbortSignal): AsyncIterable<Buffer>;
+  /** Set if its own clock sets the pace: a microphone. */
+  readonly isLive?: boolean;
   /** Whether `read` may be called again for the same audio. */
   readonly repeatable: boolean;
   /**

@@ -86,6 +86,7 @@ export async function openMicrophone(options: MicrophoneOptions): Promise<Microp
     backend,
     description: describeFormat(wireFormat),
     durationMs: undefined,
+    isLive: true,
     repeatable: false,
     get muted() {
       return muted;

@@ -83,7 +83,8 @@ const sessionEvents: DescribedEvents<SessionEvent, 't'> = {
       source: 'string: what is streamed',
       format: 'string: of the source, in words',
       'durationMs?': 'number: length of the source',
-      'pace?': 'number: how many times as fast as real time it is sent, or max; left out in real time',
+      'pace?':
+        'number: how many times as fast as real time it is sent, or max; left out in real time and of a microphone',
     },
   },
   state: {

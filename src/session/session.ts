@@ -140,7 +140,7 @@ function announce(
     source: sourceName,
     format,
     ...durationMs,
-    ...(pace === 1 ? {} : { pace }),
+    ...(pace === 1 || source.isLive ? {} : { pace }),
   });
   if (converted) ledger.warn('converted', `${sourceName} is ${format}; converted to 16,000 Hz, 16-bit, mono`);
 }

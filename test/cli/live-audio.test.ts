@@ -101,6 +101,7 @@ describe.skipIf(!hasSound)('live audio that is heard', { retry: 2, timeout: 60_0
         }
         expect(carried.stderr).toBe('voicectl: Interrupted\n');
         expect(carried.events[0]).toMatchObject({ source: `microphone (${backend})` });
+        expect(carried.events[0]).not.toHaveProperty('pace');
         expect(carried.summary.underruns).not.toBeNull();
         // An echo: the service has heard what was recorded.
         const [sent, echoed] = ['mic.wav', 'reply.wav'].map((name) =>

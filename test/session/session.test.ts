@@ -189,6 +189,17 @@ describe('the reply', () => {
   });
 });
 
+test.each([
+  ['of a file as it is', utterance(), 'max', { pace: 'max' }],
+  ['of real time not at all', utterance(), 1, {}],
+  ['of a microphone not at all: its own clock sets it', { ...utterance(), isLive: true }, 'max', {}],
+] as const)('the pace is told %s', async (_what, source, pace, told) => {
+  const { events } = await run({ options: { source, pace, waitMs: 100 } });
+  const [first] = events;
+  expect(first?.type).toBe('session');
+  expect(first !== undefined && 'pace' in first ? { pace: first.pace } : {}).toEqual(told);
+});
+
 describe('the tail', () => {
   test('is sent whole where its length is given, and the reply heard without more of it', async () => {
     const session = await run({
