@@ -38,12 +38,17 @@ export async function run(context: McpContext): Promise<number> {
   let last: Error | undefined;
   server.onerror = (thrown) => {
     last = thrown;
+    if (isTooLong(thrown)) return;
     void context.note(`voicectl mcp: ${redactor.text(thrown.message)}`);
   };
   const broken = new Promise<never>((_, reject) => {
     server.onclose = () => {
       const why = last === undefined ? '' : `: ${redactor.text(last.message)}`;
-      reject(new VoicectlError('bad-input', `What the client sends cannot be read any more${why}`));
+      const message =
+        last !== undefined && isTooLong(last)
+          ? 'A message of the client is longer than 10 MiB'
+          : `What the client sends cannot be read any more${why}`;
+      reject(new VoicectlError('bad-input', message));
     };
   });
   // At the end the server is closed, and nobody waits.
@@ -59,6 +64,9 @@ export async function run(context: McpContext): Promise<number> {
   }
   return 0;
 }
+
+/** Whether the protocol's reader gave up on a message: it has no code for that. */
+const isTooLong = ({ message }: Error) => message.startsWith('ReadBuffer exceeded maximum size');
 
 /** Characters of a message about progress. It is cut after secrets are out of it: a part of one is not found. */
 const longestProgress = 200;
