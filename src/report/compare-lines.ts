@@ -25,23 +25,38 @@ export function comparisonText(comparison: RunComparison): string {
     }
     case 'changed':
       return `${count('changed', noun)} ${items.length === 1 ? 'differs' : 'differ'}`;
-    case 'better':
-      return `nothing got worse; ${count('better', noun)} got better`;
+    case 'better': {
+      const unknown = figures.filter(({ change }) => change === 'unknown').length;
+      if (unknown === 0) return `nothing got worse; ${count('better', noun)} got better`;
+      const better = figures.filter(({ change }) => change === 'better').length;
+      return `${better} of ${countText(figures.length, noun)} got better, and none worse; ${unknown} cannot be judged`;
+    }
     case 'not valid':
       return 'one of them is not valid: nothing can be said';
     case 'unknown': {
       if (noun !== 'figure') return `${count('unknown', noun)} cannot be judged now`;
-      const isNew = figures.some(({ noise, isNoiseKnown }) => noise !== null && !isNoiseKnown);
+      const isNew = a.isFew && figures.some(({ noise, isNoiseKnown }) => noise !== null && !isNoiseKnown);
       const why = isNew
         ? [`${a.name} has ${countText(a.runs, 'run')}, and no two runs are equal; ${fewest} are needed`]
         : new Set(figures.length === 0 ? ['there are no figures'] : figures.map((one) => one.why));
       return `it cannot be known whether it got worse: ${[...why].join('; ')}`;
     }
     case 'same':
-      return noun === 'figure'
-        ? `not worse: all ${countText(figures.length, 'figure')} are within the noise`
-        : `not worse: ${countText(unchanged, noun)} as before`;
+      if (noun === 'figure') return `not worse: ${withinText(figures)}`;
+      if (noun === 'setting') return `all ${countText(unchanged, noun)} are the same`;
+      return `not worse: ${countText(unchanged, noun)} as before`;
   }
+}
+
+/** How many figures are within the noise; what cannot be judged is counted apart. */
+function withinText(figures: readonly FigureChange[]): string {
+  const judged = figures.filter(({ change }) => change !== 'unknown');
+  const isAllowed = ({ tolerance, isNoiseKnown, difference, noise }: FigureChange) =>
+    tolerance !== null && (!isNoiseKnown || (difference ?? 0) > (noise ?? 0));
+  const within = `${judged.length === 1 ? 'is' : 'are'} within the noise${judged.some(isAllowed) ? ' or what is allowed' : ''}`;
+  const all = countText(figures.length, 'figure');
+  if (judged.length === figures.length) return `${figures.length === 1 ? '' : 'all '}${all} ${within}`;
+  return `${judged.length} of ${all} ${within}; ${figures.length - judged.length} cannot be judged`;
 }
 
 const fewest = 'at least five';

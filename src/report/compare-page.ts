@@ -1,14 +1,15 @@
 import type { Change, FigureChange, ItemChange, RunComparison } from '../runs/compare/compare-runs.ts';
 import { comparisonText, figureCells, figureHead, itemText, markText, sideText } from './compare-lines.ts';
+import { countText } from './event-words.ts';
 import { type Html, html } from './html.ts';
 import { type ReportPage, type ReportTone, reportPage, wideTable } from './report-page.ts';
 
 /** A comparison as one page that needs nothing else: the verdict, what got worse open, what did not folded. */
 export function comparisonPage(comparison: RunComparison): string {
-  const { a, b } = comparison;
+  const { kind, a, b } = comparison;
   return reportPage({
     title: `voicectl compare ${a.name} ${b.name}`,
-    heading: 'Did it get worse?',
+    heading: kind === 'dialect' ? 'Do they differ?' : 'Did it get worse?',
     verdict: { ...verdictOf(comparison), text: `${comparisonText(comparison)}.` },
     facts: [
       ['before', sideText(a)],
@@ -57,7 +58,7 @@ function verdictOf({ verdict }: RunComparison): Pick<ReportPage['verdict'], 'ton
 
 /** `isPart`: what did not get worse is folded also if nothing did. */
 function comparisonTables(
-  { verdict, invalid, figures, items, unchanged }: RunComparison,
+  { kind, verdict, invalid, figures, items, unchanged }: RunComparison,
   { isPart = false } = {},
 ): Html {
   const isOpen = ({ change }: FigureChange | ItemChange) => change === 'worse' || change === 'changed';
@@ -66,10 +67,20 @@ function comparisonTables(
   const others = folded.length + foldedItems.length;
   const isGood = toneOf(verdict) === 'good';
   const isShown = isPart ? !isGood && verdict !== 'worse' : open.length + openItems.length === 0;
+  const labels =
+    kind === 'dialect'
+      ? { open: 'Settings that differ', folded: 'Other settings' }
+      : { open: 'Verdicts that got worse', folded: 'Other verdicts' };
+  const hasUnknown = [...folded, ...foldedItems].some(({ change }) => change === 'unknown');
+  const unlike = `did not get worse${hasUnknown ? ' or cannot be judged' : ''}`;
+  const rest =
+    kind === 'dialect'
+      ? countText(others, 'other setting')
+      : `${others} that ${verdict === 'not valid' ? 'were not judged' : unlike}`;
   return html`
 ${invalid.map((why) => html`<p class="bad-text"><strong>Not valid:</strong> ${why}</p>`)}
-${figureTable(open, 'What got worse')}${itemTable(openItems, 'Verdicts that got worse')}
-${others === 0 ? '' : html`<details class="fold"${isShown ? html` open` : ''}><summary><h2>${others} that ${verdict === 'not valid' ? 'were not judged' : 'did not get worse'}</h2></summary>${figureTable(folded, 'Other figures')}${itemTable(foldedItems, 'Other verdicts')}</details>`}
+${figureTable(open, 'What got worse')}${itemTable(openItems, labels.open)}
+${others === 0 ? '' : html`<details class="fold"${isShown ? html` open` : ''}><summary><h2>${rest}</h2></summary>${figureTable(folded, 'Other figures')}${itemTable(foldedItems, labels.folded)}</details>`}
 ${unchanged === 0 ? '' : html`<p>${unchanged} as before.</p>`}`;
 }
 

@@ -20,7 +20,7 @@ const figure = (change: FigureChange['change'], difference: number): FigureChang
   why: change === 'unknown' ? 'fewer than 5 runs before' : null,
 });
 
-const side = { subject: 'http://127.0.0.1:8787', runs: 6, from: 0, to: 60_000 };
+const side = { subject: 'http://127.0.0.1:8787', runs: 6, isFew: false, from: 0, to: 60_000 };
 const comparison = (verdict: RunComparison['verdict'], more: Partial<RunComparison>): RunComparison => ({
   ...{ kind: 'load', verdict, invalid: [], figures: [], items: [], unchanged: 0 },
   ...{ a: { ...side, name: 'base.json' }, b: { ...side, name: hostile, runs: 1 } },
@@ -106,6 +106,24 @@ describe('the page of a comparison', () => {
     const found = places.map((text) => page.indexOf(text));
     expect(found).toEqual(found.toSorted((a, b) => a - b));
     expect(found.every((at) => at > 0)).toBe(true);
+  });
+
+  test('of dialects speaks of settings, which are neither better nor worse', () => {
+    const changed = { id: 'token.jti', title: '', a: 'true', b: 'false', message: '' };
+    const page = comparisonPage(
+      comparison('changed', {
+        kind: 'dialect',
+        items: [
+          { ...changed, change: 'changed' },
+          { ...changed, change: 'unknown' },
+        ],
+        unchanged: 44,
+      }),
+    );
+    expect(page).toMatch(
+      /aria-label="Settings that differ"[\s\S]*<h2>1 other setting<[\s\S]*aria-label="Other settings"/,
+    );
+    expect(page).not.toMatch(/Verdicts|worse/i);
   });
 
   test.skipIf(!hasBrowser).each(pictures)(

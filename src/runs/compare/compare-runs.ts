@@ -20,7 +20,10 @@ export type Change = 'worse' | 'changed' | 'unknown' | 'better' | 'same';
 
 export interface FigureChange {
   name: string;
-  /** Milliseconds, of `failed` a share, of `p95/p50` how often the one is the other; the mean of several runs. Null if it was not measured. */
+  /**
+   * Milliseconds, of `failed` a share, of `p95/p50` how often the one is the other; the mean of several runs. Null if it
+   * was not measured; `a` also if most runs did not finish.
+   */
   a: number | null;
   b: number | null;
   /** Whether `b` is at least this. */
@@ -50,6 +53,8 @@ export interface ItemChange {
 
 export interface ComparedSide extends Pick<RunSet, 'name' | 'subject'> {
   runs: number;
+  /** Whether these are too few, as a baseline, to know the noise between runs. */
+  isFew: boolean;
   /** When the first and the last run started; null if no result says it. */
   from: number | null;
   to: number | null;
@@ -110,7 +115,7 @@ const isUnknown = (figures: readonly FigureChange[]) => figures.every(({ change 
 function sideOf({ name, subject, runs }: RunSet): ComparedSide {
   const times = runs.flatMap(({ at }) => (at === null ? [] : [at]));
   const [from, to] = times.length === 0 ? [null, null] : [Math.min(...times), Math.max(...times)];
-  return { name, subject, runs: runs.length, from, to };
+  return { name, subject, runs: runs.length, isFew: runs.length < fewestRuns, from, to };
 }
 
 function requireComparable(a: RunSet, b: RunSet): void {
@@ -159,7 +164,7 @@ function compareFigures(a: RunSet, b: RunSet, tolerances: readonly Tolerance[]):
   const each = names.map((name) => {
     const tolerance = tolerances.find(({ figure }) => figure === name);
     const sides = { a: before.get(name) ?? [], b: now.get(name) ?? [] };
-    return compareFigure(name, { ...sides, of: names.length, tolerance });
+    return compareFigure(name, { ...sides, runs: a.runs.length, of: names.length, tolerance });
   });
   const compared = each.map((one) => (isTail(one.name) ? judgeTail(one, each, tolerances) : one));
   const weight = ({ difference, noise }: FigureChange) =>
@@ -203,6 +208,8 @@ function judgeTail(
 interface FigurePair {
   a: readonly Figure[];
   b: readonly Figure[];
+  /** How many runs there were before; not all have each figure. */
+  runs: number;
   /** How many figures are compared at the same time. */
   of: number;
   tolerance: Tolerance | undefined;
@@ -211,17 +218,17 @@ interface FigurePair {
 /** A time between messages does not exist where each reply is one message; turn-taking has too few events at times. */
 const mayVanish = /^(jitter|gap|response|yield|talk-over):/;
 
-function compareFigure(name: string, { a: all, b, of, tolerance }: FigurePair): FigureChange {
-  // A lower bound shows that it was as long at times. Where most are bounds, how long it was is not known.
+function compareFigure(name: string, { a: all, b, runs, of, tolerance }: FigurePair): FigureChange {
+  // A lower bound shows that it was as long at times. Where most are bounds, how long it was is not known: the others are the quick ones.
   const bounds = all.filter((one) => one.isLowerBound).length;
-  const a = 2 * bounds > all.length ? all.filter((one) => !one.isLowerBound) : all;
+  const a = 2 * bounds > all.length ? [] : all;
   const isLowerBound = b.some((one) => one.isLowerBound);
   const allowed = tolerance === undefined ? null : tolerance.text;
   const common = { name, isLowerBound, tolerance: allowed };
   if (a.length === 0 || b.length === 0) {
     const isGone =
       all.length >= fewestRuns && b.length === 0 && name.endsWith(':p50') && !mayVanish.test(name);
-    const before = all.length === 0 ? 'not measured before' : 'never finished before';
+    const before = all.length === 0 ? 'not measured before' : 'most runs before did not finish';
     return {
       ...common,
       ...{ a: meanOf(name, a), b: meanOf(name, b), difference: null, noise: null, isNoiseKnown: false },
@@ -246,7 +253,7 @@ function compareFigure(name: string, { a: all, b, of, tolerance }: FigurePair): 
     isNoiseKnown: isKnown,
     ...changeOf(
       { difference, limit, isKnown },
-      { isTolerated, isLowerBound, hasTolerance: allowed !== null },
+      { isTolerated, isLowerBound, hasTolerance: allowed !== null, few: fewText(a.length, runs) },
     ),
   };
 }
@@ -257,13 +264,21 @@ function changeOf(
     isTolerated,
     isLowerBound,
     hasTolerance,
-  }: Record<'isTolerated' | 'isLowerBound' | 'hasTolerance', boolean>,
+    few,
+  }: Record<'isTolerated' | 'isLowerBound' | 'hasTolerance', boolean> & { few: string },
 ): Pick<FigureChange, 'change' | 'why'> {
   // Without enough runs only the user can say how much is noise.
-  if (!isKnown && !hasTolerance) return { change: 'unknown', why: `fewer than ${fewestRuns} runs before` };
+  if (!isKnown && !hasTolerance) return { change: 'unknown', why: few };
   if (difference > limit && !isTolerated) return { change: 'worse', why: null };
-  if (isLowerBound) return { change: 'unknown', why: 'some did not finish now: it may be longer' };
+  if (isLowerBound)
+    return { change: 'unknown', why: 'some sessions did not finish: the true value may be higher' };
   return { change: difference < -limit && isKnown ? 'better' : 'same', why: null };
+}
+
+/** Why the noise is not known: there are too few runs, or too few of them have the figure. */
+function fewText(measured: number, runs: number): string {
+  if (runs < fewestRuns) return `fewer than ${fewestRuns} runs before`;
+  return `measured in only ${measured} ${measured === 1 ? 'run' : 'runs'} before; ${fewestRuns} are needed`;
 }
 
 function meanOf(name: string, figures: readonly Figure[]): number | null {

@@ -85,16 +85,75 @@ describe('a figure', () => {
     const unknown = compareRuns(steady, bound(350));
     expect(unknown).toMatchObject({
       verdict: 'unknown',
-      figures: [{ why: expect.stringContaining('may be longer') }],
+      figures: [{ why: expect.stringContaining('may be higher') }],
     });
     expect(comparisonText(unknown)).toMatch(
-      /^it cannot be known .*: some did not finish now: it may be longer$/,
+      /^it cannot be known .*: some sessions did not finish: the true value may be higher$/,
     );
     // A baseline of lower bounds says too little; a few of them show what happened before.
     const some = setOf([...times(400, 404, 396, 402).runs, ...bound(900).runs, ...bound(880).runs]);
     expect(compareRuns(some, times(880)).verdict).toBe('same');
     const bounds = setOf([300, 300, 300, 300, 300, 300].flatMap((value) => bound(value).runs));
     expect(compareRuns(bounds, times(400)).verdict).toBe('unknown');
+  });
+
+  test('that most runs before did not finish is not compared with the few that did', () => {
+    const bound = () => ({ figures: [figure('first-audio:p95', 30_000, { isLowerBound: true })] });
+    const quick = times(2_000, 2_010, 2_020, 2_060, 2_050, 2_030, 2_040, 2_015, 2_025).runs;
+    const base = (bounds: number) => setOf([...Array.from({ length: bounds }, bound), ...quick]);
+    const unknown = {
+      verdict: 'unknown',
+      figures: [{ a: null, difference: null, why: 'most runs before did not finish' }],
+    };
+    expect(compareRuns(base(11), setOf([bound()]))).toMatchObject(unknown);
+    expect(compareRuns(base(11), times(2_100), [parseTolerance('first-audio:p95<1%')])).toMatchObject(
+      unknown,
+    );
+    expect(compareRuns(base(9), setOf([bound()])).verdict).toBe('unknown');
+    expect(compareRuns(base(1), setOf([bound()])).figures[0]?.a).toBeGreaterThan(2_000);
+  });
+
+  test('that only some runs of the baseline measured is not said to lack runs', () => {
+    const base = (rare: number) =>
+      setOf(
+        Array.from({ length: 6 }, (_, run) => ({
+          figures: [figure('token:p50', 10), ...(run < rare ? [figure('gap:p50', 50)] : [])],
+        })),
+      );
+    const whyOf = (rare: number) => {
+      const { figures } = compareRuns(base(rare), setOf([{ figures: [figure('gap:p50', 70)] }]));
+      return figures.find(({ name }) => name === 'gap:p50')?.why;
+    };
+    expect(whyOf(3)).toBe('measured in only 3 runs before; 5 are needed');
+    expect(whyOf(1)).toBe('measured in only 1 run before; 5 are needed');
+    expect(whyOf(0)).toBe('not measured before');
+    const gaps = setOf([...times(1, 1, 1, 1, 1).runs.map(() => ({})), { figures: [figure('gap:p50', 50)] }]);
+    expect(comparisonText(compareRuns(gaps, setOf([{ figures: [figure('gap:p50', 70)] }])))).toBe(
+      'it cannot be known whether it got worse: measured in only 1 run before; 5 are needed',
+    );
+  });
+
+  test.each([
+    [1, 0, 402, 'not worse: 1 figure is within the noise'],
+    [3, 0, 402, 'not worse: all 3 figures are within the noise'],
+    [3, 10, 402, 'not worse: 3 of 13 figures are within the noise; 10 cannot be judged'],
+    [1, 1, 402, 'not worse: 1 of 2 figures is within the noise; 1 cannot be judged'],
+    [2, 0, 300, 'nothing got worse; 2 figures got better'],
+    [2, 10, 300, '2 of 12 figures got better, and none worse; 10 cannot be judged'],
+    [2, 10, 500, '2 figures got worse beyond the noise'],
+  ])('is counted apart where it cannot be judged: %i can, %i cannot, at %i ms', (known, fresh, ms, says) => {
+    const named = (name: string, count: number, value: number) =>
+      Array.from({ length: count }, (_, index) => figure(`${name}-${index}`, value));
+    const base = setOf(
+      [400, 404, 396, 402, 398, 401].map((value) => ({ figures: named('known', known, value) })),
+    );
+    const now = setOf([{ figures: [...named('known', known, ms), ...named('fresh', fresh, 1)] }]);
+    expect(comparisonText(compareRuns(base, now))).toBe(says);
+  });
+
+  test('that is longer by what is allowed is not said to be within the noise', () => {
+    const comparison = compareRuns(steady, times(436), [parseTolerance('first-audio:p95<10%')]);
+    expect(comparisonText(comparison)).toBe('not worse: 1 figure is within the noise or what is allowed');
   });
 
   describe('of a tail, p95 / p50', () => {
