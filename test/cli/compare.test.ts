@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { createTimes } from '../../src/runs/load/histogram.ts';
 import { setUpSandbox } from '../helpers/voicectl.ts';
@@ -59,6 +60,23 @@ describe('compare', () => {
     expect(sandbox.read('summary.md')).toMatch(
       /### ❌ voicectl compare[\s\S]*\| \*\*WORSE\*\* \| first-audio:p95 \|/,
     );
+  });
+
+  test('prints what it found also where the page cannot be written; that it got worse counts more', async () => {
+    const [a, b] = [sandbox.write('a.json', result(400)), sandbox.write('b.json', result(480, 2))];
+    const compare = (...flags: string[]) =>
+      sandbox.runHere(['compare', a, b, '--html', sandbox.path('none/page.html'), ...flags]);
+    const worse = await compare('--tolerance', 'first-audio:p95<10%');
+    expect(worse.code).toBe(1);
+    expect(worse.stdout).toMatch(/^WORSE .*1 figure got worse by more than is allowed\n/);
+    expect(worse.stderr).toMatch(/^! .*page\.html.*\nvoicectl: 1 figure got worse/m);
+    const unknown = await compare('--json');
+    expect(unknown.code).toBe(8);
+    expect(JSON.parse(unknown.stdout.split('\n')[0] ?? '')).toMatchObject({
+      verdict: 'unknown',
+      exitCode: 8,
+    });
+    expect(unknown.stdout).toMatch(/"type":"error".*Cannot write \S*page\.html/);
   });
 
   test('exits with 9 if one is not valid, and with 2 if they are of different plans or kinds', async () => {
@@ -216,8 +234,29 @@ describe('--baseline', () => {
     sandbox.write('a.json', result(400));
     const merge = () => sandbox.runHere(['load', 'merge', 'a.json', ...baseline]);
     expect((await merge()).stderr).toContain('Wrote b.json: 1 run;');
-    expect((await merge()).stderr).toContain('was not added to b.json: it is in it already');
+    expect((await merge()).stderr).toContain('b.json already contains this run');
     expect(JSON.parse(sandbox.read('b.json')).runs).toHaveLength(1);
+  });
+
+  test('that cannot be written does not lose the comparison', async () => {
+    await sandbox.runHere([...session, ...baseline]);
+    // Another name of the file, in a folder where no file can be made.
+    const file = openSync(sandbox.path('b.json'), 'r');
+    try {
+      const { code, stdout } = await sandbox.runHere([
+        ...session,
+        ...['--baseline', `/dev/fd/${file}`, '--update-baseline'],
+        ...['--html', 'page.html', '--json'],
+      ]);
+      expect(code).toBe(8);
+      expect(stdout).toMatch(
+        /"type":"comparison".*"verdict":"unknown".*"exitCode":8\}\n\{"t":\d+,"type":"summary"/,
+      );
+      expect(stdout).toContain(`"message":"Cannot write /dev/fd/${file}: `);
+      expect(sandbox.read('page.html')).toContain('<h2>Did it get worse?</h2>');
+    } finally {
+      closeSync(file);
+    }
   });
 
   test('with a time of 0 is refused', async () => {

@@ -88,20 +88,24 @@ async function judge(
     const isValid = next.invalid.length === 0;
     if (isValid && !hasFailed) await write(context, path, base, run);
     else await context.note(`${path} was not created: this run ${isValid ? 'has failed' : 'is not valid'}`);
-    if (!isValid) return notCompared(`this run is not valid, and begins no baseline`, notValid(next.invalid));
+    if (!isValid)
+      return notCompared('this run is not valid, so no baseline was created', notValid(next.invalid));
     return notCompared(hasFailed ? `${path} was not created` : `${path} begins with this run`, undefined);
   }
   const { compareRuns } = await import('../../runs/compare/compare-runs.ts');
   const comparison = compareRuns(base, run, settings.tolerance ?? []);
-  const error = comparisonError(comparison);
+  const worse = comparisonError(comparison);
+  let unwritten: VoicectlError | undefined;
   if (settings.updateBaseline) {
-    if (error === undefined && !hasFailed) await write(context, path, base, run);
-    else if (error === undefined) await context.note(`This run was not added to ${path}: it has failed`);
+    if (worse === undefined && !hasFailed)
+      unwritten = await write(context, path, base, run).then(() => undefined, toVoicectlError);
+    else if (worse === undefined) await context.note(`This run was not added to ${path}: it has failed`);
     else
       await context.note(
         `This run was not added to ${path}. If it is the new normal, remove the file to start a new baseline.`,
       );
   }
+  const error = worse ?? unwritten;
   return {
     text: json
       ? jsonLine(comparisonObject(comparison, error?.exitCode ?? 0))
@@ -120,7 +124,7 @@ async function write(
 ): Promise<void> {
   const { addToBaseline, isInBaseline } = await import('../../runs/compare/baseline.ts');
   if (base !== undefined && isInBaseline(base, run)) {
-    await note(`This run was not added to ${path}: it is in it already`);
+    await note(`${path} already contains this run`);
     return;
   }
   const { fewestRuns } = await import('../../runs/compare/run-set.ts');

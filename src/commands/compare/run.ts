@@ -1,5 +1,4 @@
 import { readText } from '../../files/read-text.ts';
-import { writeWhole } from '../../files/write-whole.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { jsonLine } from '../../kernel/escape.ts';
 import { compareLines } from '../../report/compare-lines.ts';
@@ -7,12 +6,12 @@ import { comparisonObject, comparisonReport } from '../../report/compare-report.
 import { compareRuns } from '../../runs/compare/compare-runs.ts';
 import { readRuns } from '../../runs/compare/read-runs.ts';
 import type { ContextOf } from '../command.ts';
-import { reportRun } from '../run-reporter.ts';
+import { reportRun, writeRunFile } from '../run-reporter.ts';
 import { comparisonError } from './baseline.ts';
 import type { compareSpec } from './spec.ts';
 
 export async function run(context: ContextOf<typeof compareSpec>): Promise<number> {
-  const { settings, io, signal, args, json, style, note } = context;
+  const { settings, io, signal, args, json, style } = context;
   const { junit, html, tolerance } = settings;
   const [before = '', now = ''] = args;
   if (before === '-' && now === '-')
@@ -22,12 +21,15 @@ export async function run(context: ContextOf<typeof compareSpec>): Promise<numbe
     const [a, b] = [await read(before), await read(now)];
     const comparison = compareRuns(a, b, tolerance);
     report(() => comparisonReport(comparison, { startedAt: io.clock.wall() }));
-    const error = comparisonError(comparison);
-    if (html !== undefined) {
-      const { comparisonPage } = await import('../../report/compare-page.ts');
-      await writeWhole(html, comparisonPage(comparison), { giveUp: io.giveUp });
-      await note(`Wrote ${html}`);
-    }
+    const worse = comparisonError(comparison);
+    const unwritten =
+      html === undefined
+        ? undefined
+        : await writeRunFile(context, { path: html, hasFailed: worse !== undefined }, async () => {
+            const { comparisonPage } = await import('../../report/compare-page.ts');
+            return comparisonPage(comparison);
+          });
+    const error = worse ?? unwritten;
     await io.stdout.write(
       json
         ? jsonLine(comparisonObject(comparison, error?.exitCode ?? 0))
