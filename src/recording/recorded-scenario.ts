@@ -1,4 +1,4 @@
-import { Document, Scalar, visit } from 'yaml';
+import { Document, isScalar, parseDocument, Scalar, visit } from 'yaml';
 import { escapeText } from '../kernel/escape.ts';
 import { bytesForMs } from '../protocol/audio-format.ts';
 import { isRecord } from '../protocol/error-body.ts';
@@ -37,6 +37,13 @@ interface ServiceDeed {
   endMs: number;
   act: object;
 }
+
+/** The first line of every scenario that is made of a recording. */
+const firstLine =
+  '# Made of a recording. Edit it: voicectl serve --scenario FILE plays it. The emulator says its own statuses';
+const head = `${firstLine}
+# (listening, speaking) around each reply; with stream.status.send: false in a dialect it does not.
+`;
 
 /** A shorter pause is none. */
 const shortestWaitMs = 20;
@@ -84,6 +91,18 @@ export function recordedScenario(
   };
 }
 
+/** The WAVs that a scenario says, if it was made of a recording. */
+export function clipsOf(text: string): ReadonlySet<string> {
+  const names = new Set<string>();
+  if (!text.startsWith(firstLine)) return names;
+  visit(parseDocument(text), {
+    Pair(_key, { key, value }) {
+      if (isScalar(key) && key.value === 'say' && isScalar(value)) names.add(String(value.value));
+    },
+  });
+  return names;
+}
+
 /** Texts of a service are in it: what people do not see is escaped, which means the same only in quotes. */
 function yamlOf(scenario: object): string {
   const document = new Document(scenario);
@@ -93,7 +112,7 @@ function yamlOf(scenario: object): string {
         node.type = Scalar.QUOTE_DOUBLE;
     },
   });
-  return document.toString({ lineWidth: 0 }).split('\n').map(escapeText).join('\n');
+  return head + document.toString({ lineWidth: 0 }).split('\n').map(escapeText).join('\n');
 }
 
 function messagesOf({ wire }: Recording, origin: number): { deeds: ServiceDeed[]; leftOut: number } {

@@ -1,4 +1,12 @@
-import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Dialogue } from '../../src/audio/dialogue/dialogue.ts';
@@ -222,4 +230,32 @@ test('a recording becomes a scenario that serve plays, with its words and replie
       .map(({ body }) => (body as { status: string }).status);
   expect(statuses(second.stdout)).toEqual(statuses(first.stdout));
   expect(second.code).toBe(0);
+});
+
+test('the WAVs of a scenario are private; only its own are replaced, and no link is followed', async () => {
+  const make = (file: string) => sandbox.runHere(['inspect', 'r', '--scenario-out', file]);
+  expect(await make('own.yaml')).toMatchObject({ code: 0 });
+  const wav = readFileSync(sandbox.path('own-1.wav'));
+  expect(statSync(sandbox.path('own-1.wav')).mode & 0o777).toBe(0o600);
+  sandbox.write('own-1.wav', 'edited');
+  expect(await make('own.yaml')).toMatchObject({ code: 0 });
+  expect(readFileSync(sandbox.path('own-1.wav'))).toEqual(wav);
+
+  const refused = { code: 8, stderr: expect.stringMatching(/Cannot write .*-1\.wav: it exists already/) };
+  sandbox.write('mine-1.wav', 'mine');
+  expect(await make('mine.yaml')).toMatchObject(refused);
+  expect(existsSync(sandbox.path('mine.yaml'))).toBe(false);
+  // A scenario of somebody's own says a WAV of their own.
+  sandbox.write('mine.yaml', 'steps: [{ when: connected, do: [{ say: mine-1.wav }] }]\n');
+  expect(await make('mine.yaml')).toMatchObject(refused);
+  expect([sandbox.read('mine-1.wav'), sandbox.read('mine.yaml')]).toEqual([
+    'mine',
+    expect.stringContaining('mine-1.wav'),
+  ]);
+  rmSync(sandbox.path('own-1.wav'));
+  symlinkSync('mine-1.wav', sandbox.path('own-1.wav'));
+  expect(await make('own.yaml')).toMatchObject(refused);
+  symlinkSync('nowhere', sandbox.path('other-1.wav'));
+  expect(await make('other.yaml')).toMatchObject(refused);
+  expect([sandbox.read('mine-1.wav'), existsSync(sandbox.path('nowhere'))]).toEqual(['mine', false]);
 });

@@ -1,8 +1,11 @@
-import { stat } from 'node:fs/promises';
+import { lstat, rm, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import type { Dialogue } from '../../audio/dialogue/dialogue.ts';
 import { createWavFile } from '../../audio/wav/wav-file.ts';
 import { turnHangOverMs } from '../../emulator/replies/turn-detector.ts';
+import { lookAt } from '../../files/output-file.ts';
+import { noStdin, readText } from '../../files/read-text.ts';
+import { cannotWrite } from '../../files/refusal.ts';
 import { writeText } from '../../files/write-text.ts';
 import { escapeText, jsonLine } from '../../kernel/escape.ts';
 import { bytesForMs, bytesPerSample } from '../../protocol/audio-format.ts';
@@ -50,10 +53,12 @@ export async function run(context: InspectContext): Promise<number> {
 
 /** Writes the files of `--html` and `--har`. Returns their paths. */
 async function writeExports(
-  { settings: { html, har, scenarioOut }, io: { giveUp }, warn }: InspectContext,
+  context: InspectContext,
   recording: Recording,
   timeline: Timeline,
 ): Promise<string[]> {
+  const { html, har, scenarioOut } = context.settings;
+  const { giveUp } = context.io;
   const options = { isPrivate: true, giveUp };
   if (html !== undefined) {
     const { recordingPage } = await import('../../page/server/recording-page.ts');
@@ -64,20 +69,7 @@ async function writeExports(
     await writeText(har, `${JSON.stringify(recordingHar(recording), undefined, 2)}\n`, options);
   }
   const scenario =
-    scenarioOut === undefined
-      ? []
-      : await writeScenario(
-          scenarioOut,
-          (await import('../../recording/recorded-scenario.ts')).recordedScenario(
-            recording,
-            timeline,
-            naming(scenarioOut),
-          ),
-          {
-            giveUp,
-            warn,
-          },
-        );
+    scenarioOut === undefined ? [] : await exportScenario(scenarioOut, context, [recording, timeline]);
   return [html, har, ...scenario].filter((path) => path !== undefined);
 }
 
@@ -87,19 +79,39 @@ function naming(path: string) {
   return { clipName: (number: number) => `${name}-${number}.wav`, turnEndMs: turnHangOverMs };
 }
 
+/** A scenario that is there already is replaced, with the WAVs that it says; no other file is. */
+async function exportScenario(
+  path: string,
+  { io: { giveUp }, warn }: InspectContext,
+  recorded: [Recording, Timeline],
+): Promise<string[]> {
+  const { clipsOf, recordedScenario } = await import('../../recording/recorded-scenario.ts');
+  const isThere = (await lookAt(path))?.isFile() === true;
+  // What cannot be read is no scenario.
+  const before = isThere ? await readText(path, noStdin).catch(() => '') : '';
+  const scenario = recordedScenario(...recorded, naming(path));
+  return writeScenario(path, scenario, { giveUp, warn, own: clipsOf(before) });
+}
+
 /** Writes a scenario and the replies in it. Returns the paths. */
 async function writeScenario(
   path: string,
   { text, clips, leftOut }: RecordedScenario,
-  { giveUp, warn }: { giveUp: AbortSignal; warn: (text: string) => Promise<void> },
+  { giveUp, warn, own }: Pick<InspectContext, 'warn'> & { giveUp: AbortSignal; own: ReadonlySet<string> },
 ): Promise<string[]> {
-  const options = { isPrivate: true, giveUp };
-  const head =
-    '# Made of a recording. Edit it: voicectl serve --scenario FILE plays it. The emulator says its own statuses\n# (listening, speaking) around each reply; with stream.status.send: false in a dialect it does not.\n';
-  await writeText(path, head + text, options);
-  const files = clips.map(({ name, pcm }) => ({ file: join(dirname(path), name), pcm }));
-  for (const { file, pcm } of files) {
-    const wav = await createWavFile(file, { giveUp });
+  const files = clips.map(({ name, pcm }) => ({
+    file: join(dirname(path), name),
+    pcm,
+    isOwn: own.has(name),
+  }));
+  for (const { file, isOwn } of files) {
+    const there = await lstat(file).catch(() => undefined);
+    if (there !== undefined && !(isOwn && there.isFile())) throw cannotWrite(file, 'it exists already');
+  }
+  await writeText(path, text, { isPrivate: true, giveUp });
+  for (const { file, pcm, isOwn } of files) {
+    if (isOwn) await rm(file, { force: true });
+    const wav = await createWavFile(file, { isPrivate: true, giveUp });
     await wav.write(pcm);
     await wav.close();
   }
