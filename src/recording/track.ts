@@ -1,7 +1,4 @@
-import { dialogueRules } from '../audio/dialogue/rules.ts';
 import { bytesForMs } from '../protocol/audio-format.ts';
-
-const { stepMs } = dialogueRules;
 
 /** Places the messages of one voice on the time axis: byte 0 is `t` 0. */
 export interface Track {
@@ -9,8 +6,6 @@ export interface Track {
   place(t: number, bytes: number): { at: number; silenceBytes: number };
   /** At `t` nothing has come: fills the time with silence, unless a message may still follow directly. Returns how much. */
   rest(t: number): number;
-  /** Removes what is heard after `t`, from the next step of the figures on. Returns its byte; undefined if nothing is. */
-  drop(t: number): number | undefined;
   /** Fills up with silence until there are so many bytes. Returns how many are missing. */
   fill(toBytes: number): number;
   /** Bytes so far, silence included. */
@@ -38,12 +33,6 @@ export function createTrack(slackMs: number): Track {
       endBytes += silenceBytes;
       isResting = true;
       return silenceBytes;
-    },
-    drop(t) {
-      const at = bytesForMs(Math.ceil(t / stepMs) * stepMs);
-      if (at >= endBytes) return undefined;
-      endBytes = at;
-      return at;
     },
     fill(toBytes) {
       const silenceBytes = Math.max(0, toBytes - endBytes);

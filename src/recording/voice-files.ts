@@ -1,5 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { slackMs } from '../audio/dialogue/listener.ts';
+import { createReceivedTrack, slackMs } from '../audio/dialogue/listener.ts';
 import type { WavFile } from '../audio/wav/wav-file.ts';
 import { wavHeaderBytes } from '../audio/wav/wav-header.ts';
 import { bytesForMs, bytesPerSample } from '../protocol/audio-format.ts';
@@ -15,7 +15,7 @@ export interface VoiceFiles {
   add(direction: Direction, t: number, pcm: Buffer): number;
   /** The service cancels AI audio that was not heard yet at time `t`. */
   interrupted(t: number): void;
-  /** Makes both voices end together, at `endMs` or later. */
+  /** Makes all files end at `endMs`, or later with what was sent and heard; that of the AI also has what was dropped. */
   end(endMs: number): void;
   /** Writes what was taken so far. Call it again only when it has ended. Throws what the files throw. */
   write(): Promise<void>;
@@ -78,17 +78,16 @@ export function createVoiceFiles(files: { out: WavFile; in: WavFile; both: WavFi
     interrupted: heard.interrupted,
     end(endMs) {
       hasEnded = true;
-      const longest = Math.max(bytesForMs(endMs), tracks.out.endBytes, tracks.in.endBytes);
       // A WAV contains whole samples: half a sample at the end is completed.
-      const endBytes = longest + (longest % bytesPerSample);
-      for (const direction of directions) waiting[direction].push(tracks[direction].fill(endBytes));
+      const whole = (bytes: number) => bytes + (bytes % bytesPerSample);
+      const endBytes = whole(Math.max(bytesForMs(endMs), tracks.out.endBytes, heard.endBytes));
+      waiting.out.push(tracks.out.fill(endBytes));
+      waiting.in.push(tracks.in.fill(Math.max(endBytes, whole(tracks.in.endBytes))));
     },
     async write() {
       const batch = waiting;
       waiting = { out: [], in: [] };
-      // The file of the AI is longer than what was heard of it, where an interruption dropped something.
-      const heardBytes = hasEnded ? tracks.in.endBytes : heard.certainBytes;
-      const known = Math.min(tracks.out.endBytes, heardBytes);
+      const known = hasEnded ? tracks.out.endBytes : Math.min(tracks.out.endBytes, heard.certainBytes);
       for (const direction of directions) await writeParts(files[direction], batch[direction]);
       await interleaveTo(known - (known % bytesPerSample));
     },
@@ -111,35 +110,52 @@ interface HeardPart {
 
 /** Where the parts of the AI's file are heard: in their order, each once, and without what an interruption drops. */
 function createHeardParts() {
-  const track = createTrack(slackMs.in);
+  const track = createReceivedTrack();
+  const slackBytes = bytesForMs(slackMs.in);
   const parts: HeardPart[] = [];
-  let passedBytes = 0;
-  const passed = (t: number) => {
-    passedBytes = Math.max(passedBytes, bytesForMs(t));
+  let now = 0;
+  /** Where the first byte of a sample is that was cut: it is heard with the other one. */
+  let halfAt: number | undefined;
+  const pass = (t: number) => {
+    now = Math.max(now, t);
   };
-  const rest = (t: number) => {
-    passed(t);
-    track.rest(t);
+  const keep = (part: HeardPart) => {
+    const last = parts.at(-1);
+    const goesOn =
+      last !== undefined &&
+      last.heardAt + last.bytes === part.heardAt &&
+      last.fileAt + last.bytes === part.fileAt;
+    if (goesOn) last.bytes += part.bytes;
+    else if (part.bytes > 0) parts.push(part);
   };
   return {
     /** At `t` nothing has come. */
-    rest,
+    rest: pass,
     /** Up to here nothing changes any more. */
     get certainBytes() {
-      return Math.min(passedBytes, track.endBytes);
+      const passedBytes = bytesForMs(now);
+      return passedBytes - track.endBytes > slackBytes ? passedBytes : Math.min(passedBytes, track.endBytes);
+    },
+    /** Where what is heard ends. */
+    get endBytes() {
+      return track.endBytes;
     },
     add(t: number, fileAt: number, bytes: number) {
-      passed(t);
-      const { at: heardAt } = track.place(t, bytes);
-      const last = parts.at(-1);
-      const goesOn =
-        last !== undefined && last.heardAt + last.bytes === heardAt && last.fileAt + last.bytes === fileAt;
-      if (goesOn) last.bytes += bytes;
-      else parts.push({ heardAt, fileAt, bytes });
+      pass(t);
+      const carried = halfAt === undefined ? 0 : 1;
+      const odd = (carried + bytes) % bytesPerSample;
+      const whole = carried + bytes - odd;
+      if (whole > 0) {
+        const heardAt = track.place(now, whole);
+        if (halfAt !== undefined) keep({ heardAt, fileAt: halfAt, bytes: carried });
+        keep({ heardAt: heardAt + carried, fileAt, bytes: whole - carried });
+        halfAt = undefined;
+      }
+      if (odd > 0) halfAt ??= fileAt + bytes - odd;
     },
     interrupted(t: number) {
-      passed(t);
-      const at = track.drop(t);
+      pass(t);
+      const at = track.drop(now);
       if (at === undefined) return;
       while ((parts.at(-1)?.heardAt ?? -1) >= at) parts.pop();
       const last = parts.at(-1);

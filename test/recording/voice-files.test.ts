@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
+import { createReceivedTrack } from '../../src/audio/dialogue/listener.ts';
 import { createWavFile } from '../../src/audio/wav/wav-file.ts';
+import { createBlockJoiner } from '../../src/audio/whole-samples.ts';
 import { createVoiceFiles, type VoiceFiles } from '../../src/recording/voice-files.ts';
 
 const folders: string[] = [];
@@ -89,7 +91,7 @@ describe('both voices on one time axis', () => {
       fc.record({
         direction: fc.constantFrom('out' as const, 'in' as const),
         afterMs: fc.integer({ min: 0, max: 400 }),
-        bytes: fc.integer({ min: 0, max: 4_000 }),
+        bytes: fc.integer({ min: 0, max: 2_000 }).map((count) => 2 * count),
         isWritten: fc.boolean(),
       }),
       { maxLength: 30 },
@@ -132,5 +134,79 @@ describe('both voices on one time axis', () => {
     await voices.write();
     await voices.close();
     expect(channel(voices.read('both'), 1).subarray(0, 8).equals(pcm)).toBe(true);
+  });
+
+  test('are what a listener hears, wherever messages are cut and the reply is interrupted', async () => {
+    const steps = fc.array(
+      fc.record({
+        afterMs: fc.integer({ min: 0, max: 30_000 }).map((value) => value / 100),
+        bytes: fc.integer({ min: 0, max: 9_001 }),
+        what: fc.constantFrom('in', 'in', 'in', 'out', 'interrupted'),
+        isWritten: fc.boolean(),
+      }),
+      { maxLength: 30 },
+    );
+    await fc.assert(
+      fc.asyncProperty(steps, async (list) => {
+        const voices = await openVoices();
+        const [track, joiner] = [createReceivedTrack(), createBlockJoiner()];
+        const heard = Buffer.alloc(600_000);
+        let t = 0;
+        let value = 0;
+        for (const { afterMs, bytes, what, isWritten } of list) {
+          t += afterMs;
+          if (what === 'interrupted') {
+            voices.interrupted(t);
+            const from = track.drop(t);
+            if (from !== undefined) heard.fill(0, from);
+          } else if (what === 'out') voices.add('out', t, samples(1, 320));
+          else {
+            const pcm = Buffer.from(Array.from({ length: bytes }, (_, at) => (value + at) % 251));
+            value += bytes;
+            voices.add('in', t, pcm);
+            const whole = joiner.push(pcm);
+            if (whole.length > 0) whole.copy(heard, track.place(t, whole.length));
+          }
+          if (isWritten) await voices.write();
+        }
+        voices.end(t);
+        await voices.write();
+        await voices.close();
+        const right = channel(voices.read('both'), 1);
+        expect(right.equals(heard.subarray(0, right.length))).toBe(true);
+        expect(right.length).toBeGreaterThanOrEqual(track.endBytes);
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  test('a sample that was cut before an interruption is whole in what is heard after it', async () => {
+    const voices = await openVoices();
+    const said = samples(0x0102, 48_000);
+    voices.add('in', 0, said.subarray(0, 48_001));
+    voices.interrupted(300.01);
+    voices.add('in', 1_000, said.subarray(48_001));
+    voices.end(3_000);
+    await voices.write();
+    await voices.close();
+    const right = channel(voices.read('both'), 1);
+    expect(sounding(right).to).toBeCloseTo(1_000 + (96_000 - 48_000) / 32, 0);
+    const values = new Set(Array.from({ length: right.length / 2 }, (_, at) => right.readInt16LE(2 * at)));
+    expect([...values].sort()).toEqual([0, 0x0102]);
+  });
+
+  test('the stereo file ends with the session, however much was dropped; that of the AI has all', async () => {
+    const voices = await openVoices();
+    voices.add('out', 0, samples(1, 320));
+    voices.add('in', 1_500, samples(2, 60 * 16_000));
+    voices.interrupted(3_300);
+    voices.end(7_000);
+    await voices.write();
+    await voices.close();
+    const both = voices.read('both');
+    expect(both).toHaveLength(7_000 * 64);
+    expect(sounding(channel(both, 1))).toEqual({ from: 1_500, to: 3_300 });
+    expect(voices.read('out')).toHaveLength(7_000 * 32);
+    expect(voices.read('in')).toHaveLength(61_500 * 32);
   });
 });
