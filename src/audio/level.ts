@@ -1,4 +1,5 @@
 import { bytesPerSample } from '../protocol/audio-format.ts';
+import { createBlockJoiner } from './whole-samples.ts';
 
 /** The level of silence, instead of −∞. */
 const floorDbfs = -100;
@@ -45,6 +46,12 @@ export function measureLevel(pcm: Buffer): Level {
     if (sample === 0x7fff || sample === -0x8000) clipped = true;
   }
   return { rmsDbfs: toDbfs(Math.sqrt(squares / Math.max(1, count))), peakDbfs: toDbfs(peak), clipped };
+}
+
+/** Measures message by message: a sample that is cut counts for the message that ends it. */
+export function createLevelMeter(): (message: Buffer) => Level {
+  const samples = createBlockJoiner();
+  return (message) => measureLevel(samples.push(message));
 }
 
 /** An amplitude of 0 to 32,768 in decibels below full scale. */

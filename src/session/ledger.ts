@@ -1,6 +1,6 @@
 import type { Dialogue } from '../audio/dialogue/dialogue.ts';
 import { createTwoTracks } from '../audio/dialogue/two-tracks.ts';
-import { measureLevel, roundDbfs } from '../audio/level.ts';
+import { createLevelMeter, roundDbfs } from '../audio/level.ts';
 import type { SpeechMoment } from '../audio/sent-speech.ts';
 import { createServiceVoice } from '../audio/verdict/service-voice.ts';
 import type { VoicectlError } from '../kernel/errors.ts';
@@ -123,8 +123,9 @@ export function createLedger(
     close: null,
   };
 
+  const meters = { out: createLevelMeter(), in: createLevelMeter() };
   const emitAudio = (direction: AudioDirection, pcm: Buffer, at: number) => {
-    const level = measureLevel(pcm);
+    const level = meters[direction](pcm);
     const [bytes, audioMs] = [pcm.length, msForBytes(pcm.length)];
     const [rmsDbfs, peakDbfs] = [roundDbfs(level.rmsDbfs), roundDbfs(level.peakDbfs)];
     const clipped = level.clipped ? { clipped: true as const } : {};
@@ -150,7 +151,6 @@ export function createLedger(
       else {
         const bargeIn = metrics.wasHeardAt(leftAt) ? { bargeIn: true as const } : {};
         emit({ type: 'speech', state: 'start', audioMs: atMs, ...bargeIn }, at);
-        voice?.interrupted();
       }
     }
   };
@@ -179,7 +179,7 @@ export function createLedger(
       const { category, kind, body } = message;
       if (isInterruption(message)) {
         metrics.interrupted(at);
-        voice?.interrupted();
+        voice?.interrupted(at);
         tracks?.interrupted(timeOf(at));
       }
       conversation?.message(message);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { measureLevel } from '../../src/audio/level.ts';
+import { createLevelMeter, measureLevel } from '../../src/audio/level.ts';
 import { makeNoise, makeTone, toPcm } from './tone.ts';
 
 const tone = (amplitude: number) => toPcm(makeTone({ hz: 1_000, rate: 16_000, seconds: 0.1, amplitude }));
@@ -34,4 +34,14 @@ test.each([
   [[-1, 0], true],
 ])('samples of %j are clipped: %s', (samples, clipped) => {
   expect(measureLevel(toPcm(samples)).clipped).toBe(clipped);
+});
+
+test('the level of messages that are cut within samples is that of whole samples', () => {
+  const pcm = toPcm(Array.from({ length: 640 }, (_, at) => (at % 2 === 0 ? 0.01 : -0.01)));
+  const measure = createLevelMeter();
+  const levels = [0, 321, 642, 963].map((from) => measure(pcm.subarray(from, from + 321)));
+  for (const { rmsDbfs, clipped } of levels) {
+    expect(rmsDbfs).toBeCloseTo(measureLevel(pcm).rmsDbfs, 5);
+    expect(clipped).toBe(false);
+  }
 });

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import type { FaultAt } from '../../src/protocol/faults.ts';
 import { readFault } from '../../src/protocol/read-fault.ts';
+import type { BundleWriter } from '../../src/recording/bundle-writer.ts';
 import { readCall } from '../../src/recording/read-recording.ts';
 import { judgeRecordedVoice } from '../../src/recording/recorded-voice.ts';
 import { createReplySpoiler } from '../../src/service/faults/reply-faults.ts';
-import { setUpBundles } from '../helpers/bundles.ts';
+import { message, setUpBundles } from '../helpers/bundles.ts';
 import { speechPcm } from '../helpers/device-audio.ts';
 import { framesOf } from '../helpers/pcm.ts';
 import { fixture } from '../helpers/voicectl.ts';
@@ -39,4 +40,44 @@ test('a mono WAV is a voice, and the end of the file is not judged', async () =>
     activeDbov: expect.any(Number),
   });
   await expect(readCall(fixture('question.wav'), { swap: true })).rejects.toThrow('--swap needs 2');
+});
+
+/** A reply that ends in the middle of a sound; `fill` adds what else passes. */
+async function judgeCut(fill: (writer: BundleWriter, t: number) => void) {
+  const bytes = 640;
+  const cut = speechPcm.subarray(0, 80_000);
+  const recording = await bundles.write((writer) => {
+    for (let at = 0; at < cut.length; at += bytes) {
+      const t = 700 + at / 32;
+      fill(writer, t);
+      writer.audio('in', t, cut.subarray(at, at + bytes));
+    }
+  });
+  return judgeRecordedVoice(recording).judgements.map(({ kind }) => kind);
+}
+
+test('a reply that stops because the user speaks is not cut off, as in its session', async () => {
+  expect(await judgeCut(() => {})).toEqual(['cut-off']);
+  const said = framesOf(speechPcm);
+  expect(await judgeCut((writer, t) => writer.audio('out', t, said[(t - 700) / 20]!))).toEqual([]);
+});
+
+test('the close of the stream cuts nothing off', async () => {
+  const close = (writer: BundleWriter, t: number) => {
+    if (t === 700 + 79_360 / 32)
+      writer.wire({ t: t + 100, type: 'close', by: 'client', code: 1000, reason: '' });
+  };
+  expect(await judgeCut(close)).toEqual([]);
+});
+
+test('what is found after an interruption stands where it is heard', async () => {
+  const long = Buffer.concat(Array.from({ length: 16 }, () => speechPcm));
+  const recording = await bundles.write((writer) => {
+    writer.audio('in', 0, long);
+    message(writer, 2_000, 'status', { type: 'interrupted' });
+    for (const [index, frame] of framesOf(clicking).entries()) writer.audio('in', 5_000 + index * 20, frame);
+  });
+  expect(judgeRecordedVoice(recording).moments.map(({ t, kind }) => [Math.round(t), kind])).toEqual([
+    [6_000, 'click'],
+  ]);
 });

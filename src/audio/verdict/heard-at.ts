@@ -4,12 +4,12 @@ import { msForBytes } from '../../protocol/audio-format.ts';
 const most = 64;
 
 /**
- * When each place of a voice is heard by a listener who plays audio as it arrives, or after what is still playing. Two
+ * When each place of a voice is heard by a listener who plays audio as it arrives, or after what is still playing. Three
  * numbers for each pause: a frame that is on time adds none.
  */
 export class HeardAt {
-  /** Where audio went on after a pause: milliseconds of audio, and of the clock. */
-  private readonly places = new Float64Array(2 * most);
+  /** Where audio went on after a pause: milliseconds of audio, of the clock, and when what is left of it was dropped. */
+  private readonly places = new Float64Array(3 * most);
   private count = 0;
   /** When what arrived so far is played. */
   private playedUntil = Number.NEGATIVE_INFINITY;
@@ -20,20 +20,30 @@ export class HeardAt {
     this.playedUntil = Math.max(now, this.playedUntil) + msForBytes(bytes);
   }
 
-  /** The time on the clock at which this place of the audio is heard. */
+  /** What is not heard yet is dropped: what arrives next is heard at once. */
+  interrupted(now: number): void {
+    this.playedUntil = Number.NEGATIVE_INFINITY;
+    const last = 3 * (this.count - 1);
+    if (last >= 0) this.places[last + 2] = Math.min(this.places[last + 2] as number, now);
+  }
+
+  /** The time on the clock at which this place of the audio is heard; of what was dropped, when that was. */
   timeOf(audioMs: number): number {
     let index = this.count - 1;
-    while (index > 0 && (this.places[2 * index] as number) > audioMs) index -= 1;
-    return (this.places[2 * index + 1] ?? 0) + audioMs - (this.places[2 * index] ?? 0);
+    while (index > 0 && (this.places[3 * index] as number) > audioMs) index -= 1;
+    const [from = 0, at = 0, droppedAt = Number.POSITIVE_INFINITY] = this.places.subarray(
+      3 * Math.max(0, index),
+      3 * this.count,
+    );
+    return Math.min(droppedAt, at + audioMs - from);
   }
 
   private begin(audioMs: number, now: number): void {
     if (this.count === most) {
-      this.places.copyWithin(0, 2);
+      this.places.copyWithin(0, 3);
       this.count -= 1;
     }
-    this.places[2 * this.count] = audioMs;
-    this.places[2 * this.count + 1] = now;
+    this.places.set([audioMs, now, Number.POSITIVE_INFINITY], 3 * this.count);
     this.count += 1;
   }
 }

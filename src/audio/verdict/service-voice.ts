@@ -1,4 +1,5 @@
 import type { Level } from '../level.ts';
+import { createSentSpeech } from '../sent-speech.ts';
 import type { FoundInVoice, VoiceJudgement } from './found-sounds.ts';
 import type { VoiceMeasures } from './listener.ts';
 import { VoiceCheck } from './voice-check.ts';
@@ -17,10 +18,11 @@ export interface VoiceSummary extends VoiceMeasures {
 
 /** Judges the voice of the service while a session runs. */
 export interface ServiceVoice {
+  /** Takes what the user says: a reply that is arriving when that begins may end anywhere. */
   sent(pcm: Buffer, level: Level, at: number): void;
   received(pcm: Buffer, level: Level, at: number): void;
-  /** The reply was interrupted: it may end anywhere. */
-  interrupted(): void;
+  /** The service drops what was not heard yet; the reply may end anywhere. */
+  interrupted(at: number): void;
   /** The stream has ended. */
   end(at: number): void;
   summary(): VoiceSummary;
@@ -36,6 +38,7 @@ const tellingDbfs = -50;
 export function createServiceVoice(onFound: (found: FoundInVoice, at: number) => void): ServiceVoice {
   let now = 0;
   const check = new VoiceCheck({ from: 'service', clock: { now: () => now }, isThorough: true });
+  const speech = createSentSpeech<never>();
   const remembered = new Set<string>();
   const told = new Map<string, boolean>();
   let audible = 0;
@@ -54,6 +57,7 @@ export function createServiceVoice(onFound: (found: FoundInVoice, at: number) =>
     sent(pcm, { rmsDbfs }, at) {
       now = at;
       check.otherSaid(pcm);
+      if (speech.push(pcm, at).some(({ type }) => type === 'speech-start')) check.stopped();
       if (rmsDbfs < tellingDbfs) return;
       remembered.add(nameOf(pcm));
       const [oldest] = remembered;
@@ -72,8 +76,9 @@ export function createServiceVoice(onFound: (found: FoundInVoice, at: number) =>
       const isDoubtful = check.isRateDoubtful ? { isDoubtful: true as const } : {};
       if (remark !== undefined) report([{ finding: 'wrong-rate', remark, ...isDoubtful }]);
     },
-    interrupted() {
-      check.stopped();
+    interrupted(at) {
+      now = at;
+      check.interrupted();
     },
     end(at) {
       now = at;

@@ -152,10 +152,16 @@ export class VoiceCheck {
     return this.enter({ finding, remark, atMs: Math.round(msForBytes(this.passed)) });
   }
 
-  /** The reply that is arriving, if there is one, is interrupted: its end is nobody's mistake. */
+  /** The other side speaks: the end of the reply that is arriving, if there is one, is nobody's mistake. */
   stopped(): void {
     const isArriving = this.lastAt >= 0 && this.options.clock.now() - this.lastAt < replyPauseMs;
     if (isArriving) this.isStopped = true;
+  }
+
+  /** The service drops what was not heard yet. */
+  interrupted(): void {
+    this.stopped();
+    this.heardAt.interrupted(this.options.clock.now());
   }
 
   /** Takes what the other side says: it may come back. */

@@ -4,7 +4,7 @@ import { type Level, measureLevel } from '../../audio/level.ts';
 import { createServiceVoice } from '../../audio/verdict/service-voice.ts';
 import { weighPart } from '../../kernel/part-bytes.ts';
 import { bytesForMs } from '../../protocol/audio-format.ts';
-import type { ServiceMessage } from '../../protocol/messages.ts';
+import { isInterruption, type ServiceMessage } from '../../protocol/messages.ts';
 import { judgeHold, measureTurns } from '../dialogue-verdicts.ts';
 import { type ExpectationVerdict, judgeClean, verdict } from '../expectations.ts';
 import { createAwaited, eventText } from './awaited.ts';
@@ -79,14 +79,13 @@ export function createTurn(plan: TurnPlan, options: TurnOptions): Turn {
       replyBytes += weighPart(pcm.length);
     },
     message(message, now) {
+      if (isInterruption(message)) voice?.interrupted(now);
       awaited.message(message, now);
       if (passedOnAt === undefined) absences.message(message);
     },
     passOn(now) {
       look(now);
       passedOnAt = now;
-      // The next turn interrupts a reply that is arriving.
-      voice?.interrupted();
       voice?.end(now);
     },
     isDecided: (now) =>

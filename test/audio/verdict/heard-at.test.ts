@@ -20,3 +20,21 @@ test('a pause moves what comes after it, however many there were', () => {
   for (let reply = 0; reply < 500; reply += 1) heard.note(reply * frameBytes, frameBytes, reply * 1_000);
   expect([9_980, 9_990].map((at) => heard.timeOf(at))).toEqual([499_000, 499_010]);
 });
+
+test('audio that an interruption drops is heard no later than that, and what comes next at its arrival', () => {
+  const heard = new HeardAt();
+  heard.note(0, 60_000 * 32, 0);
+  heard.interrupted(2_000);
+  heard.interrupted(3_000);
+  heard.note(60_000 * 32, frameBytes, 5_000);
+  expect([1_000, 50_000, 60_000, 60_010].map((at) => heard.timeOf(at))).toEqual([1_000, 2_000, 5_000, 5_010]);
+});
+
+test('audio that comes in the moment of an interruption is no part of what was dropped', () => {
+  const heard = new HeardAt();
+  heard.interrupted(0);
+  heard.note(0, 10 * frameBytes, 0);
+  heard.interrupted(100);
+  heard.note(10 * frameBytes, frameBytes, 100);
+  expect([90, 150, 200, 210].map((at) => heard.timeOf(at))).toEqual([90, 100, 100, 110]);
+});

@@ -3,6 +3,9 @@ import { measureLevel } from '../../../src/audio/level.ts';
 import { createServiceVoice } from '../../../src/audio/verdict/service-voice.ts';
 import { encodings, speechPcm } from '../../helpers/device-audio.ts';
 
+/** A reply that ends in the middle of a sound. */
+const cutReply = speechPcm.subarray(0, 80_000);
+
 /** A service that sends this, in frames of 20 ms, to a device that sends that. */
 function hear(reply: Buffer, said: Buffer = Buffer.alloc(0)) {
   let now = 0;
@@ -14,7 +17,7 @@ function hear(reply: Buffer, said: Buffer = Buffer.alloc(0)) {
     voice.received(frame, measureLevel(frame), now);
     now += 20;
   }
-  now += 1_000;
+  now += 2_000;
   voice.end(now);
   return { warnings, ...voice.summary() };
 }
@@ -55,4 +58,27 @@ test('a message that is sent twice hides no clicks that are far from it', () => 
   const twiceAt = 640 * 60;
   const twice = Buffer.concat([clicked.subarray(0, twiceAt), clicked.subarray(twiceAt - 640)]);
   expect(hear(twice).findings).toEqual(expect.arrayContaining(['repeat', 'click']));
+});
+
+test('a click after an interrupted burst was heard when its reply came', () => {
+  const ago: number[] = [];
+  const voice = createServiceVoice(({ agoMs }) => ago.push(agoMs ?? Number.NaN));
+  const long = Buffer.concat(Array.from({ length: 16 }, () => speechPcm));
+  voice.received(long, measureLevel(long), 0);
+  voice.interrupted(2_000);
+  const clicked = Buffer.from(speechPcm);
+  for (const at of [32_000, 48_000, 64_000, 80_000]) clicked.writeInt16LE(30_000, at);
+  for (let at = 0; at < clicked.length; at += 640) {
+    const frame = clicked.subarray(at, at + 640);
+    voice.received(frame, measureLevel(frame), 5_000 + at / 32);
+  }
+  voice.end(12_000);
+  expect(ago.length).toBeGreaterThan(0);
+  for (const one of ago) expect(one).toBeGreaterThan(0);
+});
+
+test('a reply that stops because the user speaks is not cut off', () => {
+  expect(hear(cutReply).findings).toEqual(['cut-off']);
+  const bargeIn = Buffer.concat([Buffer.alloc(32_000), speechPcm]).subarray(0, cutReply.length);
+  expect(hear(cutReply, bargeIn).findings).toEqual([]);
 });
