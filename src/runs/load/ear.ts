@@ -44,14 +44,14 @@ export class Ear extends ReplyArrivals {
 
   override interrupted(at: number): void {
     super.interrupted(at);
-    this.#voice?.interrupted();
+    this.#voice?.interrupted(at);
   }
 
   /** What was found in the voice, in words, now that the session has ended; undefined if it is clean or was not judged. */
   uncleanAt(now: number): string | undefined {
     if (this.#voice === undefined) return undefined;
     // A reply that goes on was ended by the session.
-    if (now - this.lastAt < this.#settleMs) this.#voice.interrupted();
+    if (now - this.lastAt < this.#settleMs) this.#voice.interrupted(now);
     this.#voice.end(now);
     const [verdict] = judgeClean(this.#clean, this.#voice.summary());
     return verdict?.ok === false ? String(verdict.measured) : undefined;
