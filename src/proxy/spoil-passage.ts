@@ -64,7 +64,9 @@ export function createSpoiler(options: SpoilOptions): PassageSpoiler {
   /** Made when the device is known. */
   const spoilt = (): FaultyAudio => {
     if (audio === undefined) {
-      audio = createFaultyAudio({ faults, subject: { ...options.subject(), direction }, clock, out });
+      const { shortestTurnMs } = dialect.stream;
+      const subject: FaultSubject = { ...options.subject(), direction };
+      audio = createFaultyAudio({ faults, subject, clock, out, shortestTurnMs });
       options.onEnding(audio.close);
     }
     return audio;

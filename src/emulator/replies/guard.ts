@@ -31,7 +31,7 @@ export function guardReply(createReply: CreateReply, voice: Voice): Reply {
   return {
     hear: (pcm) => attempt(() => reply?.hear(pcm)),
     said: () => attempt(() => reply?.said?.()),
-    endTurn: () => attempt(() => reply?.endTurn?.()),
+    endTurn: () => attempt(() => reply?.endTurn?.()) === true,
     event: (name) => attempt(() => reply?.event?.(name)),
     close: () => attempt(() => reply?.close?.()),
   };

@@ -44,8 +44,8 @@ export interface Reply {
   hear(pcm: Buffer): void;
   /** Called when all audio that was said has been sent. */
   said?(): void;
-  /** Called by a fault: takes the turn of the user for over, whatever is still said of it. */
-  endTurn?(): void;
+  /** Called by a fault: takes the turn of the user for over, whatever is still said of it. False if there is none. */
+  endTurn?(): boolean;
   /** Called when the control API sends the event of this name. */
   event?(name: string): void;
   /** Called when the stream has ended. */

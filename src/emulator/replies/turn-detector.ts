@@ -35,6 +35,7 @@ export function detectTurns(
       state = 'sound';
       return;
     }
+    lookForTurn(event.atMs);
     if (state === 'turn') end(event.atMs);
     state = 'quiet';
   };
@@ -42,9 +43,9 @@ export function detectTurns(
     voice.turnEnded(atMs, atMs - turnStartMs);
     listener.ended(heard.slice(turnStartMs - marginMs, atMs + marginMs));
   };
-  /** A sound becomes a turn when it is long enough. */
-  const lookForTurn = () => {
-    if (state !== 'sound' || gate.lastVoicedMs - turnStartMs < voice.shortestTurnMs) return;
+  /** A sound becomes a turn when it is long enough. `voicedMs`: its end so far. */
+  const lookForTurn = (voicedMs: number) => {
+    if (state !== 'sound' || voicedMs - turnStartMs < voice.shortestTurnMs) return;
     state = 'turn';
     voice.turnStarted(turnStartMs);
     listener.started();
@@ -64,18 +65,16 @@ export function detectTurns(
     hear(pcm) {
       heard.push(pcm);
       lastHeardAt = voice.clock.now();
-      for (const event of gate.push(pcm)) {
-        onGate(event);
-        lookForTurn();
-      }
-      lookForTurn();
+      gate.push(pcm).forEach(onGate);
+      lookForTurn(gate.lastVoicedMs);
       if (gate.speaking) watchForSilence();
       else heard.forgetBefore(prerollBytes);
     },
     endTurn() {
-      if (state !== 'turn') return;
+      if (state !== 'turn') return false;
       state = 'unheard';
       end(gate.positionMs);
+      return true;
     },
     close: () => silenceTimer?.cancel(),
   };

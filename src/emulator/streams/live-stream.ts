@@ -55,8 +55,8 @@ const maxAnswersTold = 20;
 export function startLiveStream(options: LiveStreamOptions): LiveStream {
   const { connection, claims, clock, dialect, events } = options;
   const subject = { device: claims.sub, stream: connection.id };
-  const { reply, voice, echo } = startReply(options);
-  const incoming = new IncomingAudio({ ...options, device: claims.sub, reply, echo });
+  const { reply, voice, userAudio } = startReply(options);
+  const incoming = new IncomingAudio({ ...options, device: claims.sub, reply, userAudio });
   if (dialect.stream.expiryDuringStream === 'close') {
     const expiry = clock.after(claims.exp * 1000 - clock.wall(), () => connection.close('sessionExpired'));
     connection.onEnding(() => expiry.cancel());
@@ -100,13 +100,14 @@ export function startLiveStream(options: LiveStreamOptions): LiveStream {
 function startReply(options: LiveStreamOptions): {
   reply: Reply;
   voice: Voice;
-  echo: Pick<FaultyAudio, 'hear'>;
+  userAudio: Pick<FaultyAudio, 'hear'>;
 } {
   const { connection, claims, baseClock, pulse, dialect, events, faults, createReply, onThrown } = options;
   const at = { stream: connection.id, device: claims.sub };
   const audio = createFaultyAudio({
     ...{ faults, subject: at, clock: baseClock, out: connection.audio },
-    taker: { endTurn: () => reply.endTurn?.(), say: (pcm) => voice.say(playPcm(pcm)) },
+    taker: { endTurn: () => reply.endTurn?.() === true, say: (pcm) => voice.say(playPcm(pcm)) },
+    shortestTurnMs: dialect.stream.shortestTurnMs,
   });
   connection.onEnding(audio.close);
   const speaker = createSpeaker({
@@ -115,7 +116,7 @@ function startReply(options: LiveStreamOptions): {
     send: audio.send,
     onEnd() {
       events.emit({ type: 'reply-ended', ...at, bargeIn: false });
-      reply.said?.();
+      if (!speech.ended()) reply.said?.();
     },
   });
   const speech = createLateStop({
@@ -160,7 +161,7 @@ function startReply(options: LiveStreamOptions): {
   };
   const reply = beginReply(createReply, voice);
   connection.onEnding(speech.close);
-  return { reply, voice, echo: audio };
+  return { reply, voice, userAudio: audio };
 }
 
 /** Reports a reply that fails to start like any other failure: its stream continues without it, others are not affected. */
@@ -218,8 +219,8 @@ interface IncomingAudioOptions {
   device: string;
   /** Takes whole samples. */
   reply: Reply;
-  /** Takes them too: a fault sends them back. */
-  echo: Pick<FaultyAudio, 'hear'>;
+  /** Takes them too: faults act on what the user says. */
+  userAudio: Pick<FaultyAudio, 'hear'>;
 }
 
 /**
@@ -230,7 +231,7 @@ class IncomingAudio {
   private readonly check: VoiceCheck;
   private readonly totals: StreamTotals;
   private readonly reply: Reply;
-  private readonly echo: Pick<FaultyAudio, 'hear'>;
+  private readonly userAudio: Pick<FaultyAudio, 'hear'>;
   /** Created at the first message that ends within a sample. Most devices send none. */
   private samples: BlockJoiner | undefined;
   private readonly options: IncomingAudioOptions;
@@ -239,7 +240,7 @@ class IncomingAudio {
     this.check = options.connection.device;
     this.totals = options.connection.totals;
     this.reply = options.reply;
-    this.echo = options.echo;
+    this.userAudio = options.userAudio;
     this.options = options;
   }
 
@@ -259,7 +260,7 @@ class IncomingAudio {
   }
 
   private hear(pcm: Buffer): void {
-    this.echo.hear(pcm);
+    this.userAudio.hear(pcm);
     this.reply.hear(pcm);
   }
 

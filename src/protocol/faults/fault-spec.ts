@@ -11,7 +11,7 @@ export const faultPoints = {
   live: 'each stream when it becomes live, and at once all streams that are live when the fault is added',
   audio: 'each message of AI audio',
   reply: 'each reply of the AI, which begins after half a second without audio',
-  turn: 'each turn of the user, when it begins',
+  turn: 'each turn of the user',
   sound: 'each sound of the user of less than a second that nothing follows',
 } as const;
 

@@ -21,7 +21,8 @@ export const turnTakingFaults = {
   }),
   'reply-lost': fault({
     at: 'reply',
-    summary: 'the reply does not come if a short sound of the user came after the turn',
+    summary:
+      'the reply does not come if a short sound of the user came after the turn: under stream.shortestTurnMs, or under a second and 700 ms later',
     parameters: {},
   }),
   'early-reply': fault({

@@ -35,6 +35,8 @@ export interface Faults {
   /** Adds a fault after the existing ones. Throws `usage` saying what was expected. */
   add(input: FaultInput | string): ActiveFault;
   list(): readonly ActiveFault[];
+  /** Whether this fault of the list, which has struck, is still active. */
+  has(fault: Fault): boolean;
   /** Removes one fault, or all. Returns how many it removed. */
   clear(id?: number): number;
   /** Restores the initial faults, with their counts at zero. */
@@ -54,7 +56,15 @@ export interface Faults {
 export type StrikeFaults = <Point extends FaultPoint>(
   point: Point,
   subject: FaultSubject,
+  how?: StrikeOptions<FaultAt<Point>>,
 ) => readonly FaultAt<Point>[];
+
+export interface StrikeOptions<Struck> {
+  /** For which faults this is an opportunity. Default: all. */
+  only?: (fault: Struck) => boolean;
+  /** Does what the fault does; false if there was nothing to do: then it has not struck. */
+  acts?: (fault: Struck) => boolean;
+}
 
 export interface FaultsOptions {
   initial: readonly (FaultInput | string)[];
@@ -102,11 +112,12 @@ export function createFaults({ initial, random, events, refuses, onStruck }: Fau
 
   const strikeFrom =
     (entries: () => readonly Entry[]): StrikeFaults =>
-    (point, subject) => {
+    (point, subject, how) => {
       if (active.length === 0) return none;
       return entries().flatMap((entry) => {
         const { fault } = entry;
-        if (!strikesAt(fault, point) || !concerns(fault, subject) || !takesItsChance(entry)) return [];
+        if (!strikesAt(fault, point) || !concerns(fault, subject) || how?.only?.(fault) === false) return [];
+        if (!takesItsChance(entry) || how?.acts?.(fault) === false) return [];
         entry.struck += 1;
         onStruck?.(entry.id);
         emitStruck(entry, subject);
@@ -133,6 +144,7 @@ export function createFaults({ initial, random, events, refuses, onStruck }: Fau
       if (entry !== undefined) entry.struck += strikes;
     },
     list: () => active,
+    has: (fault) => active.some((entry) => entry.fault === fault),
     clear(id) {
       const before = active.length;
       active = id === undefined ? [] : active.filter((entry) => entry.id !== id);

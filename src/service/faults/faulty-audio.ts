@@ -27,6 +27,8 @@ export interface FaultyAudioOptions {
   out: { send(pcm: Buffer): void };
   /** The AI, if it is one that takes turns. */
   taker?: TurnTaker;
+  /** A shorter sound of the user is no turn. Default: each is one. */
+  shortestTurnMs?: number;
 }
 
 /** Most audio held back at once; beyond it the oldest is lost. */
@@ -43,7 +45,8 @@ interface Held {
   dueAt: number;
 }
 
-export function createFaultyAudio({ faults, subject, clock, out, taker }: FaultyAudioOptions): FaultyAudio {
+export function createFaultyAudio(options: FaultyAudioOptions): FaultyAudio {
+  const { faults, subject, clock, out, taker, shortestTurnMs = 0 } = options;
   const about = { ...subject, told: new Set<number>() };
   const held: Held[] = [];
   let heldBytes = 0;
@@ -52,23 +55,29 @@ export function createFaultyAudio({ faults, subject, clock, out, taker }: Faulty
   let lastSentAt = Number.NEGATIVE_INFINITY;
   /** The last sample of the message before; undefined where a reply begins. */
   let before: number | undefined;
-  let spoilers: readonly ReplySpoiler[] = [];
-  const turns = createTurnFaults({ faults, about, clock, taker });
+  /** The faults that have struck the reply. */
+  let struckReply: readonly { fault: FaultAt<'reply'>; spoiler: ReplySpoiler }[] = [];
+  const turns = createTurnFaults({ faults, about, clock, taker, shortestTurnMs });
   const echo = createUserEcho({
     clock,
     out,
     isSpeaking: () => clock.now() - lastSentAt < speakingMs,
   });
 
-  /** The faults of the reply, which strike when it begins. */
+  /** The faults of the reply, which strike when it begins, until they are cleared. */
+  const spoilers = (): ReplySpoiler[] =>
+    struckReply.flatMap(({ fault, spoiler }) => (faults.has(fault) ? [spoiler] : []));
   const spoilReply = (pcm: Buffer): Buffer => {
     const isReplyStart = clock.now() - lastSentAt >= replyPauseMs;
     if (isReplyStart) {
-      spoilers = faults.strike('reply', about).map((fault) => createReplySpoiler(fault, turns));
       before = undefined;
+      struckReply = faults
+        .strike('reply', about)
+        .map((fault) => ({ fault, spoiler: createReplySpoiler(fault, turns.sounds) }));
     }
     turns.said(pcm, isReplyStart);
-    return spoilers.reduce((message, spoiler) => spoiler.spoil(message), echo.mix(pcm));
+    if (faults.list().length === 0) return pcm;
+    return spoilers().reduce((message, spoiler) => spoiler.spoil(message), echo.mix(pcm));
   };
 
   const release = () => {
@@ -100,7 +109,7 @@ export function createFaultyAudio({ faults, subject, clock, out, taker }: Faulty
       return timer !== undefined;
     },
     get yieldsAfterMs() {
-      return Math.max(0, ...spoilers.map(({ yieldsAfterMs = 0 }) => yieldsAfterMs));
+      return Math.max(0, ...spoilers().map(({ yieldsAfterMs = 0 }) => yieldsAfterMs));
     },
     hear(pcm) {
       if (faults.list().length === 0) return;
@@ -108,8 +117,10 @@ export function createFaultyAudio({ faults, subject, clock, out, taker }: Faulty
       if (turns.echo !== undefined) echo.hear(pcm, turns.echo);
     },
     send(sent) {
-      const pcm = faults.list().length === 0 ? sent : spoilReply(sent);
+      const pcm = spoilReply(sent);
       lastSentAt = clock.now();
+      const previous = before;
+      before = lastSample(pcm) ?? before;
       if (pcm.length === 0 && sent.length > 0) return;
       const struck = faults.strike('audio', about);
       const isLate = timer !== undefined;
@@ -119,8 +130,7 @@ export function createFaultyAudio({ faults, subject, clock, out, taker }: Faulty
       }
       const dueAt = dueTime(struck, pcm, { now: clock.now(), lastDueAt });
       lastDueAt = dueAt;
-      const spoilt = struck.reduce((messages, fault) => spoil(messages, fault, before), [pcm]);
-      before = lastSample(pcm) ?? before;
+      const spoilt = struck.reduce((messages, fault) => spoil(messages, fault, previous), [pcm]);
       for (const message of spoilt) {
         if (isLate || dueAt > clock.now()) hold(message, dueAt);
         else out.send(message);

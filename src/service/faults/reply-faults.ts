@@ -3,7 +3,7 @@ import { wireFormat } from '../../audio/source-format.ts';
 import { makeWavHeader } from '../../audio/wav/wav-header.ts';
 import { bytesForMs, bytesPerSample, sampleRate } from '../../protocol/audio-format.ts';
 import type { FaultAt } from '../../protocol/faults.ts';
-import type { TurnFaults } from './turn-faults.ts';
+import type { UserSounds } from './user-sounds.ts';
 
 /** Spoils one reply, message by message. */
 export interface ReplySpoiler {
@@ -15,10 +15,10 @@ export interface ReplySpoiler {
 
 type ReplyFault = FaultAt<'reply'>;
 
-/** Makes what a fault does to the reply that begins. `turns`: what the user says meanwhile. */
+/** Makes what a fault does to the reply that begins. `sounds`: what the user says meanwhile. */
 export function createReplySpoiler(
   fault: ReplyFault,
-  turns: Pick<TurnFaults, 'sounds' | 'isNoiseBetween'>,
+  sounds: Pick<UserSounds, 'count' | 'isNoiseAfterTurn'>,
 ): ReplySpoiler {
   switch (fault.name) {
     case 'clicks':
@@ -36,9 +36,9 @@ export function createReplySpoiler(
     case 'format':
       return createOtherFormat(fault.as);
     case 'false-interruption':
-      return createCut(wasSoundSince(turns));
+      return createCut(wasSoundSince(sounds));
     case 'reply-lost':
-      return turns.isNoiseBetween ? { spoil: () => nothing } : untouched;
+      return sounds.isNoiseAfterTurn ? { spoil: () => nothing } : untouched;
     case 'slow-yield':
       return { ...untouched, yieldsAfterMs: fault.by };
     case 'never-yields':
@@ -49,7 +49,7 @@ export function createReplySpoiler(
 const untouched: ReplySpoiler = { spoil: (pcm) => pcm };
 
 /** Whether the user has made a sound since now. */
-function wasSoundSince({ sounds }: Pick<TurnFaults, 'sounds'>): () => boolean {
+function wasSoundSince(sounds: Pick<UserSounds, 'count'>): () => boolean {
   const { count } = sounds;
   return () => sounds.count > count;
 }

@@ -1,15 +1,17 @@
 import type { Clock, ClockTimer } from '../../kernel/clock.ts';
+import { weighPart } from '../../kernel/part-bytes.ts';
 import { bytesForMs } from '../../protocol/audio-format.ts';
 import type { FaultAt } from '../../protocol/faults.ts';
 import type { FaultSubject, Faults } from './faults.ts';
 import { createUserSounds, type UserSounds } from './user-sounds.ts';
 
-export type EchoFault = FaultAt<'turn'> & { name: 'user-echo' };
+type TurnFault<Name extends string> = FaultAt<'turn' | 'sound'> & { name: Name };
+export type EchoFault = TurnFault<'user-echo'>;
 
 /** What an AI does that takes turns; a proxy has none. */
 export interface TurnTaker {
-  /** Takes the turn of the user for over. */
-  endTurn(): void;
+  /** Takes the turn of the user for over; false if there is none. */
+  endTurn(): boolean;
   /** Says this besides what it says itself. */
   say(pcm: Buffer): void;
 }
@@ -21,9 +23,7 @@ export interface TurnFaults {
   /** Takes what the AI says. */
   said(pcm: Buffer, isReplyStart: boolean): void;
   readonly sounds: UserSounds;
-  /** Whether a short sound came between the turn of the user and the reply that begins now. */
-  readonly isNoiseBetween: boolean;
-  /** The echo that struck the turn that goes on. */
+  /** The echo that struck what the user is saying. */
   readonly echo: EchoFault | undefined;
   close(): void;
 }
@@ -33,35 +33,46 @@ export interface TurnFaultsOptions {
   about: FaultSubject;
   clock: Clock;
   taker: TurnTaker | undefined;
+  /** A shorter sound of the user is no turn. */
+  shortestTurnMs: number;
 }
 
 /** As much of a reply is said again. */
 const mostRepeatedBytes = bytesForMs(5_000);
 
-export function createTurnFaults({ faults, about, clock, taker }: TurnFaultsOptions): TurnFaults {
-  let echo: TurnFaults['echo'];
-  let early: ClockTimer | undefined;
+export function createTurnFaults(options: TurnFaultsOptions): TurnFaults {
+  const { faults, about, clock, taker, shortestTurnMs } = options;
+  let echo: EchoFault | undefined;
+  let early: ClockTimer[] = [];
   let answer: ClockTimer | undefined;
+  /** The last reply, if it began while a fault could have it said again. */
   let lastReply: Buffer[] = [];
   let replyBytes = 0;
+  let isKept = false;
   /** How many sounds there were when the AI last spoke. */
   let countAtReply = 0;
 
-  const startTurn = (lastMs: number | undefined) => {
-    echo = undefined;
-    for (const fault of faults.strike('turn', about)) {
-      if (fault.name === 'user-echo') echo ??= fault;
-      else {
-        early?.cancel();
-        const afterMs = lastMs === undefined ? fault.after : Math.max(0, lastMs - fault.by);
-        early = clock.after(afterMs, () => taker?.endTurn());
-      }
-    }
+  const active = <Name extends TurnFault<string>['name']>(name: Name) =>
+    faults.list().flatMap(({ fault }) => (fault.name === name ? [fault as TurnFault<Name>] : []));
+  const cancelEarly = () => {
+    for (const timer of early) timer.cancel();
+    early = [];
+  };
+  /** The AI takes the turn for over, if it still goes on then: nobody knows before how long it will be. */
+  const awaitEnd = (agoMs: number, lastMs: number | undefined) => {
+    cancelEarly();
+    early = active('early-reply').map((fault) => {
+      const afterMs = lastMs === undefined ? fault.after : lastMs - fault.by;
+      const only = (other: unknown) => other === fault;
+      return clock.after(Math.max(0, afterMs - agoMs), () =>
+        faults.strike('turn', about, { only, acts: () => taker?.endTurn() === true }),
+      );
+    });
   };
   /** Answers a sound that is no turn, unless something has happened since. */
   const answerSound = (agoMs: number) => {
-    const fault = faults.list().find(({ fault: { name } }) => name === 'answers-noise')?.fault;
-    if (fault?.name !== 'answers-noise') return;
+    const [fault] = active('answers-noise');
+    if (fault === undefined) return;
     const soundsThen = sounds.count;
     answer?.cancel();
     answer = clock.after(Math.max(0, fault.delay - agoMs), () => {
@@ -71,10 +82,15 @@ export function createTurnFaults({ faults, about, clock, taker }: TurnFaultsOpti
     });
   };
   const sounds = createUserSounds({
-    clock,
-    onTurn: startTurn,
+    ...{ clock, shortestTurnMs },
+    onStart() {
+      const only = ({ name }: { name: string }) => name === 'user-echo';
+      [echo] = faults.strike('turn', about, { only }) as readonly EchoFault[];
+    },
+    onTurn: awaitEnd,
     onPause() {
       echo = undefined;
+      cancelEarly();
     },
     onShortSound: answerSound,
   });
@@ -83,22 +99,21 @@ export function createTurnFaults({ faults, about, clock, taker }: TurnFaultsOpti
     hear: sounds.hear,
     said(pcm, isReplyStart) {
       countAtReply = sounds.count;
+      sounds.answered();
       if (isReplyStart) {
         lastReply = [];
         replyBytes = 0;
+        isKept = taker !== undefined && active('answers-noise').length > 0;
       }
-      if (replyBytes >= mostRepeatedBytes) return;
+      if (!isKept || pcm.length === 0 || replyBytes >= mostRepeatedBytes) return;
       lastReply.push(pcm);
-      replyBytes += pcm.length;
-    },
-    get isNoiseBetween() {
-      return sounds.isLastShort && sounds.count - countAtReply >= 2;
+      replyBytes += weighPart(pcm.length);
     },
     get echo() {
-      return echo;
+      return echo !== undefined && faults.has(echo) ? echo : undefined;
     },
     close() {
-      early?.cancel();
+      cancelEarly();
       answer?.cancel();
     },
   };

@@ -1,4 +1,3 @@
-import { measureLevel } from '../../audio/level.ts';
 import { createSpeechGate } from '../../audio/speech-gate.ts';
 import type { Clock } from '../../kernel/clock.ts';
 
@@ -6,70 +5,106 @@ import type { Clock } from '../../kernel/clock.ts';
 export interface UserSounds {
   /** Takes 16 kHz s16le mono. */
   hear(pcm: Buffer): void;
+  /** The AI speaks: what was said so far has its answer. */
+  answered(): void;
   /** How many sounds have begun. */
   readonly count: number;
-  /** Whether the last sound is over, and was shorter than a turn. */
-  readonly isLastShort: boolean;
+  /**
+   * Whether the last sound is over, and was a short one after a turn that has no answer: shorter than any turn, or under
+   * a second and after the pause that ends a turn.
+   */
+  readonly isNoiseAfterTurn: boolean;
 }
 
 export interface UserSoundsOptions {
   clock: Clock;
-  /** A turn begins. `lastMs`: how long the one before was; undefined if it is the first. */
-  onTurn(lastMs: number | undefined): void;
+  /** A shorter sound is no turn. */
+  shortestTurnMs: number;
+  /** The user begins to speak: a turn, or a sound that is none. */
+  onStart(): void;
+  /** What began this long ago is a turn. `lastMs`: how long the turn before was; undefined if this is the first. */
+  onTurn(agoMs: number, lastMs: number | undefined): void;
   /** Nobody has spoken for as long as ends a turn. */
   onPause(): void;
   /** A short sound ended this long ago. */
   onShortSound(agoMs: number): void;
 }
 
-/** Louder audio is a turn of the user, which ends after so much time without it. */
-const spokenDbfs = -50;
+/** A turn ends after so much time without speech. */
 const turnPauseMs = 700;
 /** A pause this long parts two sounds of a turn. */
 const soundPauseMs = 200;
 /** A shorter sound may be no turn. */
 const shortMs = 1_000;
 
-export function createUserSounds({ clock, onTurn, onPause, onShortSound }: UserSoundsOptions): UserSounds {
+/** Times are milliseconds of audio. One gate says what is a sound and what is a turn, as the AI hears them. */
+export function createUserSounds(options: UserSoundsOptions): UserSounds {
+  const { clock, shortestTurnMs, onStart, onTurn, onPause, onShortSound } = options;
   const gate = createSpeechGate({ hangOverMs: soundPauseMs });
   let count = 0;
-  let isLastShort = false;
-  let soundStartMs = 0;
-  let turnStartedAt: number | undefined;
-  let spokenAt = Number.NEGATIVE_INFINITY;
+  let sound = { startMs: 0, endMs: 0 };
+  /** Sounds that no pause parts; it is a turn once it is long enough. */
+  let speech: { startMs: number; isTurn: boolean } | undefined;
+  let lastTurnMs: number | undefined;
+  /** The end of the last turn, if it has no answer. */
+  let turnEndMs: number | undefined;
+  let isNoiseAfterTurn = false;
+  let heardAt = Number.NEGATIVE_INFINITY;
 
-  const followTurn = (pcm: Buffer) => {
-    const now = clock.now();
-    const isPause = now - spokenAt >= turnPauseMs;
-    if (measureLevel(pcm).rmsDbfs < spokenDbfs) {
-      if (isPause) onPause();
-      return;
-    }
-    if (isPause) {
-      onTurn(turnStartedAt === undefined ? undefined : spokenAt - turnStartedAt);
-      turnStartedAt = now;
-    }
-    spokenAt = now;
+  const pause = () => {
+    if (speech?.isTurn === true) lastTurnMs = sound.endMs - speech.startMs;
+    speech = undefined;
+    onPause();
   };
+  const lookForTurn = (endMs: number) => {
+    if (speech === undefined || speech.isTurn || endMs - speech.startMs < shortestTurnMs) return;
+    speech.isTurn = true;
+    onTurn(gate.positionMs - speech.startMs, lastTurnMs);
+  };
+  const startSound = (startMs: number) => {
+    if (speech !== undefined && startMs - sound.endMs >= turnPauseMs) pause();
+    count += 1;
+    sound = { startMs, endMs: startMs };
+    isNoiseAfterTurn = false;
+    if (speech !== undefined) return;
+    speech = { startMs, isTurn: false };
+    onStart();
+  };
+  const endSound = (endMs: number) => {
+    sound.endMs = endMs;
+    lookForTurn(endMs);
+    const lengthMs = endMs - sound.startMs;
+    const isApart = turnEndMs !== undefined && sound.startMs - turnEndMs >= turnPauseMs;
+    isNoiseAfterTurn =
+      turnEndMs !== undefined && (lengthMs < shortestTurnMs || (isApart && lengthMs < shortMs));
+    if (speech?.isTurn === true && !isNoiseAfterTurn) turnEndMs = endMs;
+    if (lengthMs < shortMs) onShortSound(gate.positionMs - endMs + clock.now() - heardAt);
+  };
+
   return {
     hear(pcm) {
-      followTurn(pcm);
-      for (const event of gate.push(pcm)) {
-        if (event.type === 'speech-start') {
-          count += 1;
-          soundStartMs = event.atMs;
-          isLastShort = false;
-        } else {
-          isLastShort = event.atMs - soundStartMs < shortMs;
-          if (isLastShort) onShortSound(gate.positionMs - event.atMs);
-        }
+      const now = clock.now();
+      // A device that stops sending has stopped speaking.
+      if (speech !== undefined && now - heardAt >= turnPauseMs) {
+        for (const { atMs } of gate.end()) endSound(atMs);
+        pause();
       }
+      heardAt = now;
+      for (const { type, atMs } of gate.push(pcm)) {
+        if (type === 'speech-start') startSound(atMs);
+        else endSound(atMs);
+      }
+      if (gate.speaking) lookForTurn(gate.lastVoicedMs);
+      else if (speech !== undefined && gate.positionMs - sound.endMs >= turnPauseMs) pause();
+    },
+    answered() {
+      turnEndMs = undefined;
     },
     get count() {
       return count;
     },
-    get isLastShort() {
-      return isLastShort;
+    get isNoiseAfterTurn() {
+      return isNoiseAfterTurn;
     },
   };
 }

@@ -20,7 +20,7 @@ export interface SpeakerOptions {
 }
 
 /** Most playables that wait behind the current one; beyond it the oldest is dropped. */
-const maxWaiting = 64;
+export const maxWaiting = 64;
 
 export function createSpeaker({ pulse, frameBytes, send, onEnd, onThrown }: SpeakerOptions): StreamSpeaker {
   const queue: Playable[] = [];

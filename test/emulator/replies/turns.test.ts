@@ -92,3 +92,24 @@ test('a turn of half a minute is answered though it has not ended', () => {
   for (let i = 0; i < 35; i += 1) hear(Buffer.concat([speech(900), silence(100)]));
   expect(log.filter((entry) => entry === 'say')).toHaveLength(1);
 });
+
+/** A reply to which a sound of less than half a second is no turn. */
+const startAttentive = () =>
+  speakWith((voice) => takeTurns(playPcm)(Object.create(voice, { shortestTurnMs: { value: 500 } })));
+
+test.each([62, 640, 32_000, 200_000])('messages of %i bytes have the same turns', (bytes) => {
+  const { log, hear } = startAttentive();
+  hear(Buffer.concat([speech(300), silence(1_000), speech(1_000), silence(1_000)]), bytes);
+  expect(log).toEqual(['listening', 'turn at 1300', 'turn of 1000 ended at 2300', 'speaking', 'say']);
+});
+
+test('a turn is taken for over once, while it goes on', () => {
+  const { log, hear, reply } = startAttentive();
+  expect(reply.endTurn?.()).toBe(false);
+  hear(speech(300));
+  expect(reply.endTurn?.()).toBe(false);
+  hear(speech(300));
+  expect(reply.endTurn?.()).toBe(true);
+  expect(log.slice(1)).toEqual(['turn at 0', 'turn of 600 ended at 600', 'speaking', 'say']);
+  expect(reply.endTurn?.()).toBe(false);
+});

@@ -464,7 +464,7 @@ const table: Record<FaultName, Case> = {
     fault: 'reply-lost',
     args: ['--pace', 'realtime'],
     sent: Buffer.concat([word, pause(250), cough, pause(1_500)]),
-    service: { reply: `file:${fixture('answer.wav')}` },
+    service: { reply: `file:${fixture('answer.wav')}`, dialect: { stream: { shortestTurnMs: 500 } } },
     stream: (stream) => expect(stream.audio).toEqual([]),
   },
   'early-reply': {

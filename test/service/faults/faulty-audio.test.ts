@@ -4,6 +4,7 @@ import { createEmulatorEvents } from '../../../src/service/events.ts';
 import { createFaults } from '../../../src/service/faults/faults.ts';
 import { createFaultyAudio } from '../../../src/service/faults/faulty-audio.ts';
 import { createRandom } from '../../../src/service/random.ts';
+import { silence, speech } from '../../helpers/fake-voice.ts';
 import { createManualClock } from '../../helpers/manual-clock.ts';
 
 /** Ten numbered 20 ms messages through the fault, with the time at which each left. */
@@ -86,4 +87,222 @@ describe('audio', () => {
     expect(left).toBeLessThanOrEqual(most);
     expect(left).toBeGreaterThan(least);
   });
+});
+
+/** A user and an AI through faults, on a clock that is moved. `turn`: whether the AI hears a turn. */
+function converse(written: readonly string[], { shortestTurnMs = 0, isTurn = () => true } = {}) {
+  const clock = createManualClock();
+  const left: Buffer[] = [];
+  const said: Buffer[] = [];
+  const ended: number[] = [];
+  const strikes: string[] = [];
+  const events = createEmulatorEvents(() => 0);
+  events.subscribe((event) => {
+    if (event.type === 'fault-struck') strikes.push(event.fault);
+  });
+  const faults = createFaults({ initial: written.map(readFault), random: createRandom(3), events });
+  const taker = {
+    endTurn() {
+      ended.push(clock.now());
+      return isTurn();
+    },
+    say: (pcm: Buffer) => said.push(pcm),
+  };
+  const out = { send: (pcm: Buffer) => left.push(pcm) };
+  const audio = createFaultyAudio({ faults, subject: { stream: 1 }, clock, out, taker, shortestTurnMs });
+  const pass = (pcm: Buffer, take: (frame: Buffer) => void) => {
+    for (let at = 0; at < pcm.length; at += 640) {
+      take(pcm.subarray(at, at + 640));
+      clock.advance(20);
+    }
+  };
+  return {
+    ...{ audio, faults, left, said, ended, strikes, clock },
+    user: (...parts: Buffer[]) => pass(Buffer.concat(parts), audio.hear),
+    ai: (ms: number) => pass(speech(ms), audio.send),
+  };
+}
+
+const messagesOf = (pcm: Buffer) =>
+  Array.from({ length: pcm.length / 640 }, (_, at) => pcm.subarray(640 * at, 640 * (at + 1)));
+
+/** Speech of whole seconds: a gap now and then keeps the gate from taking it for noise. */
+const talk = (seconds: number) =>
+  Buffer.concat(Array.from({ length: seconds }, () => Buffer.concat([speech(900), silence(100)])));
+
+/** A tone of this level. */
+const murmur = (ms: number, dbfs: number) => {
+  const pcm = speech(ms);
+  const gain = 10 ** ((dbfs + 20) / 20);
+  for (let at = 0; at < pcm.length; at += 2) pcm.writeInt16LE(Math.round(gain * pcm.readInt16LE(at)), at);
+  return pcm;
+};
+
+describe('a fault of a reply that is cleared', () => {
+  test.each([
+    ['never-yields', Number.POSITIVE_INFINITY],
+    ['slow-yield:by=700ms', 700],
+  ])('lets the AI yield again at once, and in later replies: %s', (fault, ms) => {
+    const { audio, faults, ai } = converse([fault]);
+    ai(200);
+    expect(audio.yieldsAfterMs).toBe(ms);
+    faults.clear();
+    expect(audio.yieldsAfterMs).toBe(0);
+    ai(200);
+    expect(audio.yieldsAfterMs).toBe(0);
+  });
+
+  test('spoils no more, while another one does', () => {
+    const { faults, left, ai } = converse(['level:db=-20', 'never-yields']);
+    ai(100);
+    faults.clear(1);
+    ai(100);
+    expect(left.slice(5)).toEqual(messagesOf(speech(100)));
+    expect(left.slice(0, 5)).not.toEqual(messagesOf(speech(100)));
+  });
+
+  test('brings no words of the user back when another one is added', () => {
+    const { faults, left, user } = converse(['user-echo']);
+    user(speech(500));
+    faults.clear();
+    faults.add('hum');
+    const before = left.length;
+    user(speech(500), silence(500));
+    // What was on its way still comes.
+    expect(left.length - before).toBeLessThan(10);
+  });
+});
+
+describe('early-reply', () => {
+  test('in one turn ends no later one', () => {
+    const { ended, strikes, user, clock } = converse(['early-reply:skip=1,times=1']);
+    user(talk(5), silence(1_000), speech(500), silence(2_500));
+    const thirdAt = clock.now();
+    user(talk(3), silence(1_000));
+    // A hundred milliseconds into the third turn: the one before lasted half a second.
+    expect(ended.map((at) => at - thirdAt >= 80 && at - thirdAt <= 140)).toEqual([true]);
+    expect(strikes).toEqual(['early-reply']);
+  });
+
+  test('leaves a turn alone that is over before', () => {
+    const { ended, strikes, user } = converse(['early-reply:after=3s']);
+    user(speech(500), silence(9_500));
+    expect({ ended, strikes }).toEqual({ ended: [], strikes: [] });
+  });
+
+  test('has not struck when there was no turn to end', () => {
+    const { ended, strikes, faults, user } = converse(['early-reply'], { isTurn: () => false });
+    user(talk(3), silence(1_000));
+    expect({ times: ended.length, strikes, struck: faults.list()[0]?.struck }).toEqual({
+      times: 1,
+      strikes: [],
+      struck: 0,
+    });
+  });
+
+  test('waits until what is said is a turn', () => {
+    const { ended, user } = converse(['early-reply:after=0ms'], { shortestTurnMs: 500 });
+    user(speech(300), silence(1_000), speech(1_000), silence(1_000));
+    expect(ended.map((at) => at >= 1_780 && at <= 1_880)).toEqual([true]);
+  });
+
+  test('measures the turn before, not a cough between', () => {
+    const { ended, user } = converse(['early-reply:skip=1'], { shortestTurnMs: 500 });
+    user(talk(2), silence(1_000), speech(300), silence(1_000), talk(3), silence(1_000));
+    const thirdAt = 4_300;
+    expect(ended.map((at) => Math.abs(at - thirdAt - 1_500) <= 40)).toEqual([true]);
+  });
+
+  test.each(['early-reply', 'user-echo'])('takes no murmur for a turn: %s', (fault) => {
+    const { ended, strikes, left, user } = converse([fault]);
+    user(murmur(3_000, -47));
+    expect({ ended, strikes, left }).toEqual({ ended: [], strikes: [], left: [] });
+  });
+
+  test('forgets a turn of a device that stopped sending', () => {
+    const { ended, user, clock } = converse(['early-reply:after=2s']);
+    user(speech(1_000));
+    clock.advance(900);
+    user(speech(1_200), silence(1_000));
+    // The second turn: 600 ms into it.
+    expect(ended.map((at) => Math.abs(at - 1_900 - 600) <= 40)).toEqual([true]);
+  });
+});
+
+describe('reply-lost', () => {
+  const turn = speech(1_200);
+  test.each([
+    ['a turn of two sounds', 0, [turn, silence(300), speech(600)], true],
+    ['a turn of two sounds, though some are no turn', 500, [turn, silence(300), speech(600)], true],
+    ['a last word soon after the turn', 0, [turn, silence(300), speech(300)], true],
+    ['a cough soon after the turn', 500, [turn, silence(300), speech(300)], false],
+    ['a short sound long after the turn', 0, [turn, silence(800), speech(300)], false],
+    ['a short turn after a cough', 500, [speech(300), silence(900), speech(700)], true],
+    ['a cough after a short turn', 500, [speech(700), silence(900), speech(300)], false],
+    ['a cough after two turns', 500, [turn, silence(900), turn, silence(900), speech(300)], false],
+  ])('after %s (shortest turn: %i ms)', (_what, shortestTurnMs, words, comes) => {
+    const { left, user, ai } = converse(['reply-lost'], { shortestTurnMs });
+    user(...words, silence(900));
+    ai(100);
+    expect(left.some(({ length }) => length > 0)).toBe(comes);
+  });
+
+  test('does not take a turn after a reply for a sound after the turn before it', () => {
+    const { left, user, ai } = converse(['reply-lost']);
+    user(turn, silence(900));
+    ai(100);
+    user(silence(900), speech(600), silence(900));
+    ai(100);
+    expect(left).toHaveLength(10);
+  });
+});
+
+describe('answers-noise', () => {
+  const cough = [silence(2_000), speech(300), silence(2_000)];
+  const options = { shortestTurnMs: 500 };
+
+  test('says the last reply again', () => {
+    const { said, user, ai } = converse(['answers-noise'], options);
+    ai(600);
+    user(...cough);
+    expect(said).toEqual([speech(600)]);
+  });
+
+  test('keeps a bounded part of a reply, whatever the size of its messages', () => {
+    const { said, audio, user } = converse(['answers-noise'], options);
+    for (let count = 0; count < 2_000; count += 1) audio.send(Buffer.alloc(2, 1));
+    user(...cough);
+    expect(said.map(({ length }) => length)).toEqual([2 * (160_000 / 256)]);
+  });
+
+  test('counts no empty messages', () => {
+    const { said, audio, user, ai } = converse(['answers-noise'], options);
+    for (let count = 0; count < 2_000; count += 1) audio.send(Buffer.alloc(0));
+    ai(100);
+    user(...cough);
+    expect(said).toEqual([speech(100)]);
+  });
+
+  test('has nothing to say until a reply begins after it was added', () => {
+    const { said, faults, user, ai } = converse([], options);
+    ai(100);
+    faults.add('answers-noise');
+    ai(100);
+    user(...cough);
+    expect(said).toEqual([]);
+    ai(100);
+    user(...cough);
+    expect(said).toEqual([speech(100)]);
+  });
+});
+
+test('wrong-rate goes on from the last sample of the message before, struck or not', () => {
+  const { audio, left } = converse(['wrong-rate:probability=0.5']);
+  const messages = messagesOf(speech(800));
+  for (const pcm of messages) audio.send(pcm);
+  const struck = left.flatMap((pcm, at) => (at > 0 && pcm.length !== 640 ? [at] : []));
+  expect(struck.length).toBeGreaterThan(5);
+  expect(struck.map((at) => left[at]?.readInt16LE(0))).toEqual(
+    struck.map((at) => messages[at - 1]?.readInt16LE(638)),
+  );
 });
