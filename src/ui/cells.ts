@@ -13,7 +13,15 @@ export function widthOf(text: string): number {
 
 /** The text in exactly `width` cells: cut with an ellipsis, or filled up with spaces. */
 export function padTo(text: string, width: number, ellipsis = '…'): string {
-  const cut = cutTo(text, width, ellipsis);
+  return fillTo(cutTo(text, width, ellipsis), width);
+}
+
+/** The same of a name, which is cut in its middle. */
+export function padNameTo(name: string, width: number, ellipsis = '…'): string {
+  return fillTo(cutNameTo(name, width, ellipsis), width);
+}
+
+function fillTo(cut: string, width: number): string {
   return cut + ' '.repeat(Math.max(0, width - widthOf(cut)));
 }
 
@@ -30,15 +38,35 @@ export function cutTo(text: string, width: number, ellipsis = '…'): string {
   const near = nearText(text, width);
   if (near === text && widthOf(text) <= width) return text;
   const room = width - widthOf(ellipsis);
-  let kept = '';
-  let taken = 0;
-  for (const { segment } of segmenter.segment(near)) {
-    const cells = widthOf(segment);
-    if (taken + cells > room) break;
-    kept += segment;
-    taken += cells;
-  }
-  return room < 0 ? '' : wholeWords(kept, near) + ellipsis;
+  return room < 0 ? '' : wholeWords(firstCells(charactersOf(near), room).join(''), near) + ellipsis;
+}
+
+/** A name in at most `width` cells: of a longer one the beginning and the end, in which names differ: `kitchen…0017`. */
+export function cutNameTo(name: string, width: number, ellipsis = '…'): string {
+  if (width <= 0) return '';
+  const near = nearText(name, width);
+  if (near === name && widthOf(name) <= width) return name;
+  const room = width - widthOf(ellipsis);
+  if (room < 0) return '';
+  const characters = charactersOf(near);
+  const end = firstCells(characters.toReversed(), Math.ceil(room / 3))
+    .reverse()
+    .join('');
+  return firstCells(characters, room - widthOf(end)).join('') + ellipsis + end;
+}
+
+function charactersOf(text: string): string[] {
+  return Array.from(segmenter.segment(text), ({ segment }) => segment);
+}
+
+/** The first of these characters that fit into so many cells. */
+function firstCells(characters: readonly string[], cells: number): string[] {
+  let left = cells;
+  const over = characters.findIndex((character) => {
+    left -= widthOf(character);
+    return left < 0;
+  });
+  return characters.slice(0, over < 0 ? characters.length : over);
 }
 
 const letter = /[\p{L}\p{N}]/u;

@@ -2,7 +2,7 @@ import { Box, Text } from 'ink';
 import type { ReactNode } from 'react';
 import { type Band, space } from './bands.ts';
 import { type Browser, type Overlay, shownItems } from './browser.ts';
-import { cutTo, nearText, padTo, steady, widthOf } from './cells.ts';
+import { cutNameTo, cutTo, nearText, padTo, steady, widthOf } from './cells.ts';
 import { Divider } from './components/Rule.tsx';
 import { heldCount, type Row, rowsInView, shownRows } from './event-list.ts';
 import { toAscii } from './glyphs.ts';
@@ -90,7 +90,7 @@ function EventLine({ row, isMarked, width, isAscii, hasWho }: EventLineProps) {
       )}{' '}
       {hasWho && (
         <Text dimColor={!isMarked}>
-          {padTo(show(whoText(row, whoWidth - 1), whoWidth), whoWidth - 1, glyphs.ellipsis)}{' '}
+          {padTo(show(whoText(row, whoWidth - 1, glyphs.ellipsis), whoWidth), whoWidth - 1)}{' '}
         </Text>
       )}
       <Text bold={!isMild}>{kind}</Text>{' '}
@@ -104,11 +104,12 @@ function EventLine({ row, isMarked, width, isAscii, hasWho }: EventLineProps) {
 }
 
 /** The number of the stream, and if they fit, in a proxy the side, and the device. */
-function whoText({ stream, side, device }: Row, width: number): string {
+function whoText({ stream, side, device }: Row, width: number, ellipsis: string): string {
   const number = (stream === undefined ? '' : String(stream)).padStart(4);
   if (width < 10 || device === undefined) return number;
   const whole = `${number} ${side} ${device}`;
-  return side === undefined || whole.length > width ? `${number} ${device}` : whole;
+  if (side !== undefined && widthOf(whole) <= width) return whole;
+  return `${number} ${cutNameTo(device, width - widthOf(number) - 1, ellipsis)}`;
 }
 
 interface ListPanelProps {

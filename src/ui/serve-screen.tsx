@@ -4,7 +4,7 @@ import { escapeText } from '../kernel/escape.ts';
 import type { EmulatorState } from '../protocol/control.ts';
 import { counterTexts, type ServeCounters } from '../report/serve-counters.ts';
 import { type Band, space } from './bands.ts';
-import { cutTo, padStartTo, padTo, steady, thatFit, widthOf } from './cells.ts';
+import { cutTo, padNameTo, padStartTo, steady, thatFit, widthOf } from './cells.ts';
 import { Bar } from './components/Bar.tsx';
 import { durationText, Head } from './components/Head.tsx';
 import { partOf } from './components/LevelMeter.tsx';
@@ -232,7 +232,7 @@ function DeviceLine({
   return (
     <Text wrap="truncate">
       <Text inverse={isMarked}>
-        {padTo(model.start.ascii ? toAscii(name) : steady(name, nameWidth), nameWidth, ellipsis)}
+        {padNameTo(model.start.ascii ? toAscii(name) : steady(name, nameWidth), nameWidth, ellipsis)}
       </Text>{' '}
       <Text dimColor>conn</Text> <UsedBar used={connections} of={maxConnections} width={barWidth} />
       {padStartTo(`${connections}/${maxConnections}`, 6)} <Text dimColor>window</Text>{' '}
@@ -302,7 +302,7 @@ function StreamLine({ state, model, width, isMarked }: StreamLineProps) {
       <Text inverse={isMarked && model.panel === 'streams'}>
         {isMarked ? cursor : ' '}
         {padStartTo(String(stream), 4)}{' '}
-        {padTo(show(escapeText(device ?? '(no token yet)')), nameWidth, ellipsis)}
+        {padNameTo(show(escapeText(device ?? '(no token yet)')), nameWidth, ellipsis)}
       </Text>
       {padStartTo(durationText(durationMs), 8)}{' '}
       {widthOf(remark) > room - 2 ? null : (

@@ -1,6 +1,6 @@
 import stringWidth from 'string-width';
 import { describe, expect, test, vi } from 'vitest';
-import { cutTo, padStartTo, padTo, steady, widthOf } from '../../src/ui/cells.ts';
+import { cutNameTo, cutTo, padNameTo, padStartTo, padTo, steady, widthOf } from '../../src/ui/cells.ts';
 
 const texts = [
   '',
@@ -23,6 +23,7 @@ describe('text in cells', () => {
     for (let width = 0; width < 30; width += 1) {
       expect(stringWidth(padTo(text, width))).toBe(width);
       expect(stringWidth(padStartTo(text, width))).toBe(width);
+      expect(stringWidth(padNameTo(text, width))).toBe(width);
       expect(stringWidth(cutTo(text, width))).toBeLessThanOrEqual(width);
     }
   });
@@ -35,6 +36,16 @@ describe('text in cells', () => {
     ['unbreakable', 6, 'unbre…'],
   ])('%j in %i cells is cut after a word', (whole, width, shown) => {
     expect(cutTo(whole, width)).toBe(shown);
+  });
+
+  test.each([
+    ['kitchen-lamp-0017', 12, 'kitchen…0017'],
+    ['kitchen-lamp-0023', 12, 'kitchen…0023'],
+    ['kitchen-lamp-0023', 17, 'kitchen-lamp-0023'],
+    ['厨房的灯零零一七', 8, '厨房…七'],
+    ['ab', 1, '…'],
+  ])('the name %j in %i cells is cut in its middle', (name, width, shown) => {
+    expect(cutNameTo(name, width)).toBe(shown);
   });
 
   test('what is cut ends with an ellipsis, and between characters', () => {

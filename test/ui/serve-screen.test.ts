@@ -247,3 +247,17 @@ describe.each([
     expect(text(lines)).toMatch(/^[\u0020-\u007e\n]*$/);
   });
 });
+
+test('long names of devices stay apart in all panels at 60 columns', () => {
+  const state = emulatorState(2);
+  const names = ['kitchen-lamp-0017', 'kitchen-lamp-0023'];
+  const renamed = {
+    ...state,
+    devices: state.devices.slice(0, 2).map((one, index) => ({ ...one, device: names[index] })),
+    streams: state.streams.map((one, index) => ({ ...one, device: names[index] })),
+  };
+  const events = [{ type: 'state-seen', state: renamed }];
+  const { lines } = createScreen(serveStart).frame({ columns: 60, rows: 34, events, fresh: true });
+  for (const end of ['17', '23'])
+    expect(lines.filter((line) => new RegExp(`kitc\\S*…\\S*${end} `).test(line))).toHaveLength(2);
+});
