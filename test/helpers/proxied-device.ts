@@ -13,6 +13,8 @@ export interface DeviceBehaviour {
   /** Connections, each with a token. */
   times: number;
   keepsToken: boolean;
+  /** How long it waits for the confirmation, milliseconds; undefined: until the stream ends. A busy service takes its time. */
+  confirmWithinMs: number | undefined;
   close(socket: WebSocket): void;
 }
 
@@ -32,8 +34,12 @@ export const goodDevice: DeviceBehaviour = {
   audio: framesOf(tone),
   times: 1,
   keepsToken: false,
+  confirmWithinMs: 1_500,
   close: (socket) => socket.close(1000),
 };
+
+/** After the audio: a service may have nothing to say. */
+const replyWithinMs = 300;
 
 /** Holds conversations as a device would: token, stream, audio, and the reply to it; then it closes. */
 export async function converse(
@@ -68,20 +74,21 @@ async function ask(baseUrl: string, { request }: DeviceBehaviour): Promise<strin
   return typeof answered.token === 'string' ? answered.token : '';
 }
 
-/** Waits for the next message, or the end of the stream, or that nothing comes. */
-function next(socket: WebSocket, closed: Promise<unknown>, ms = 300): Promise<unknown> {
+/** Waits for the next message, or the end of the stream, or within `ms` that nothing comes. */
+function next(socket: WebSocket, closed: Promise<unknown>, ms: number | undefined): Promise<unknown> {
   const message = once(socket, 'message').catch(() => {});
-  return Promise.race([message, closed, new Promise((resolve) => setTimeout(resolve, ms))]);
+  const late = ms === undefined ? [] : [new Promise((resolve) => setTimeout(resolve, ms))];
+  return Promise.race([message, closed, ...late]);
 }
 
 async function speak(
   socket: WebSocket,
   token: string,
-  { present, early, audio, close }: DeviceBehaviour,
+  { present, early, audio, confirmWithinMs, close }: DeviceBehaviour,
   closed: Promise<unknown>,
 ): Promise<void> {
   const first = present(token);
-  const heard = next(socket, closed, 1_500);
+  const heard = next(socket, closed, confirmWithinMs);
   socket.send(first);
   for (const frame of early) socket.send(frame);
   const confirmed = String(await heard).includes('service_voice_connected');
@@ -90,7 +97,7 @@ async function speak(
     close(socket);
     return;
   }
-  const reply = next(socket, closed);
+  const reply = next(socket, closed, replyWithinMs);
   for (const frame of audio) socket.send(frame);
   await reply;
   if (socket.readyState === socket.OPEN) close(socket);

@@ -120,7 +120,7 @@ describe.concurrent('between a bad device and a good service the device is blame
     await using emulator = await createEmulator({ reply: 'silence', ...service });
     const events: EmulatorEvent[] = [];
     await using proxy = await createProxy({ target: emulator, onEvent: (event) => events.push(event) });
-    await converse(proxy, change);
+    await converse(proxy, { confirmWithinMs: undefined, ...change });
     await expectSide(events, { side: 'device', rule, streams }, poll);
   });
 });
