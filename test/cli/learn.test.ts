@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { readDialect } from '../../src/config/dialect-file.ts';
 import { createEmulator } from '../../src/emulator/emulator.ts';
+import { clearLine } from '../../src/report/style.ts';
 import { hastyClock } from '../helpers/hasten.ts';
 import { runInProcess } from '../helpers/in-process.ts';
 import { startMiniService } from '../helpers/mini-service.ts';
@@ -39,6 +40,21 @@ describe('voicectl learn', () => {
     expect(readDialect(text, 'learned.yaml').token?.issuer).toBe('nobody');
     expect(text + ended.stderr).not.toContain(key);
     expect(text).not.toMatch(/eyJ[\w-]+\.eyJ/);
+  });
+
+  test('counts the steps of each of its two runs on a terminal, and clears them before it reports', async () => {
+    await using emulator = await createEmulator({ acceptKeys: [key], clock: hastyClock });
+    const args = ['learn', '--base-url', emulator.baseUrl, '--out', file('shown.yaml')];
+    const { stderr } = await runInProcess(args, {
+      env: { VOICECTL_API_KEY: key },
+      ...{ clock: hastyClock, isTTY: true },
+    });
+    const counts = [...stderr.matchAll(/(\d+)\/(\d+) {2}/g)].map(
+      ([, used, of]) => Number(used) <= Number(of),
+    );
+    expect(counts.length).toBeGreaterThan(20);
+    expect(counts).not.toContain(false);
+    expect(stderr).toContain(`${clearLine}An emulator with this dialect answers the same.`);
   });
 
   test('--diff exits 0 where nothing differs, and 1 with a line for each setting that does', async () => {

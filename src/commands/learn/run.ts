@@ -55,17 +55,26 @@ async function openDialect(
 async function learn(context: LearnContext): Promise<{ learned: LearnResult; options: LearnOptions }> {
   const scope = scopeOf(context);
   const { options: shared, close } = await openExchanges(context, scope);
-  const progress = createProgress(context);
-  const options = {
-    ...shared,
-    ...followSteps(planRun(scope), { ...context, show: progress.show }),
-    signal: context.signal,
-  };
+  const options = { ...shared, signal: context.signal };
   try {
-    return { learned: await learnDialect(options), options };
+    return { learned: await followed(context, options, learnDialect), options };
+  } finally {
+    await close();
+  }
+}
+
+/** Holds the exchanges of a run, and shows how far it is. */
+async function followed<T>(
+  context: LearnContext,
+  options: LearnOptions,
+  hold: (options: LearnOptions) => Promise<T>,
+): Promise<T> {
+  const progress = createProgress(context);
+  const follow = followSteps(planRun(options.scope), { ...context, show: progress.show });
+  try {
+    return await hold({ ...options, ...follow });
   } finally {
     progress.clear();
-    await close();
   }
 }
 
@@ -96,11 +105,13 @@ async function write(
 
 /** What the emulator of this dialect still answers differently. */
 async function printComparison(
-  { note }: LearnContext,
+  context: LearnContext,
   learned: LearnResult,
   options: LearnOptions,
 ): Promise<number> {
-  const compared: Comparison = await compareWithEmulator(learned, options);
-  for (const line of comparisonLines(compared.differences)) await note(line);
+  const compared: Comparison = await followed(context, options, (followedOptions) =>
+    compareWithEmulator(learned, followedOptions),
+  );
+  for (const line of comparisonLines(compared.differences)) await context.note(line);
   return 0;
 }
