@@ -1,5 +1,5 @@
 import type { Clock } from '../kernel/clock.ts';
-import { bytesForMs } from '../protocol/audio-format.ts';
+import { bytesForMs, bytesPerSample } from '../protocol/audio-format.ts';
 import { measureLevel, roundDbfs } from './level.ts';
 
 /** Audio between two kept messages: each kept one costs garbage collection. */
@@ -14,17 +14,23 @@ export class LatestLevel {
   private readonly clock: Pick<Clock, 'now'>;
   private latest: { pcm: Buffer; at: number } | undefined;
   private passed = passedBytes;
+  /** Whether the next message begins within a sample. */
+  private isOdd = false;
 
   constructor(clock: Pick<Clock, 'now'>) {
     this.clock = clock;
   }
 
   note(pcm: Buffer): void {
+    const from = this.isOdd ? 1 : 0;
+    if (pcm.length % bytesPerSample !== 0) this.isOdd = !this.isOdd;
     this.passed += pcm.length;
     if (this.passed <= passedBytes) return;
     this.passed = 0;
     // A message may be large, and a stream may be silent after it for long.
-    const end = pcm.length <= keptBytes ? pcm : Buffer.from(pcm.subarray(-keptBytes));
+    const more = Math.max(0, pcm.length - from - keptBytes);
+    const start = from + more + (more % bytesPerSample);
+    const end = more === 0 ? pcm.subarray(start) : Buffer.from(pcm.subarray(start));
     this.latest = { pcm: end, at: this.clock.now() };
   }
 

@@ -50,3 +50,14 @@ test('is silence again when the voice is gone', () => {
   clock.time += 1;
   expect(level.read()).toBe(-100);
 });
+
+test('is that of whole samples, wherever messages are cut', () => {
+  const { level } = createLevel();
+  const pcm = square(0x4000, 96_000);
+  let at = 0;
+  for (const bytes of [321, 9_001, 3_001, 77, 20_001, 3_000]) {
+    level.note(pcm.subarray(at, at + bytes));
+    at += bytes;
+    expect(level.read()).toBeCloseTo(-6, 1);
+  }
+});

@@ -24,6 +24,12 @@ export class LevelCounts {
     this.total += 1;
   }
 
+  /** Counts what the other one has counted, and nothing else. */
+  copy(other: LevelCounts): void {
+    this.counts.set(other.counts);
+    this.total = other.total;
+  }
+
   clear(): void {
     this.counts.fill(0);
     this.total = 0;

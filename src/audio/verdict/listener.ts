@@ -74,6 +74,8 @@ export class Listener {
   private readonly clicks: ClickCheck;
   private readonly dropouts: DropoutCheck;
   private readonly sectionLevels = new LevelCounts();
+  /** Those of the section, and of the one before it in the same reply: the last section of a reply may be short. */
+  private readonly recentLevels = new LevelCounts();
   private readonly levels = new LevelCounts();
   /** Of active blocks, the likeness of neighbouring samples, and the level. */
   private readonly likeness = new Spread();
@@ -89,6 +91,8 @@ export class Listener {
   /** Whether a section of the reply was judged, and the level of the first one of the reply before. */
   private isReplyJudged = false;
   private before: number | undefined;
+  /** Whether the level of the reply is another one than before. */
+  private hasJumped = false;
   private isSpeech = false;
   private bandwidthHz: number | undefined;
   private heard: HeardSound[] = [];
@@ -129,8 +133,12 @@ export class Listener {
     this.clicks.judge(base + count, this.loud);
     if (byItself && this.isSpeech && count >= endSamples) this.judgeEnd();
     // The rest of a reply that was judged is no part of the next one.
-    if (this.isReplyJudged) this.beginSection();
+    if (this.isReplyJudged) {
+      this.beginSection();
+      this.recentLevels.clear();
+    }
     this.isReplyJudged = false;
+    this.hasJumped = false;
     this.replyAt = base + count;
     this.sectionAt = this.replyAt;
   }
@@ -197,6 +205,7 @@ export class Listener {
     const dbov = decibels(squares / block);
     const isConstant = highest === lowest;
     this.sectionLevels.add(isConstant, dbov);
+    this.recentLevels.add(isConstant, dbov);
     this.levels.add(isConstant, dbov);
     if (this.blocks % 16 === 1) {
       this.loud = Math.max(faintestDbov, Math.round(this.whole.read()?.dbov ?? dbov));
@@ -261,7 +270,7 @@ export class Listener {
   private judgeSection(): void {
     this.judgeRepeats();
     // What is mixed into the pauses of another reply is no floor of this one.
-    this.dropouts.judge(this.loud, this.sectionLevels.hasFloor);
+    this.dropouts.judge(this.loud, this.recentLevels.hasFloor);
     const level = this.section.read();
     if (!this.isSpeech || level === undefined || level.activeMs < leastSpeechMs) return;
     this.judgeTops();
@@ -273,6 +282,7 @@ export class Listener {
 
   private beginSection(): void {
     this.section.clear();
+    this.recentLevels.copy(this.sectionLevels);
     this.sectionLevels.clear();
     this.sectionAt = this.audio.base + this.audio.count;
     this.sectionBegan = this.blocks;
@@ -290,14 +300,20 @@ export class Listener {
     const at = this.sectionAt;
     const length = this.audio.base + this.audio.count - at;
     const stretch = { at, length, isCertain: false };
-    if (dbov < quietDbov) this.tell('quiet-voice', { ...stretch, value: dbov, unit: 'dBov' });
-    if (dbov > loudDbov) this.tell('loud-voice', { ...stretch, value: dbov, unit: 'dBov' });
+    if (!this.isReplyJudged) this.judgeJump(stretch, dbov);
+    // A change explains the level of its own reply, and not that of all others.
+    const isTold = !this.hasJumped;
+    if (isTold && dbov < quietDbov) this.tell('quiet-voice', { ...stretch, value: dbov, unit: 'dBov' });
+    if (isTold && dbov > loudDbov) this.tell('loud-voice', { ...stretch, value: dbov, unit: 'dBov' });
     const above = dbov - (this.sectionLevels.floor ?? -100);
     if (above < noisyDb)
       this.tell('noise', { ...stretch, isCertain: above < veryNoisyDb, value: above, unit: 'dB' });
-    if (this.isReplyJudged) return;
+  }
+
+  private judgeJump(stretch: Pick<Told, 'at' | 'length' | 'isCertain'>, dbov: number): void {
     const change = this.before === undefined ? 0 : dbov - this.before;
-    if (Math.abs(change) >= jumpDb) this.tell('level-jump', { ...stretch, value: change, unit: 'dB' });
+    this.hasJumped = Math.abs(change) >= jumpDb;
+    if (this.hasJumped) this.tell('level-jump', { ...stretch, value: change, unit: 'dB' });
     this.before = dbov;
   }
 

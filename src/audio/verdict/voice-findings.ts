@@ -126,10 +126,7 @@ export const voiceFindings = {
   'narrow-band': sounds('is narrow-band, like a telephone', 'use a source of 16 kHz'),
   'quiet-voice': sounds('is quiet', 'raise its level to about -26 dBov'),
   'loud-voice': sounds('is loud', 'lower its level to about -26 dBov'),
-  'level-jump': sounds('changes its level from one reply to the next', 'keep all replies at the same level', [
-    'quiet-voice',
-    'loud-voice',
-  ]),
+  'level-jump': sounds('changes its level from one reply to the next', 'keep all replies at the same level'),
   'too-fast': { about: 'pace', advice: sendEvenly },
   'too-slow': { about: 'pace', advice: sendEvenly },
   bursts: { about: 'pace', advice: sendEvenly },

@@ -41,9 +41,9 @@ test('a remark explains no finding', () => {
   expect(found.map(([kind]) => kind)).toEqual(['wrong-rate', 'click']);
 });
 
-test('a change of level explains a reply that is quiet', () => {
-  const { found } = judged(one('level-jump', 9_000, doubtful), one('quiet-voice', 9_000, doubtful));
-  expect(found.map(([kind]) => kind)).toEqual(['level-jump']);
+test('a voice that is quiet stays so when its level changes', () => {
+  const { found } = judged(one('quiet-voice', 0, doubtful), one('level-jump', 9_000, doubtful));
+  expect(found.map(([kind]) => kind)).toEqual(['quiet-voice', 'level-jump']);
 });
 
 test('the first that is certain counts, however many remarks came before it', () => {

@@ -104,6 +104,25 @@ describe('what is heard', () => {
     }
   });
 
+  test('audio that is missing at the end of a long reply, which has its floor from before', () => {
+    let state = 1;
+    const long = change(Buffer.concat([speech, speech, speech, speech]), (sample) => {
+      state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+      return sample + ((state >>> 16) % 64) - 32;
+    });
+    // Ten seconds are judged before; not at the seams of messages.
+    const places = spoken(long, 400)
+      .filter((place) => place > 161_000 && place < 169_000)
+      .map((place) => place + 90);
+    const last = places.at(-1) as number;
+    const holes = change(long, (sample, index) =>
+      [places[0] as number, last].some((place) => index >= place && index < place + 320) ? 0 : sample,
+    );
+    expect(last - (places[0] as number)).toBeGreaterThan(1_000);
+    const found = hear(holes.subarray(0, 2 * last + 3_200)).heard.filter(({ kind }) => kind === 'dropout');
+    expect(found).toMatchObject([{ isCertain: true }, { isCertain: true }]);
+  });
+
   test('a message that is sent twice', () => {
     const [at = 0] = spoken(speech, 3);
     const twice = Buffer.concat([speech.subarray(0, 2 * at + 640), speech.subarray(2 * at)]);
@@ -142,6 +161,26 @@ describe('what is heard', () => {
       listener.end({ byItself: true });
     }
     expect(listener.take()).toMatchObject([{ kind: 'level-jump', figure: { value: -12, unit: 'dB' } }]);
+  });
+
+  test.each([
+    ['one that is quiet until then', [0.05, 0.05, 0.25], ['quiet-voice', 'quiet-voice', 'level-jump']],
+    ['one that is quiet from then on', [0.5, 0.05, 0.05], ['level-jump', 'quiet-voice']],
+    ['a loud one', [3, 3, 0.5], ['loud-voice', 'loud-voice', 'level-jump']],
+  ])('a change of the level explains that reply and no other of %s', (_voice, factors, expected) => {
+    const listener = new Listener();
+    for (const factor of factors) {
+      const pcm = change(speech, (sample) => sample * factor);
+      for (let at = 0; at < pcm.length; at += 640) listener.push(pcm.subarray(at, at + 640));
+      listener.end({ byItself: true });
+    }
+    const levels = new Set(['quiet-voice', 'loud-voice', 'level-jump']);
+    expect(
+      listener
+        .take()
+        .map(({ kind }) => kind)
+        .filter((kind) => levels.has(kind)),
+    ).toEqual(expected);
   });
 
   test('a telephone, by what is missing above 4 kHz', () => {
