@@ -12,7 +12,8 @@ const silenceDbfs = -100;
 /** The current level of a voice. Passing audio costs almost nothing: it is measured only on request. */
 export class LatestLevel {
   private readonly clock: Pick<Clock, 'now'>;
-  private latest: { pcm: Buffer; at: number } | undefined;
+  /** Its first sample begins at the byte `from`. */
+  private latest: { pcm: Buffer; from: number; at: number } | undefined;
   private passed = passedBytes;
   /** Whether the next message begins within a sample. */
   private isOdd = false;
@@ -30,13 +31,14 @@ export class LatestLevel {
     // A message may be large, and a stream may be silent after it for long.
     const more = Math.max(0, pcm.length - from - keptBytes);
     const start = from + more + (more % bytesPerSample);
-    const end = more === 0 ? pcm.subarray(start) : Buffer.from(pcm.subarray(start));
-    this.latest = { pcm: end, at: this.clock.now() };
+    const at = this.clock.now();
+    this.latest = more === 0 ? { pcm, from, at } : { pcm: Buffer.from(pcm.subarray(start)), from: 0, at };
   }
 
   /** RMS of a recent message, in dBFS; -100 if there was none. */
   read(): number {
     if (this.latest === undefined || this.clock.now() - this.latest.at > heardMs) return silenceDbfs;
-    return roundDbfs(measureLevel(this.latest.pcm).rmsDbfs);
+    const { pcm, from } = this.latest;
+    return roundDbfs(measureLevel(from === 0 ? pcm : pcm.subarray(from)).rmsDbfs);
   }
 }
