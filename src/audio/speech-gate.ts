@@ -45,9 +45,10 @@ export interface SpeechGate {
 }
 
 const frameMs = 20;
-const defaultHangOverMs = 700;
+/** The pause that ends a turn, unless the options say otherwise: the emulator and its faults keep to it. */
+export const turnHangOverMs = 700;
 /** Longest delay, in audio time, of an event from a gate with the default pause. */
-export const gateDelayMs = defaultHangOverMs + frameMs;
+export const gateDelayMs = turnHangOverMs + frameMs;
 const frameSamples = bytesForMs(frameMs) / bytesPerSample;
 /** A turn begins with 4 voiced frames among 6. */
 const onsetFrames = 6;
@@ -83,7 +84,7 @@ interface GateState {
 /** A gate by level. It adapts to noise, and decides every 20 ms. */
 export function createSpeechGate(options: SpeechGateOptions = {}): SpeechGate {
   const limits: Limits = {
-    hangOverMs: options.hangOverMs ?? defaultHangOverMs,
+    hangOverMs: options.hangOverMs ?? turnHangOverMs,
     maxTurnMs: options.maxTurnMs ?? 30_000,
     aboveNoiseDb: options.aboveNoiseDb ?? 10,
     minimumDbfs: options.minimumDbfs ?? -45,

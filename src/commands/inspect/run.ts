@@ -1,8 +1,8 @@
 import { lstat, rm, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import type { Dialogue } from '../../audio/dialogue/dialogue.ts';
+import { turnHangOverMs } from '../../audio/speech-gate.ts';
 import { createWavFile } from '../../audio/wav/wav-file.ts';
-import { turnHangOverMs } from '../../emulator/replies/turn-detector.ts';
 import { lookAt } from '../../files/output-file.ts';
 import { noStdin, readText } from '../../files/read-text.ts';
 import { cannotWrite } from '../../files/refusal.ts';

@@ -1,10 +1,8 @@
-import { createSpeechGate, type GateEvent } from '../../audio/speech-gate.ts';
+import { createSpeechGate, type GateEvent, turnHangOverMs } from '../../audio/speech-gate.ts';
 import type { ClockTimer } from '../../kernel/clock.ts';
 import { bytesForMs, msForBytes } from '../../protocol/audio-format.ts';
 import type { Reply, Voice } from './reply.ts';
 
-/** A turn ends after this much silence, or if nothing arrives for this long. */
-export const turnHangOverMs = 700;
 /** Audio added before and after a turn, so that no word is cut. */
 const marginMs = 120;
 const prerollBytes = bytesForMs(1_000);
@@ -21,7 +19,7 @@ export function detectTurns(
   voice: Pick<Voice, 'clock' | 'shortestTurnMs' | 'turnStarted' | 'turnEnded'>,
   listener: TurnListener,
 ): Required<Pick<Reply, 'hear' | 'close' | 'endTurn'>> {
-  const gate = createSpeechGate({ hangOverMs: turnHangOverMs });
+  const gate = createSpeechGate();
   const heard = createUtteranceBuffer();
   let turnStartMs = 0;
   /** `sound`: too short so far for a turn. `unheard`: the rest of a turn that was taken for over. */
@@ -51,7 +49,7 @@ export function detectTurns(
     listener.started();
   };
 
-  /** A turn also ends when the device stops sending. */
+  /** A turn also ends when the device stops sending for as long as the pause after a turn. */
   const watchForSilence = () => {
     silenceTimer ??= voice.clock.after(lastHeardAt + turnHangOverMs - voice.clock.now(), () => {
       silenceTimer = undefined;

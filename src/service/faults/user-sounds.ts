@@ -1,4 +1,4 @@
-import { createSpeechGate } from '../../audio/speech-gate.ts';
+import { createSpeechGate, turnHangOverMs } from '../../audio/speech-gate.ts';
 import type { Clock } from '../../kernel/clock.ts';
 
 /** What the user says, as far as faults act on it. */
@@ -30,8 +30,6 @@ export interface UserSoundsOptions {
   onShortSound(agoMs: number): void;
 }
 
-/** A turn ends after so much time without speech. */
-const turnPauseMs = 700;
 /** A pause this long parts two sounds of a turn. */
 const soundPauseMs = 200;
 /** A shorter sound may be no turn. */
@@ -62,7 +60,7 @@ export function createUserSounds(options: UserSoundsOptions): UserSounds {
     onTurn(gate.positionMs - speech.startMs, lastTurnMs);
   };
   const startSound = (startMs: number) => {
-    if (speech !== undefined && startMs - sound.endMs >= turnPauseMs) pause();
+    if (speech !== undefined && startMs - sound.endMs >= turnHangOverMs) pause();
     count += 1;
     sound = { startMs, endMs: startMs };
     isNoiseAfterTurn = false;
@@ -74,7 +72,7 @@ export function createUserSounds(options: UserSoundsOptions): UserSounds {
     sound.endMs = endMs;
     lookForTurn(endMs);
     const lengthMs = endMs - sound.startMs;
-    const isApart = turnEndMs !== undefined && sound.startMs - turnEndMs >= turnPauseMs;
+    const isApart = turnEndMs !== undefined && sound.startMs - turnEndMs >= turnHangOverMs;
     isNoiseAfterTurn =
       turnEndMs !== undefined && (lengthMs < shortestTurnMs || (isApart && lengthMs < shortMs));
     if (speech?.isTurn === true && !isNoiseAfterTurn) turnEndMs = endMs;
@@ -85,7 +83,7 @@ export function createUserSounds(options: UserSoundsOptions): UserSounds {
     hear(pcm) {
       const now = clock.now();
       // A device that stops sending has stopped speaking.
-      if (speech !== undefined && now - heardAt >= turnPauseMs) {
+      if (speech !== undefined && now - heardAt >= turnHangOverMs) {
         for (const { atMs } of gate.end()) endSound(atMs);
         pause();
       }
@@ -95,7 +93,7 @@ export function createUserSounds(options: UserSoundsOptions): UserSounds {
         else endSound(atMs);
       }
       if (gate.speaking) lookForTurn(gate.lastVoicedMs);
-      else if (speech !== undefined && gate.positionMs - sound.endMs >= turnPauseMs) pause();
+      else if (speech !== undefined && gate.positionMs - sound.endMs >= turnHangOverMs) pause();
     },
     answered() {
       turnEndMs = undefined;
