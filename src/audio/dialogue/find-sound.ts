@@ -90,28 +90,53 @@ function findActive(levels: Float32Array): Uint8Array {
   return active;
 }
 
-/** Marks each stretch over the background in which a step is above the gate. */
-function mark(levels: Float32Array, { db, unevenDb }: Floor, marks: Uint8Array): void {
+/** Steps above a background, from `from` to before `to`. */
+interface Stretch {
+  from: number;
+  to: number;
+  isSound: boolean;
+  /** Speech, if a sound is near. */
+  isSoft: boolean;
+}
+
+/** Marks each stretch over the background in which a step is above the gate, and soft ones beside it. */
+function mark(levels: Float32Array, floor: Floor, marks: Uint8Array): void {
+  const edge = Math.max(rules.softestDbov, floor.db + Math.max(rules.edgeAboveFloorDb, floor.unevenDb));
+  const stretches = stretchesOf(levels, floor, edge);
+  const isNear = ({ from, to }: Stretch) =>
+    stretches.some(
+      (other) => other.isSound && Math.max(from - other.to, other.from - to) * stepMs <= rules.softNearMs,
+    );
+  // What is cut off has no soft end in the background.
+  const isLow = (at: number) => (levels[at] ?? 0) < edge + rules.hiddenFallDb;
+  const hiddenAt = (at: number) => (edge > rules.softestDbov && isLow(at) ? rules.hiddenMs / stepMs : 0);
+  for (const one of stretches) {
+    const { from, to } = one;
+    if (one.isSound || (one.isSoft && isNear(one)))
+      marks.fill(1, Math.max(0, from - hiddenAt(from)), to + hiddenAt(to - 1));
+  }
+}
+
+function stretchesOf(levels: Float32Array, { db, unevenDb }: Floor, edge: number): Stretch[] {
   const gate = Math.max(rules.softestDbov, db + rules.aboveFloorDb);
-  const edge = Math.max(rules.softestDbov, db + Math.max(rules.edgeAboveFloorDb, unevenDb));
+  const softGate = Math.max(rules.softestDbov, db + rules.softAboveFloorDb + unevenDb);
   const smooth = smoothed(levels);
+  const stretches: Stretch[] = [];
   for (let step = 0; step < levels.length; step += 1) {
     if ((smooth[step] ?? 0) <= edge) continue;
-    let end = step;
-    let isSound = false;
-    for (; end < levels.length && (smooth[end] ?? 0) > edge; end += 1) isSound ||= (levels[end] ?? 0) > gate;
-    if (isSound) {
-      let [from, to] = [step, end];
-      // Beside a loud step its neighbours are loud only in the mean.
-      while (from < to && (levels[from] ?? 0) <= edge) from += 1;
-      while (to > from && (levels[to - 1] ?? 0) <= edge) to -= 1;
-      // What is cut off has no soft end in the background.
-      const isSoft = (at: number) => (levels[at] ?? 0) < edge + rules.hiddenFallDb;
-      const hiddenAt = (at: number) => (edge > rules.softestDbov && isSoft(at) ? rules.hiddenMs / stepMs : 0);
-      marks.fill(1, Math.max(0, from - hiddenAt(from)), to + hiddenAt(to - 1));
+    let [from, to] = [step, step];
+    let [isSound, isSoft] = [false, false];
+    for (; to < levels.length && (smooth[to] ?? 0) > edge; to += 1) {
+      isSound ||= (levels[to] ?? 0) > gate;
+      isSoft ||= (smooth[to] ?? 0) > softGate;
     }
-    step = end;
+    step = to;
+    // Beside a loud step its neighbours are loud only in the mean.
+    while (from < to && (levels[from] ?? 0) <= edge) from += 1;
+    while (to > from && (levels[to - 1] ?? 0) <= edge) to -= 1;
+    if (isSound || isSoft) stretches.push({ from, to, isSound, isSoft });
   }
+  return stretches;
 }
 
 /** The level around each step, as far as a background is measured better over several of them. */
@@ -143,7 +168,8 @@ interface Floor {
 /** The background: where the level is steady, and well below the rest. Undefined without any. */
 function floorOf(levels: Float32Array): Floor | undefined {
   const audible = levels.filter((level) => level > rules.digitalSilenceDbov);
-  const loud = percentile(audible, 0.95);
+  // A side may speak little.
+  const loud = percentile(audible, Math.max(0.95, 1 - rules.loudMs / stepMs / audible.length));
   if (loud === undefined) return undefined;
   const found: number[] = [];
   const uneven: number[] = [];

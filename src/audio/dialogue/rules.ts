@@ -13,6 +13,10 @@ export const dialogueRules = {
   edgeAboveFloorDb: 1.2,
   /** … over this long. */
   edgeSmoothMs: 40,
+  /** Softer speech counts where it is this far above the unevenness of the background … */
+  softAboveFloorDb: 5,
+  /** … and this close to a sound that is above the gate. */
+  softNearMs: 350,
   /** As much of an end of speech, on average, is below a background that can be heard … */
   hiddenMs: 10,
   /** … where its last step is less than this above the edge. */
@@ -25,7 +29,8 @@ export const dialogueRules = {
   floorSteadyDb: 8,
   /** … with hardly anything softer than this below it … */
   floorBottomDb: 5,
-  /** … and this far below the loud parts of the side. */
+  /** … and this far below the loud parts of the side, at most this long. */
+  loudMs: 200,
   floorBelowLoudDb: 12,
   /** A sound goes on over a shorter pause. */
   soundJoinMs: 60,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ScriptedClip } from '../../../src/audio/dialogue/dialogue.ts';
+import { findSounds } from '../../../src/audio/dialogue/find-sound.ts';
 import { judgeDialogue } from '../../../src/audio/dialogue/judge-dialogue.ts';
 import { measureSteps } from '../../../src/audio/dialogue/step-levels.ts';
 import { bytesForMs } from '../../../src/protocol/audio-format.ts';
@@ -201,4 +202,38 @@ test('a service that echoes the user is not judged', () => {
   const { unjudged, turns } = judge({ user: speech, ai: later });
   expect(unjudged).toBe('the service echoes what it hears');
   expect(turns).toEqual([]);
+});
+
+describe('with a background that can be heard', () => {
+  /** Sounds of a tone of this gain in each span, over a tone 35 dB below 9,000. */
+  const hummed = (
+    lengthMs: number,
+    spans: readonly (readonly [startMs: number, endMs: number, gain: number])[],
+  ) => {
+    const pcm = Buffer.alloc(bytesForMs(lengthMs));
+    for (let at = 0; at < lengthMs * 16; at += 1) {
+      const gain = spans.find(([from, to]) => at >= from * 16 && at < to * 16)?.[2] ?? 0;
+      pcm.writeInt16LE(Math.round(160 * Math.sin(at * 1.7) + gain * Math.sin(at * 0.13)), at * 2);
+    }
+    return findSounds(measureSteps(pcm));
+  };
+
+  test('a side that hardly speaks is not taken for one that never stops', () => {
+    expect(hummed(20_000, [[5_000, 5_600, 9_000]])).toEqual([
+      { startMs: nearly(5_000), endMs: nearly(5_600) },
+    ]);
+  });
+
+  test('soft speech belongs to a sound near it, and is none by itself', () => {
+    expect(
+      hummed(20_000, [
+        [5_000, 7_000, 9_000],
+        [7_200, 7_400, 500],
+        [12_000, 12_200, 500],
+      ]),
+    ).toEqual([
+      { startMs: nearly(5_000), endMs: nearly(7_000) },
+      { startMs: nearly(7_200), endMs: nearly(7_400) },
+    ]);
+  });
 });
