@@ -71,7 +71,7 @@ const noises = {
 /** The 95th percentile of the error of each figure, in milliseconds. */
 const limits = {
   clean: { response: 20, yield: 20, overlap: 20 },
-  noisy: { response: 60, yield: 70, overlap: 100 },
+  noisy: { response: 60, yield: 60, overlap: 60 },
 } as const;
 
 describe('figures of turn-taking over seeded conversations', async () => {
