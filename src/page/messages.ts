@@ -1,6 +1,7 @@
 import type { EmulatorState } from '../protocol/control.ts';
 import type { Direction } from '../recording/format.ts';
 import type { VerdictNews } from '../ui/verdict-model.ts';
+import type { Mark } from './view-data.ts';
 
 /** What the emulator tells its page: JSON lines of one stream for each tab. */
 export type PageMessage = Hello | EventsMessage | AudioMessage | StateMessage;
@@ -50,6 +51,8 @@ export interface HeardStream {
   heardFromMs: number;
   voices: HeardVoice[];
   gaps: { startMs: number; endMs: number }[];
+  /** What the voices did to each other, where that is known anew: it replaces what is marked from `fromMs` on. */
+  turns?: { fromMs: number; marks: Mark[] };
 }
 
 export interface HeardVoice {

@@ -10,12 +10,19 @@ import type { Recording } from '../recording/read-recording.ts';
 import { judgeRecordedVoice, type RecordedVoice } from '../recording/recorded-voice.ts';
 import { readDialogue, type Timeline } from '../recording/timeline.ts';
 import type { RecordedTurn } from '../recording/turns.ts';
-import { dialogueMedianText, dialogueProblems } from '../report/dialogue-lines.ts';
+import { type DialogueMark, dialogueMarks, dialogueMedianText } from '../report/dialogue-lines.ts';
 import { entryText } from '../report/event-words.ts';
 import { describeSessionEvent, transcriptOf } from '../report/session-lines.ts';
 import { createStyle } from '../report/style.ts';
 import { createTranscript } from '../session/transcript.ts';
-import { type PackedVoices, type RecordingView, type SpokenLine, type Tone, tones } from './view-data.ts';
+import {
+  type Mark,
+  type PackedVoices,
+  type RecordingView,
+  type SpokenLine,
+  type Tone,
+  tones,
+} from './view-data.ts';
 
 const plain = createStyle(false);
 /** About 250 MB of page: browsers still open it. */
@@ -157,30 +164,19 @@ function marksOf(
         text: textOf(event),
       }))
       .concat(
-        dialogue.turns.flatMap(({ startMs, yieldMs }) => {
-          if (yieldMs === null) return [];
-          return [
-            {
-              t: startMs + yieldMs,
-              tone: 'good' as const,
-              name: 'yields',
-              text: `the AI yields after ${yieldMs} ms`,
-            },
-          ];
-        }),
+        dialogueMarks(dialogue).map(markOfDialogue),
         voice.moments.map(({ t, kind, text }) => ({
           ...{ t, tone: 'bad' as const, name: kind },
           text: escapeText(text),
         })),
-        dialogueProblems(dialogue).map(({ atMs, text }) => ({
-          t: atMs,
-          tone: 'note' as const,
-          name: text.split(':')[0] ?? text,
-          text,
-        })),
       ),
     arrivals: wire.flatMap((line) => (line.type === 'audio' && line.direction === 'in' ? [line.t] : [])),
   };
+}
+
+/** A moment of two voices as it is marked in a picture, of a session that goes on too. */
+export function markOfDialogue({ t, name, text, isProblem }: DialogueMark): Mark {
+  return { t, tone: isProblem ? 'note' : 'good', name, text };
 }
 
 function nameOf(event: RecordedEvent): string {

@@ -45,7 +45,7 @@ export function readServiceBody(body: unknown): Omit<ServiceMessage, 'text'> {
 }
 
 /** Whether a message says that audio which was sent and not heard yet is void: in its kind, or in one of its texts. */
-export function isInterruption({ category, kind, body }: ServiceMessage): boolean {
+export function isInterruption({ category, kind, body }: Omit<ServiceMessage, 'text'>): boolean {
   if (category === 'error' || category === 'connected' || !isRecord(body)) return false;
   const states = ['status', 'state', 'action', 'reason'].map((field) => body[field]);
   return [kind, ...states].some((text) => typeof text === 'string' && saysVoid(text));

@@ -29,11 +29,61 @@ export function dialogueRows({ unjudged, figures, turns, ai }: Dialogue): [strin
   ];
 }
 
-type Problem = Dialogue['remarks'][number];
+/** The signs of both voices on one time axis, wherever that is drawn with characters. */
+export const dialogueSigns = {
+  overlap: '▒',
+  plainOverlap: 'x',
+  yields: 'y',
+  falseStop: 'f',
+  maybeFalseStop: '?',
+} as const;
+
+/** A moment at which something happened between two voices. */
+export interface DialogueMark {
+  t: number;
+  /** Undefined where it has none: only a page has room for it. */
+  sign: (typeof dialogueSigns)['yields' | 'falseStop' | 'maybeFalseStop'] | undefined;
+  /** A word or a few, for beside the sign. */
+  name: string;
+  /** The whole sentence. */
+  text: string;
+  isProblem: boolean;
+}
+
+/** The moments of a dialogue that are marked on its time axis, in order. */
+export function dialogueMarks(dialogue: Pick<Dialogue, 'turns' | 'noises' | 'remarks'>): DialogueMark[] {
+  const yields = dialogue.turns.flatMap(({ startMs, yieldMs }): DialogueMark[] => {
+    if (yieldMs === null) return [];
+    const text = `the AI yields after ${yieldMs} ms`;
+    const name = `yields ${yieldMs} ms`;
+    return [{ t: startMs + yieldMs, sign: dialogueSigns.yields, name, text, isProblem: false }];
+  });
+  const problems = dialogueProblems(dialogue).map(
+    ({ atMs, name, text, sign }): DialogueMark => ({ t: atMs, sign, name, text, isProblem: true }),
+  );
+  return [...yields, ...problems].toSorted((a, b) => a.t - b.t);
+}
+
+interface Problem extends Pick<DialogueMark, 'name' | 'text'> {
+  atMs: number;
+  sign?: DialogueMark['sign'];
+}
 
 /** What went wrong between the two, or is worth a look, in order. */
-export function dialogueProblems({ turns, noises, remarks }: Dialogue): Problem[] {
-  const found = [...turns.flatMap(turnProblems), ...noises.flatMap(noiseProblems), ...remarks];
+export function dialogueProblems({
+  turns,
+  noises,
+  remarks,
+}: Pick<Dialogue, 'turns' | 'noises' | 'remarks'>): Problem[] {
+  const found = [
+    ...turns.flatMap(turnProblems),
+    ...noises.flatMap(noiseProblems),
+    ...remarks.map((remark) => ({
+      ...remark,
+      name: 'false stop?',
+      sign: dialogueSigns.maybeFalseStop,
+    })),
+  ];
   return found.toSorted((a, b) => a.atMs - b.atMs);
 }
 
@@ -47,12 +97,26 @@ function turnProblems({
   return [
     ...(earlyMs === null
       ? []
-      : [{ atMs: endMs - earlyMs, text: `early reply: ${earlyMs} ms before the end of the turn` }]),
+      : [
+          {
+            atMs: endMs - earlyMs,
+            name: 'early reply',
+            text: `early reply: ${earlyMs} ms before the end of the turn`,
+          },
+        ]),
     ...(interruption === 'never-yields'
-      ? [{ atMs: startMs, text: 'the AI speaks on for more than 2 s after an interruption' }]
+      ? [
+          {
+            atMs: startMs,
+            name: 'never yields',
+            text: 'the AI speaks on for more than 2 s after an interruption',
+          },
+        ]
       : []),
-    ...(reply === 'lost' ? [{ atMs: endMs, text: 'no reply to this turn: a sound came between' }] : []),
-    ...(reply === 'unanswered' ? [{ atMs: endMs, text: 'no reply to this turn' }] : []),
+    ...(reply === 'lost'
+      ? [{ atMs: endMs, name: 'reply lost', text: 'no reply to this turn: a sound came between' }]
+      : []),
+    ...(reply === 'unanswered' ? [{ atMs: endMs, name: 'no reply', text: 'no reply to this turn' }] : []),
   ];
 }
 
@@ -64,12 +128,14 @@ function noiseProblems({ stoppedAtMs, resumedAfterMs, answeredAtMs }: Dialogue['
       : [
           {
             atMs: stoppedAtMs,
+            name: 'false stop',
+            sign: dialogueSigns.falseStop,
             text: `false interruption: the AI stops for a sound that is no turn${resumed}`,
           },
         ]),
     ...(answeredAtMs === null
       ? []
-      : [{ atMs: answeredAtMs, text: 'the AI answers a sound that is no turn' }]),
+      : [{ atMs: answeredAtMs, name: 'answers noise', text: 'the AI answers a sound that is no turn' }]),
   ];
 }
 

@@ -3,10 +3,11 @@ import { secondsText } from '../protocol/time-text.ts';
 import type { RecordedEvent } from '../recording/format.ts';
 import type { Gap, Timeline } from '../recording/timeline.ts';
 import type { RecordedTurn } from '../recording/turns.ts';
+import { dialogueMarks, dialogueSigns } from './dialogue-lines.ts';
 import type { Style } from './style.ts';
 
 export interface Picture extends Timeline {
-  dialogue: Pick<Dialogue, 'overlaps' | 'turns' | 'noises'>;
+  dialogue: Pick<Dialogue, 'overlaps' | 'turns' | 'noises' | 'remarks'>;
   /** The loudest amplitude, 0 to 1, of each column. */
   peaks: { out: readonly number[]; in: readonly number[] };
   /** Where something is wrong with the sound of the AI. */
@@ -43,7 +44,7 @@ const blocks: Glyphs = {
   line: '─',
   right: '╯',
   gap: '░',
-  overlap: '▒',
+  overlap: dialogueSigns.overlap,
   tick: '╷',
 };
 const plain: Glyphs = {
@@ -52,7 +53,7 @@ const plain: Glyphs = {
   line: '_',
   right: '/',
   gap: '!',
-  overlap: 'x',
+  overlap: dialogueSigns.plainOverlap,
   tick: '|',
 };
 
@@ -158,8 +159,9 @@ function turnText({ startMs, endMs, afterMs, bargeIn }: RecordedTurn): string {
 const markNames: Record<string, string> = {
   s: 'status',
   m: 'message',
-  y: 'the AI yields',
-  f: 'false stop',
+  [dialogueSigns.yields]: 'the AI yields',
+  [dialogueSigns.maybeFalseStop]: 'false stop if that is no turn',
+  [dialogueSigns.falseStop]: 'false stop',
   k: 'AI sound',
   c: 'connected',
   r: 'retry',
@@ -186,16 +188,12 @@ function drawMarks({ events, dialogue, sounds }: Picture, columns: number, toCol
   const order = Object.keys(markNames);
   const found = new Set<string>();
   const stops = [
-    ...dialogue.turns.map(({ startMs, yieldMs }) => ({
-      mark: 'y',
-      t: yieldMs === null ? null : startMs + yieldMs,
-    })),
-    ...dialogue.noises.map(({ stoppedAtMs }) => ({ mark: 'f', t: stoppedAtMs })),
+    ...dialogueMarks(dialogue).map(({ sign, t }) => ({ mark: sign, t })),
     ...sounds.map(({ t }) => ({ mark: 'k', t })),
   ];
   const marked = [...events.map((event) => ({ mark: markOf(event), t: event.t })), ...stops];
   for (const { mark, t } of marked) {
-    if (mark === undefined || t === null) continue;
+    if (mark === undefined) continue;
     found.add(mark);
     const column = toColumn(t);
     if (order.indexOf(mark) > order.indexOf(cells[column] ?? ' ')) cells[column] = mark;

@@ -244,7 +244,10 @@ function scrolled<Shown extends Overlay>(
     case 'confirm':
       return overlay;
     case 'help':
-      return { ...overlay, top: within(overlay.top + by, bindingsFor(start).length - page) };
+      return {
+        ...overlay,
+        top: within(overlay.top + by, bindingsFor(start).length + legendFor(start).length - page),
+      };
     case 'detail':
       return { ...overlay, top: within(overlay.top + by, overlay.lines.length - page) };
   }

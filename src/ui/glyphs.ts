@@ -1,4 +1,6 @@
+import { dialogueSigns } from '../report/dialogue-lines.ts';
 import { originSigns } from '../report/event-words.ts';
+import type { ScreenStart } from './port.ts';
 
 /** The characters that screens are drawn with. */
 export interface Glyphs {
@@ -22,6 +24,8 @@ export interface Glyphs {
   gap: string;
   /** Something that was found in the sound of a voice. */
   sound: string;
+  /** Both voices speak. */
+  overlap: string;
   now: string;
   dot: string;
   next: string;
@@ -49,6 +53,7 @@ const unicode: Glyphs = {
   bargeIn: '▲',
   gap: '╳',
   sound: '◆',
+  overlap: dialogueSigns.overlap,
   now: '▏',
   dot: '·',
   next: '›',
@@ -78,6 +83,7 @@ const ascii: Glyphs = {
   bargeIn: '^',
   gap: 'x',
   sound: '!',
+  overlap: dialogueSigns.plainOverlap,
   now: '|',
   dot: '.',
   next: '>',
@@ -91,6 +97,25 @@ const ascii: Glyphs = {
 
 export function glyphsFor(isAscii: boolean): Glyphs {
   return isAscii ? ascii : unicode;
+}
+
+/** What the signs of a screen mean, below its keys in the help. */
+export function legendFor({ screen, ascii }: Pick<ScreenStart, 'screen' | 'ascii'>): readonly Sign[] {
+  if (screen !== 'stream') return [];
+  const { overlap, bargeIn, gap, sound } = glyphsFor(ascii);
+  const { yields, falseStop, maybeFalseStop } = dialogueSigns;
+  return [
+    { sign: overlap, help: 'both speak' },
+    { sign: yields, help: 'the AI yields, so long after a turn interrupts it' },
+    { sign: falseStop, help: 'false stop: the AI stops for a sound that is no turn' },
+    { sign: maybeFalseStop, help: 'a sound under 1 s stops the AI: false if it is no turn' },
+    { sign: `${bargeIn} ${gap} ${sound}`, help: 'barge-in; gap in a reply; something wrong with its sound' },
+  ];
+}
+
+interface Sign {
+  sign: string;
+  help: string;
 }
 
 /** Text in ASCII, cell for cell where possible. */

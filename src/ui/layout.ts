@@ -9,8 +9,9 @@ export interface StreamLayout {
   panels: boolean;
   /** Lines of the token panel: identifying claims, time claims. */
   panelLines: number;
-  /** Lines of each voice on the timeline, and whether it has a heading and an axis. */
+  /** Lines of each voice on the timeline, whether there is one for both together, and whether it has a heading and an axis. */
   voiceLines: number;
+  both: boolean;
   axis: boolean;
   figureLines: number;
   /** Empty lines between panels. */
@@ -41,6 +42,7 @@ export function layoutStream(terminal: Size): StreamLayout {
     panels,
     panelLines: rows >= 36 ? 4 : 3,
     voiceLines: rows >= 44 ? 3 : rows >= 30 ? 2 : 1,
+    both: rows >= 12,
     axis,
     figureLines: columns >= 76 ? 1 : 2,
     spaces,
@@ -51,7 +53,7 @@ export function layoutStream(terminal: Size): StreamLayout {
 function streamLinesWithoutList(shape: Omit<StreamLayout, 'listLines'>): number {
   const head = 1 + Number(shape.steps);
   const levels = shape.panels ? 1 + shape.panelLines : 2;
-  const timeline = 2 * shape.voiceLines + (shape.axis ? 2 : 0);
+  const timeline = 2 * shape.voiceLines + Number(shape.both) + (shape.axis ? 2 : 0);
   const listAndFoot = 2;
   return head + levels + timeline + shape.figureLines + listAndFoot + (shape.spaces ? 4 : 0);
 }

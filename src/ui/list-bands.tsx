@@ -5,7 +5,7 @@ import { type Browser, type Overlay, shownItems } from './browser.ts';
 import { cutNameTo, cutTo, nearText, padTo, steady, widthOf } from './cells.ts';
 import { Divider } from './components/Rule.tsx';
 import { heldCount, type Row, rowsInView, shownRows } from './event-list.ts';
-import { toAscii } from './glyphs.ts';
+import { legendFor, toAscii } from './glyphs.ts';
 import { bindingsFor } from './keys.ts';
 import { colours, useGlyphs } from './theme.ts';
 
@@ -205,9 +205,12 @@ function noteOf({ items, filter, at }: Overlay & { type: 'choice' }, shown: numb
 
 function HelpLines({ model, top, width, lines }: ListPanelProps & { top: number }) {
   const { ellipsis } = useGlyphs();
-  const bindings = bindingsFor(model.start);
-  const shown = bindings.slice(top, top + lines);
-  const note = bindings.length > lines ? `${top + 1} to ${top + shown.length} of ${bindings.length}` : '';
+  const rows = [
+    ...bindingsFor(model.start),
+    ...legendFor(model.start).map(({ sign, help }) => ({ command: help, shown: sign, help })),
+  ];
+  const shown = rows.slice(top, top + lines);
+  const note = rows.length > lines ? `${top + 1} to ${top + shown.length} of ${rows.length}` : '';
   return (
     <Box flexDirection="column">
       <Divider title="keys" note={`${note}${note === '' ? '' : ', '}esc closes`} width={width} />

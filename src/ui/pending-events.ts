@@ -1,3 +1,4 @@
+import type { TurnNews } from '../report/turn-watch.ts';
 import type { SessionEvent } from '../session/events.ts';
 import { sumAudio } from '../session/fold-audio.ts';
 
@@ -65,7 +66,10 @@ function dropCommonest<Event extends { type: string }>(events: Event[], most: nu
 }
 
 /** Audio of one direction within a frame becomes one event. */
-export function foldSessionEvents(before: SessionEvent, event: SessionEvent): SessionEvent | undefined {
+export function foldSessionEvents<News extends SessionEvent | TurnNews>(
+  before: News,
+  event: News,
+): News | undefined {
   if (before.type !== 'audio' || event.type !== 'audio' || before.direction !== event.direction)
     return undefined;
   return { ...before, ...sumAudio(before, event) };

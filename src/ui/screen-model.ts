@@ -1,16 +1,21 @@
-import type { SessionEvent } from '../session/events.ts';
 import type { Band } from './bands.ts';
 import type { Browser, Pressed } from './browser.ts';
 import { layoutServe, layoutStream, layoutVerdicts, type Size } from './layout.ts';
 import { layoutLoad } from './load-layout.ts';
 import { createLoadModel, type LoadNews, reduceLoad } from './load-model.ts';
 import { loadBands } from './load-screen.tsx';
-import type { Action, FrameRequest, Notice, ScreenStart } from './port.ts';
+import type { Action, FrameRequest, ScreenStart } from './port.ts';
 import { type Key, readKeys } from './read-keys.ts';
 import { pressServeKey, settleServe } from './serve-keys.ts';
 import { createServeModel, reduceServe, type ServeNews } from './serve-model.ts';
 import { serveBands } from './serve-screen.tsx';
-import { createStreamModel, pressStreamKey, reduceStream, settleStream } from './stream-model.ts';
+import {
+  createStreamModel,
+  pressStreamKey,
+  reduceStream,
+  type StreamNews,
+  settleStream,
+} from './stream-model.ts';
 import { streamBands } from './stream-screen.tsx';
 import { createVerdictModel, reduceVerdicts, type VerdictNews } from './verdict-model.ts';
 import { verdictBands } from './verdict-screen.tsx';
@@ -66,7 +71,7 @@ export function createScreenModel(start: ScreenStart): NextScreen {
   return run({
     first: createStreamModel(start),
     reduce: (model, request) =>
-      reduceStream(model, { ...request, events: request.events as readonly (SessionEvent | Notice)[] }),
+      reduceStream(model, { ...request, events: request.events as readonly StreamNews[] }),
     press: (model, key, { listLines }) => pressStreamKey(model, key, listLines),
     settle: settleStream,
     layout: layoutStream,

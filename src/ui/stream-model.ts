@@ -1,4 +1,7 @@
+import { isInterruption, readServiceBody } from '../protocol/read-message.ts';
+import { dialogueMarks } from '../report/dialogue-lines.ts';
 import { describeExpectations, describeSessionEvent } from '../report/session-lines.ts';
+import { addTurnNews, type SeenTurns, type TurnNews } from '../report/turn-watch.ts';
 import type { AudioDirection, SessionEvent, SessionState } from '../session/events.ts';
 import { type AudioEvent, sumAudio } from '../session/fold-audio.ts';
 import type { Figures, PlaybackFigures } from '../session/metrics.ts';
@@ -7,7 +10,7 @@ import type { NewRow } from './event-list.ts';
 import { type Meter, raiseMeter, restingMeter } from './meter.ts';
 import type { FrameRequest, Notice, ScreenStart } from './port.ts';
 import type { Key } from './read-keys.ts';
-import { addAudio, silentVoice, type TimelineVoice, timelineSpanMs } from './timeline.ts';
+import { addAudio, dropAudio, silentVoice, type TimelineVoice, timelineSpanMs } from './timeline.ts';
 
 type EventOf<Type extends SessionEvent['type']> = Extract<SessionEvent, { type: Type }>;
 
@@ -26,6 +29,8 @@ export interface StreamModel extends Browser {
   meters: Record<AudioDirection, Meter>;
   voices: Record<AudioDirection, TimelineVoice>;
   marks: readonly TimelineMark[];
+  /** Where both speak, where the AI yields, and where it stops for a sound that is no turn. */
+  turns: SeenTurns;
   isSpeaking: boolean;
   figures: (Figures & Partial<PlaybackFigures>) | undefined;
   summary: EventOf<'summary'> | undefined;
@@ -44,6 +49,7 @@ const freshSession = {
   meters: { out: restingMeter, in: restingMeter },
   voices: { out: silentVoice, in: silentVoice },
   marks: [],
+  turns: { overlaps: [], marks: [] },
   isSpeaking: false,
   figures: undefined,
   summary: undefined,
@@ -55,13 +61,20 @@ export function createStreamModel(start: ScreenStart): StreamModel {
   return { ...createBrowser(start), ...freshSession, isMuted: false, talksUntil: undefined };
 }
 
+/** What the screen of a session is told. */
+export type StreamNews = SessionEvent | TurnNews | Notice;
+
 /** The new events, and the moment to show. */
 export function reduceStream(
   model: StreamModel,
-  { events, ...moment }: Pick<FrameRequest, 'now' | 'wall'> & { events: readonly (SessionEvent | Notice)[] },
+  { events, ...moment }: Pick<FrameRequest, 'now' | 'wall'> & { events: readonly StreamNews[] },
 ): StreamModel {
   return events.reduce<StreamModel>(
-    (before, event) => (event.type === 'notice' ? tell(before, event.text) : reduceEvent(before, event)),
+    (before, event) => {
+      if (event.type === 'notice') return tell(before, event.text);
+      if (event.type === 'turns') return seeTurns(before, event);
+      return reduceEvent(before, event);
+    },
     moveTo(model, moment),
   );
 }
@@ -91,11 +104,23 @@ function reduceEvent(model: StreamModel, event: SessionEvent): StreamModel {
       return { ...listed, marks: mark(listed, { t: event.atMs ?? event.t, what: 'gap' }) };
     case 'figures':
       return { ...listed, figures: event };
+    case 'message':
+      if (!isInterruption(readServiceBody(event.body))) return listed;
+      return { ...listed, voices: { ...listed.voices, in: dropAudio(listed.voices.in, event.t) } };
     case 'summary':
-      return { ...listed, summary: event, figures: event };
+      return { ...listed, summary: event, figures: event, turns: turnsOf(event) ?? listed.turns };
     default:
       return listed;
   }
+}
+
+function seeTurns(model: StreamModel, news: TurnNews): StreamModel {
+  return { ...model, turns: addTurnNews(model.turns, news) };
+}
+
+/** What the whole session shows. */
+function turnsOf({ dialogue }: EventOf<'summary'>): SeenTurns | undefined {
+  return dialogue && { overlaps: dialogue.overlaps, marks: dialogueMarks(dialogue) };
 }
 
 function rowsOf(event: SessionEvent): NewRow[] {

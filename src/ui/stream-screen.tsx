@@ -26,9 +26,9 @@ const timelineStepMs = 200;
 /** The screen of a session, from top to bottom. */
 export function streamBands(model: StreamModel, terminal: Size): Band[] {
   const layout = layoutStream(terminal);
-  const { columns, panelLines, voiceLines, axis, figureLines, listLines } = layout;
+  const { columns, panelLines, voiceLines, both, axis, figureLines, listLines } = layout;
   const { left, right, gap } = halves(columns);
-  const { start, now, wall, figures, summary, meters, marks } = model;
+  const { start, now, wall, figures, summary, meters, marks, turns } = model;
   const moment = Math.floor((summary?.elapsedMs ?? now) / 100);
   const views = figureViews(figures, start.limits);
   return [
@@ -66,9 +66,11 @@ export function streamBands(model: StreamModel, terminal: Size): Band[] {
     ...(layout.spaces ? [space('above timeline', 1)] : []),
     {
       name: 'timeline',
-      lines: 2 * voiceLines + (axis ? 2 : 0),
-      on: [marks, Math.floor((summary?.t ?? now) / timelineStepMs)],
-      draw: () => <TimelinePanel model={model} width={columns} voiceLines={voiceLines} hasAxis={axis} />,
+      lines: 2 * voiceLines + Number(both) + (axis ? 2 : 0),
+      on: [marks, turns, Math.floor((summary?.t ?? now) / timelineStepMs)],
+      draw: () => (
+        <TimelinePanel model={model} width={columns} voiceLines={voiceLines} hasBoth={both} hasAxis={axis} />
+      ),
     },
     ...(layout.spaces ? [space('above figures', 1)] : []),
     {

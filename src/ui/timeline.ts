@@ -32,6 +32,13 @@ export function addAudio(
   return { first, levels, playedUntil: until };
 }
 
+/** Removes what is not heard after `t`: the service was interrupted. */
+export function dropAudio(voice: TimelineVoice, t: number): TimelineVoice {
+  if (voice.playedUntil <= t) return voice;
+  const kept = Math.max(0, Math.ceil(t / bucketMs) - voice.first);
+  return { ...voice, levels: voice.levels.slice(0, kept), playedUntil: t };
+}
+
 /** The timeline at a moment, in columns. A column always covers the same time, so that the picture moves by whole columns. */
 export interface TimelineAxis {
   now: number;
@@ -66,4 +73,47 @@ export function readVoice(voice: TimelineVoice, axis: TimelineAxis): (number | u
 export function columnOf(t: number, axis: TimelineAxis): number | undefined {
   const column = Math.floor(t / columnMs(axis.columns)) - firstColumn(axis);
   return column >= 0 && column < axis.columns ? column : undefined;
+}
+
+/** A mark at a column, and what can stand beside it: the first that there is room for. */
+interface PlacedMark {
+  at: number;
+  sign: string;
+  names: readonly string[];
+}
+
+/**
+ * Writes marks into the cells of a line, in order of time: all signs, then the names, the newest first. A name is behind its
+ * sign, or before it at the end of the line. Returns which cells are of which mark.
+ */
+export function placeMarks<Mark extends PlacedMark>(
+  cells: string[],
+  marks: readonly Mark[],
+): Map<number, Mark> {
+  const marked = new Map<number, Mark>();
+  for (const mark of marks) {
+    cells[mark.at] = mark.sign;
+    marked.set(mark.at, mark);
+  }
+  const isFree = (from: number, until: number) =>
+    from >= 0 && until <= cells.length && cells.slice(from, until).every((cell) => cell === ' ');
+  const placeOf = (at: number, { length }: string) => {
+    const after = at + 2;
+    const isAtEnd = after + length > cells.length;
+    if (isAtEnd) return isFree(at - length - 2, at) ? at - length - 1 : undefined;
+    return isFree(at + 1, Math.min(cells.length, after + length + 1)) ? after : undefined;
+  };
+  for (const mark of marks.toReversed()) {
+    if (marked.get(mark.at) !== mark) continue;
+    for (const name of mark.names) {
+      const from = placeOf(mark.at, name);
+      if (from === undefined) continue;
+      for (const [index, character] of [...name].entries()) {
+        cells[from + index] = character;
+        marked.set(from + index, mark);
+      }
+      break;
+    }
+  }
+  return marked;
 }

@@ -99,7 +99,7 @@ describe('a proxy that records', () => {
       events,
       durationMs,
       turns: [],
-      dialogue: { overlaps: [], turns: [], noises: [] },
+      dialogue: { overlaps: [], turns: [], noises: [], remarks: [] },
       gaps: [],
       sounds: [],
       peaks,

@@ -14,7 +14,7 @@ const picture: Picture = {
     { voice: 'out', startMs: 200, endMs: 1_800, afterMs: null, bargeIn: false },
     { voice: 'in', startMs: 2_400, endMs: 3_900, afterMs: 600, bargeIn: false },
   ],
-  dialogue: { overlaps: [], turns: [], noises: [] },
+  dialogue: { overlaps: [], turns: [], noises: [], remarks: [] },
   gaps: [{ startMs: 3_000, endMs: 3_200 }],
   sounds: [],
   peaks: { out: loud(2, 18), in: loud(24, 39, 0.06) },

@@ -5,6 +5,7 @@ import {
   conversation,
   loadNews,
   loadStart,
+  seenTurns,
   serveNews,
   serveStart,
   streamStart,
@@ -22,7 +23,7 @@ export interface Scene {
 
 /** Each of them has a picture in golden/ for each size. */
 export const scenes: Record<'stream' | 'serve' | 'check' | 'load', Scene> = {
-  stream: { start: streamStart, events: conversation(), now: 12_000, wall },
+  stream: { start: streamStart, events: [...conversation(), seenTurns], now: 12_000, wall },
   serve: { start: serveStart, events: serveNews(), now: 8_000, wall },
   check: { start: checkStart, events: verdictNews(), now: 9_000, wall },
   load: { start: loadStart, events: loadNews(), now: 12_000, wall },

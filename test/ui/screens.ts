@@ -1,4 +1,5 @@
 import type { EmulatorState } from '../../src/protocol/control.ts';
+import type { TurnNews } from '../../src/report/turn-watch.ts';
 import type { LiveLoad, LiveTimes } from '../../src/runs/load/live.ts';
 import { noCounts } from '../../src/runs/load/tick.ts';
 import type { EmulatorEvent } from '../../src/service/events.ts';
@@ -71,6 +72,26 @@ export function audio(
     peakDbfs: rmsDbfs <= -99 ? rmsDbfs : rmsDbfs + 12,
   }));
 }
+
+/** What was seen of the two voices in it: both speak, the AI yields, and it stops for a cough. */
+export const seenTurns: TurnNews = {
+  type: 'turns',
+  fromMs: 0,
+  overlaps: [
+    { startMs: 4_700, endMs: 5_000 },
+    { startMs: 8_000, endMs: 8_700 },
+  ],
+  marks: [
+    {
+      ...{ t: 5_000, sign: 'f', name: 'false stop', isProblem: true },
+      text: 'false interruption: the AI stops for a sound that is no turn',
+    },
+    {
+      ...{ t: 8_700, sign: 'y', name: 'yields 700 ms', isProblem: false },
+      text: 'the AI yields after 700 ms',
+    },
+  ],
+};
 
 /** A conversation of 12 s: a turn, a reply with a gap in it, a barge-in, an error. */
 export function conversation(): SessionEvent[] {

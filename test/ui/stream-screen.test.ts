@@ -2,7 +2,7 @@ import stringWidth from 'string-width';
 import { describe, expect, test } from 'vitest';
 import type { SessionEvent } from '../../src/session/events.ts';
 import { createScreen } from './draw.ts';
-import { audio, conversation, streamStart, wall } from './screens.ts';
+import { audio, conversation, seenTurns, streamStart, wall } from './screens.ts';
 
 const text = (lines: readonly string[]) => lines.join('\n');
 
@@ -46,10 +46,24 @@ describe('the screen of a session', () => {
     const axis = lines.find((line) => line.includes('−20 s')) ?? '';
     expect(axis.indexOf('╳')).toBeGreaterThan(axis.indexOf('−10 s'));
     expect(axis.indexOf('▲ barge-in')).toBeGreaterThan(axis.indexOf('╳'));
-    const [you = '', ai = ''] = lines.slice(lines.indexOf(axis) - 2);
+    const [you = '', ai = ''] = lines.slice(lines.indexOf(axis) - 3);
     const at = axis.indexOf('▲');
     // Both speak where the user speaks over the AI.
     expect([you[at], ai[at - 1]]).toEqual([expect.stringMatching(/[▁-█]/), expect.stringMatching(/[▁-█]/)]);
+  });
+
+  test('draws where both speak, and marks a yield and a false stop where they are, as in the timeline of a recording', () => {
+    const screen = open();
+    const lineOf = (lines: readonly string[]) => lines.find((line) => line.startsWith(' both')) ?? '';
+    expect(lineOf(screen.frame({ now: 12_000 }).lines)).toBe(' both');
+    const shown = screen.show([seenTurns], 12_000).lines;
+    const both = lineOf(shown);
+    const axis = shown.find((line) => line.includes('−20 s')) ?? '';
+    expect(both).toMatch(/^ both +▒f +▒▒y 700 ms$/);
+    expect(both.lastIndexOf('▒') - 1).toBe(axis.indexOf('▲'));
+    // What is known anew replaces what was taken for it, and only that.
+    const anew = { type: 'turns', fromMs: 7_000, overlaps: [], marks: [] };
+    expect(lineOf(screen.show([anew], 12_000).lines)).toMatch(/^ both +▒f false stop$/);
   });
 
   test('marks figures that are past their limits, those of the user before those that are usual', () => {

@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { addAudio, columnOf, readVoice, silentVoice, type TimelineVoice } from '../../src/ui/timeline.ts';
+import {
+  addAudio,
+  columnOf,
+  dropAudio,
+  placeMarks,
+  readVoice,
+  silentVoice,
+  type TimelineVoice,
+} from '../../src/ui/timeline.ts';
 
 const speak = (voice: TimelineVoice, t: number, audioMs: number, rmsDbfs = -20) =>
   addAudio(voice, { t, audioMs, rmsDbfs });
@@ -43,6 +51,28 @@ describe('the timeline', () => {
     for (let t = 0; t < 600_000; t += 100) voice = speak(voice, t, 100);
     expect(voice.levels.length).toBeLessThan(700);
     expect(readVoice(voice, { now: 600_000, columns: 100 }).slice(0, -1)).not.toContain(undefined);
+  });
+
+  test('leaves out what was not heard when the service was interrupted', () => {
+    const voice = speak(dropAudio(speak(silentVoice, 1_000, 10_000), 3_000), 6_000, 1_000);
+    const columns = readVoice(voice, { now: 29_999, columns: 30 });
+    expect(columns.flatMap((level, index) => (level === undefined ? [] : [index]))).toEqual([1, 2, 6]);
+  });
+
+  test('names marks as far as there is room: the newest first, at the end of the line before it', () => {
+    const line = (...marks: [at: number, sign: string, ...names: string[]][]) => {
+      const cells = Array.from({ length: 20 }, () => ' ');
+      placeMarks(
+        cells,
+        marks.map(([at, sign, ...names]) => ({ at, sign, names })),
+      );
+      return cells.join('');
+    };
+    expect(line([2, 'f', 'false stop'])).toBe('  f false stop      ');
+    expect(line([2, 'f', 'false stop'], [9, 'y', '90 ms'])).toBe('  f      y 90 ms    ');
+    expect(line([2, 'f', 'no'], [19, 'y', '90 ms'])).toBe('  f no       90 ms y');
+    expect(line([4, '▲', 'barge-in'], [5, '▲', 'barge-in'])).toBe('    ▲▲ barge-in     ');
+    expect(line([5, 'y', 'yields 90 ms', '90 ms'], [16, 'f'])).toBe('     y 90 ms    f   ');
   });
 
   test('a moment has its column while it is shown', () => {

@@ -9,16 +9,19 @@ export const noLevel = -100;
 const mostSteps = 3_600_000 / dialogueRules.stepMs;
 
 /**
- * The level of one side in steps, whatever the sizes of its messages. State: 3.2 kB for each second, at most an hour.
+ * The level of one side in steps, whatever the sizes of its messages. State: 3.2 kB for each second that is kept, at most
+ * an hour.
  */
 export interface StepLevels {
   /** Takes 16 kHz s16le mono at this byte of the time axis; what was there before is added to. Odd bytes are ignored. */
   add(atByte: number, pcm: Buffer): void;
   /** Removes everything from this step on. */
   clearFrom(step: number): void;
+  /** Forgets what is before this step: it is not read any more, and what comes there is ignored. */
+  forgetBefore(step: number): void;
   /** Whether audio was left out, because it came after the first hour. */
   readonly isFull: boolean;
-  /** dBov of each step up to `endMs`, without a constant offset of the side. Default: up to the last audio. */
+  /** dBov of each step that is kept, up to `endMs`, without a constant offset of the side. Default: up to the last audio. */
   read(endMs?: number): Float32Array;
 }
 
@@ -26,6 +29,8 @@ export function createStepLevels(): StepLevels {
   let sums = new Float64Array(1_024);
   let squares = new Float64Array(1_024);
   let steps = 0;
+  /** The first step that is kept. */
+  let kept = 0;
   let isFull = false;
 
   const makeRoom = (needed: number) => {
@@ -43,15 +48,15 @@ export function createStepLevels(): StepLevels {
       return isFull;
     },
     add(atByte, pcm) {
-      const first = Math.floor(atByte / bytesPerSample);
+      const first = Math.floor(atByte / bytesPerSample) - kept * stepSamples;
       const room = mostSteps * stepSamples - first;
       const count = Math.min(Math.floor(pcm.length / bytesPerSample), room);
       if (room < pcm.length / bytesPerSample) isFull = true;
-      if (count <= 0) return;
+      if (first + count <= 0 || count <= 0) return;
       const end = Math.ceil((first + count) / stepSamples);
       makeRoom(end);
       steps = Math.max(steps, end);
-      for (let index = 0; index < count; ) {
+      for (let index = Math.max(0, -first); index < count; ) {
         const step = Math.floor((first + index) / stepSamples);
         const until = Math.min(count, (step + 1) * stepSamples - first);
         let sum = 0;
@@ -66,13 +71,22 @@ export function createStepLevels(): StepLevels {
       }
     },
     clearFrom(step) {
-      sums.fill(0, step);
-      squares.fill(0, step);
-      steps = Math.min(steps, step);
+      const from = Math.max(0, step - kept);
+      sums.fill(0, from);
+      squares.fill(0, from);
+      steps = Math.min(steps, from);
+    },
+    forgetBefore(step) {
+      const gone = step - kept;
+      if (gone <= 0) return;
+      for (const values of [sums, squares])
+        values.copyWithin(0, gone).fill(0, Math.max(0, values.length - gone));
+      steps = Math.max(0, steps - gone);
+      kept = step;
     },
     read(endMs) {
-      const length = endMs === undefined ? steps : Math.ceil(endMs / dialogueRules.stepMs);
-      return levelsOf(sums, squares, length);
+      const length = endMs === undefined ? steps : Math.ceil(endMs / dialogueRules.stepMs) - kept;
+      return levelsOf(sums, squares, Math.max(0, length));
     },
   };
 }

@@ -1,8 +1,10 @@
-import { msForBytes } from '../../protocol/audio-format.ts';
+import { bytesForMs, msForBytes } from '../../protocol/audio-format.ts';
 import { createBlockJoiner } from '../whole-samples.ts';
 import type { Dialogue, ScriptedClip } from './dialogue.ts';
+import type { SoundSpan } from './find-sound.ts';
 import { judgeDialogue } from './judge-dialogue.ts';
 import { createReceivedTrack, createSentTrack, type HeardTrack } from './listener.ts';
+import { dialogueRules } from './rules.ts';
 import { createStepLevels, stepFrom } from './step-levels.ts';
 
 /**
@@ -19,13 +21,33 @@ export interface TwoTracks {
   said(clip: ScriptedClip): void;
   /** Where sent audio ends, in milliseconds of the axis. */
   readonly sentMs: number;
-  judge(waitMs: number): Dialogue;
+  /** Where what is kept begins: 0, unless less than everything is. */
+  readonly keptFromMs: number;
+  /**
+   * Judges what is kept, up to `untilMs`; default: all of it. The times of the result count from `keptFromMs`.
+   */
+  judge(waitMs: number, untilMs?: number): Dialogue;
 }
 
-export function createTwoTracks(): TwoTracks {
+/** `keepMs`: how much is kept, if not everything: of a session that goes on and on, only the newest part is looked at. */
+export function createTwoTracks({ keepMs }: { keepMs?: number } = {}): TwoTracks {
   const [user, ai] = [createSide(createSentTrack()), createSide(createReceivedTrack())];
-  const stops: number[] = [];
+  let stops: number[] = [];
   let clips: ScriptedClip[] | undefined;
+  let keptFromMs = 0;
+  const forget = (untilMs: number) => {
+    if (keepMs === undefined || untilMs - keepMs <= keptFromMs) return;
+    const step = stepFrom(bytesForMs(untilMs - keepMs));
+    keptFromMs = step * dialogueRules.stepMs;
+    for (const side of [user, ai]) side.forgetBefore(step);
+    stops = stops.filter((at) => at >= keptFromMs);
+    clips = clips?.filter(({ endMs }) => endMs > keptFromMs);
+  };
+  const sinceKept = <Span extends SoundSpan>(span: Span): Span => ({
+    ...span,
+    startMs: span.startMs - keptFromMs,
+    endMs: span.endMs - keptFromMs,
+  });
   return {
     sent: user.add,
     received: ai.add,
@@ -39,9 +61,19 @@ export function createTwoTracks(): TwoTracks {
     get sentMs() {
       return user.endMs;
     },
-    judge: (waitMs) => {
-      const endMs = Math.max(user.endMs, ai.endMs);
-      const found = judgeDialogue({ user: user.read(endMs), ai: ai.read(endMs), clips, stops, waitMs });
+    get keptFromMs() {
+      return keptFromMs;
+    },
+    judge: (waitMs, untilMs) => {
+      const endMs = untilMs ?? Math.max(user.endMs, ai.endMs);
+      forget(endMs);
+      const found = judgeDialogue({
+        user: user.read(endMs),
+        ai: ai.read(endMs),
+        clips: clips?.map(sinceKept),
+        stops: stops.map((at) => at - keptFromMs),
+        waitMs,
+      });
       return user.isFull || ai.isFull ? { ...found, unjudged: 'only the first hour is judged' } : found;
     },
   };
@@ -65,6 +97,7 @@ function createSide(track: HeardTrack) {
     get isFull() {
       return levels.isFull;
     },
+    forgetBefore: levels.forgetBefore,
     read: levels.read,
   };
 }

@@ -53,7 +53,10 @@ export async function runSessions(
     const source = file ?? live?.microphone;
     if (source === undefined) throw new TypeError('a session without a file has a microphone');
     const { conversation } = file ?? {};
-    const options = await sessionOptions(context, { target, source, conversation, live });
+    const options = {
+      ...(await sessionOptions(context, { target, source, conversation, live })),
+      tap: view.tap,
+    };
     const heard = live?.sinks ?? [];
     view.attach(live);
     await view.run(async function* (until, enough) {
@@ -164,7 +167,7 @@ async function startSession(
         });
   const recorders = [recorder, stereo].filter((one) => one !== undefined);
   if (recorders.length === 0) return runSession({ ...options, sinks }, signal);
-  const tap = joinTaps(...recorders.map((one) => one.tap));
+  const tap = joinTaps(...recorders.map((one) => one.tap), options.tap);
   const session = runSession(
     { ...options, tap, sinks: [...sinks, ...recorders.map(({ sink }) => sink)] },
     signal,

@@ -7,12 +7,14 @@ import { serviceUrl, tokenPath } from '../../protocol/paths.ts';
 import { developmentKey } from '../../protocol/token-request.ts';
 import { curlCommand } from '../../report/curl.ts';
 import { isWarning, sessionLines } from '../../report/session-lines.ts';
+import type { TurnNews } from '../../report/turn-watch.ts';
 import type { SessionEvent } from '../../session/events.ts';
 import { foldSessionEvents } from '../../ui/pending-events.ts';
 import type { ActionType } from '../../ui/port.ts';
 import { openCommandScreen } from '../terminal/command-screen.ts';
 import { printEvent } from './print-event.ts';
 import type { BeginSession, StreamContext, StreamView } from './view.ts';
+import { watchTurns } from './watch-turns.ts';
 
 export interface StreamScreenOptions {
   device: TerminalDevice;
@@ -48,7 +50,7 @@ export function createStreamScreen(context: StreamContext, options: StreamScreen
   /** There while the user is asked. */
   let choose: ((choice: 'quit' | 'reconnect') => void) | undefined;
   let printed: Promise<void> = Promise.resolve();
-  const screen = openCommandScreen<SessionEvent>(context, {
+  const screen = openCommandScreen<SessionEvent | TurnNews>(context, {
     device: options.device,
     start: {
       screen: 'stream',
@@ -88,8 +90,11 @@ export function createStreamScreen(context: StreamContext, options: StreamScreen
     for (const line of kept.lines()) await io.stdout.write(`${line}\n`);
   }
 
+  const turns = watchTurns(settings.wait, screen.show);
+
   const show = async (event: SessionEvent) => {
     session?.follow(event);
+    turns.follow(event);
     if (event.type === 'session') announced = event;
     if (screen.isLost) {
       await printed;
@@ -115,6 +120,7 @@ export function createStreamScreen(context: StreamContext, options: StreamScreen
 
   return {
     isDetailed: true,
+    tap: turns.tap,
     attach(live) {
       microphone = live?.microphone?.switch;
       microphone?.mute(isMuted);

@@ -1,4 +1,5 @@
 import type { RepeatEvent } from '../../runs/repeat.ts';
+import type { Tap } from '../../wire/tap.ts';
 import type { ContextOf } from '../command.ts';
 import type { LiveEnds } from './live-ends.ts';
 import { printEvent } from './print-event.ts';
@@ -13,6 +14,8 @@ export type BeginSession = (signal: AbortSignal, enough?: AbortSignal) => AsyncI
 export interface StreamView {
   /** Whether the view needs the events of single frames. */
   readonly isDetailed: boolean;
+  /** What the view wants to see of the wire, if it does. */
+  readonly tap?: Tap;
   /** Runs a session to its end. Throws its failure. */
   run(begin: BeginSession): Promise<void>;
   /** Gives the view the devices of the session, so that keys control them. */

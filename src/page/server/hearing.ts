@@ -1,12 +1,16 @@
 import { slackMs } from '../../audio/dialogue/listener.ts';
 import { createSpeechGate } from '../../audio/speech-gate.ts';
 import { isGap } from '../../audio/turn-taking.ts';
+import { defaultWaitMs } from '../../kernel/audio-limits.ts';
 import { bytesForMs, bytesPerSample, msForBytes } from '../../protocol/audio-format.ts';
 import type { Direction } from '../../recording/format.ts';
+import { isInterruptionOfReply } from '../../recording/recorder.ts';
 import { createTrack } from '../../recording/track.ts';
+import { addTurnNews, createTurnWatch, type SeenTurns, type TurnWatch } from '../../report/turn-watch.ts';
 import type { PageHost } from '../../service/control/page-handler.ts';
 import type { Tap } from '../../wire/tap.ts';
 import { type HeardStream, type HeardVoice, peakMs } from '../messages.ts';
+import { markOfDialogue } from '../recording-view.ts';
 
 /** Streams that have ended and are still told to a tab that comes later. */
 const maxEnded = 20;
@@ -27,6 +31,11 @@ interface Heard {
   in: VoiceTrace;
   gaps: HeardStream['gaps'];
   newGaps: HeardStream['gaps'];
+  watch: TurnWatch;
+  turns: SeenTurns;
+  /** When both spoke last, and when that was looked at. */
+  metMs: number;
+  lookedMs: number;
   isNew: boolean;
   ended: boolean;
 }
@@ -46,16 +55,27 @@ export function startHearing({ elapsedMs, observe }: Pick<PageHost, 'elapsedMs' 
       in: createVoiceTrace('in'),
       gaps: [],
       newGaps: [],
+      watch: createTurnWatch(defaultWaitMs),
+      turns: { overlaps: [], marks: [] },
+      metMs: Number.NEGATIVE_INFINITY,
+      lookedMs: Number.NEGATIVE_INFINITY,
       isNew: true,
       ended: false,
     };
     heard.set(stream, one);
     return {
       message(message) {
-        if (!('data' in message)) return;
         const t = elapsedMs() - one.openedAt;
-        if (message.from === 'device') one.out.hear(t, message.data);
-        else markGap(one, one.in.hear(t, message.data), message.data.length);
+        if (isInterruptionOfReply(message)) one.watch.interrupted(t);
+        if (!('data' in message)) return;
+        if (message.from === 'device') {
+          one.out.hear(t, message.data);
+          one.watch.sent(message.data, t);
+        } else {
+          markGap(one, one.in.hear(t, message.data), message.data.length);
+          one.watch.received(message.data, t);
+        }
+        if (one.out.speaking && one.in.speaking) one.metMs = t;
       },
       closed() {
         one.ended = true;
@@ -71,20 +91,54 @@ export function startHearing({ elapsedMs, observe }: Pick<PageHost, 'elapsedMs' 
     stop,
     take(all = false) {
       const now = elapsedMs();
+      const due = [...heard.values()].filter((one) => !all && isDue(one, now - one.openedAt));
+      const looked = new Set(due.sort((a, b) => a.lookedMs - b.lookedMs).slice(0, mostLooks));
       return [...heard].flatMap(([stream, one]) => {
         const at = one.ended ? Number.NEGATIVE_INFINITY : now - one.openedAt;
         const voices = [one.out.take(at, all), one.in.take(at, all)].filter((voice) => voice !== undefined);
         const gaps = all ? one.gaps : one.newGaps;
-        const isNews = all || one.isNew || voices.length > 0 || gaps.length > 0;
+        const turns = turnsOf(one, { t: now - one.openedAt, isDue: looked.has(one), all });
+        const isNews = all || one.isNew || voices.length > 0 || gaps.length > 0 || turns !== undefined;
         if (!all) {
           one.newGaps = [];
           one.isNew = false;
         }
         const { openedAt, heardFromMs } = one;
-        return isNews ? [{ stream, openedAt, heardFromMs, voices, gaps: [...gaps] }] : [];
+        if (!isNews) return [];
+        return [{ stream, openedAt, heardFromMs, voices, gaps: [...gaps], ...(turns && { turns }) }];
       });
     },
   };
+}
+
+/** How often a stream is looked at in which both speak, for how long after that, and most of them at a time. */
+const lookEveryMs = 500;
+const lookForMs = 5_000;
+const mostLooks = 2;
+
+/** Where both have not spoken at once, nobody has yielded. */
+function isDue({ metMs, lookedMs }: Heard, t: number): boolean {
+  return t - metMs < lookForMs && t - lookedMs >= lookEveryMs;
+}
+
+function turnsOf(
+  one: Heard,
+  { t, isDue, all }: { t: number; isDue: boolean; all: boolean },
+): HeardStream['turns'] {
+  const before = one.turns.marks;
+  let fromMs = 0;
+  if (isDue) {
+    const news = one.watch.look(t);
+    one.lookedMs = t;
+    one.turns = addTurnNews(one.turns, news);
+    fromMs = news.fromMs;
+  }
+  const { marks } = one.turns;
+  if (all) return marks.length === 0 ? undefined : { fromMs: 0, marks: marks.map(markOfDialogue) };
+  const isSame =
+    marks.length === before.length &&
+    marks.every(({ t: at, text }, index) => before[index]?.t === at && before[index].text === text);
+  return isSame ? undefined : { fromMs, marks: marks.filter((mark) => mark.t >= fromMs).map(markOfDialogue) };
 }
 
 function markGap(one: Heard, pause: ReturnType<VoiceTrace['hear']>, bytes: number): void {

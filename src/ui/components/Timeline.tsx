@@ -1,8 +1,8 @@
 import { Box, Text } from 'ink';
 import { audibleDbfs } from '../../audio/level.ts';
-import type { StreamModel, TimelineMark } from '../stream-model.ts';
+import type { StreamModel } from '../stream-model.ts';
 import { type Colour, colours, useGlyphs } from '../theme.ts';
-import { columnOf, readVoice, type TimelineAxis, timelineSpanMs } from '../timeline.ts';
+import { columnOf, placeMarks, readVoice, type TimelineAxis, timelineSpanMs } from '../timeline.ts';
 import { runs } from './Bar.tsx';
 import { Divider } from './Rule.tsx';
 
@@ -10,10 +10,11 @@ interface TimelineProps {
   model: StreamModel;
   width: number;
   voiceLines: number;
+  hasBoth: boolean;
   hasAxis: boolean;
 }
 
-const labelWidth = 4;
+const labelWidth = 5;
 /** The usual range of speech, so that the height of a column shows its shape. */
 const [lowDbfs, highDbfs] = [-42, -9];
 
@@ -21,8 +22,8 @@ function heightOf(dbfs: number): number {
   return Math.min(1, Math.max(0, (dbfs - lowDbfs) / (highDbfs - lowDbfs)));
 }
 
-/** The last half minute: both voices on one time axis, with barge-ins and gaps between them. */
-export function TimelinePanel({ model, width, voiceLines, hasAxis }: TimelineProps) {
+/** The last half minute: both voices on one time axis, what they do to each other, and barge-ins and gaps. */
+export function TimelinePanel({ model, width, voiceLines, hasBoth, hasAxis }: TimelineProps) {
   const axis = {
     now: model.summary === undefined ? model.now : model.summary.t,
     columns: width - labelWidth,
@@ -33,6 +34,7 @@ export function TimelinePanel({ model, width, voiceLines, hasAxis }: TimelinePro
       {hasAxis && <Divider title="speaking" note={`last ${timelineSpanMs / 1000} s`} width={width} />}
       <VoiceLines label="you" levels={readVoice(out, axis)} lines={voiceLines} colour={colours.you} />
       <VoiceLines label="AI" levels={readVoice(incoming, axis)} lines={voiceLines} colour={colours.ai} />
+      {hasBoth && <BothLine turns={model.turns} axis={axis} />}
       {hasAxis && <AxisLine model={model} axis={axis} />}
     </Box>
   );
@@ -83,34 +85,60 @@ function VoiceLines({ label, levels, lines, colour }: VoiceLinesProps) {
   );
 }
 
+/** Where both speak, where the AI yields, and where it stops for a sound that is no turn. */
+function BothLine({ turns, axis }: { turns: StreamModel['turns']; axis: TimelineAxis }) {
+  const { overlap } = useGlyphs();
+  const cells = Array.from({ length: axis.columns }, () => ' ');
+  for (const { startMs, endMs } of turns.overlaps) {
+    const last = columnOf(Math.max(startMs, endMs - 1), axis);
+    if (last !== undefined) cells.fill(overlap, columnOf(startMs, axis) ?? 0, last + 1);
+  }
+  const marks = turns.marks.flatMap(({ t, sign, name, isProblem }) => {
+    const at = columnOf(t, axis);
+    // What it took tells more than the word for the sign.
+    const names = [name, name.replace(/^yields /, '')];
+    return at === undefined || sign === undefined ? [] : [{ at, sign, names, isProblem }];
+  });
+  const marked = placeMarks(cells, marks);
+  const colourOf = (at: number) => {
+    const mark = marked.get(at);
+    return mark === undefined
+      ? cells[at] === overlap
+        ? colours.warning
+        : undefined
+      : mark.isProblem
+        ? colours.bad
+        : colours.good;
+  };
+  return (
+    <Text wrap="truncate">
+      <Text dimColor={turns.overlaps.length + marks.length === 0}>{'both'.padEnd(labelWidth)}</Text>
+      {runs(axis.columns, colourOf).map(({ from, until, value }) => (
+        <Text key={from} {...(value && { color: value })}>
+          {cells.slice(from, until).join('')}
+        </Text>
+      ))}
+    </Text>
+  );
+}
+
 /** Time, and marks where the user spoke over the AI, where the AI paused, and what was found in its audio. */
 function AxisLine({ model, axis }: { model: StreamModel; axis: TimelineAxis }) {
   const { bargeIn, gap, minus, sound } = useGlyphs();
   const cells = Array.from({ length: axis.columns }, () => ' ');
-  const put = (at: number, text: string) => {
-    for (const [index, character] of [...text].entries()) cells[at + index] = character;
-  };
-  const marked = new Map<number, TimelineMark['what']>();
-  // The newest come first: an older one without room for its name is only a mark.
-  for (const { t, what } of model.marks.toReversed()) {
-    const column = columnOf(t, axis);
-    if (column === undefined) continue;
+  const marks = model.marks.flatMap(({ t, what }) => {
+    const at = columnOf(t, axis);
     const sign = what === 'gap' ? gap : what === 'barge-in' ? bargeIn : sound;
-    const name = `${sign} ${what}`;
-    const at = Math.min(column, axis.columns - name.length);
-    const isFree = Array.from({ length: name.length + 1 }, (_, index) => at + index).every(
-      (one) => !marked.has(one),
-    );
-    const text = isFree ? name : sign;
-    put(isFree ? at : column, text);
-    for (let index = 0; index < text.length; index += 1) marked.set((isFree ? at : column) + index, what);
-  }
+    return at === undefined ? [] : [{ at, sign, names: [what] }];
+  });
+  const marked = placeMarks(cells, marks);
   // Marks replace the axis.
   const label = (at: number, text: string) => {
     const isFree = Array.from({ length: text.length + 1 }, (_, index) => at + index).every(
       (one) => !marked.has(one),
     );
-    if (isFree) put(at, text);
+    if (!isFree) return;
+    for (const [index, character] of [...text].entries()) cells[at + index] = character;
   };
   for (const seconds of [30, 20, 10]) {
     label(Math.round(axis.columns * (1 - (seconds * 1000) / timelineSpanMs)), `${minus}${seconds} s`);
@@ -119,7 +147,7 @@ function AxisLine({ model, axis }: { model: StreamModel; axis: TimelineAxis }) {
   return (
     <Text wrap="truncate">
       {' '.repeat(labelWidth)}
-      {runs(axis.columns, (index) => marked.get(index)).map(({ from, until, value }) => {
+      {runs(axis.columns, (index) => marked.get(index)?.names[0]).map(({ from, until, value }) => {
         const text = cells.slice(from, until).join('');
         if (value === undefined) {
           return (

@@ -30,6 +30,8 @@ export interface Session {
   readonly voices: { out: LiveVoice; in: LiveVoice };
   readonly gaps: HeardStream['gaps'];
   marks: Mark[];
+  /** What the voices did to each other. */
+  turnMarks: Mark[];
   readonly phases: { t: number; state: string }[];
   readonly transcript: ReturnType<typeof createTranscript>;
   /** What a proxy holds against a side: the first ones. */
@@ -51,6 +53,7 @@ export function createSession(stream: number, openedAt: number): Session {
     voices: { out: createLiveVoice(), in: createLiveVoice() },
     gaps: [],
     marks: [],
+    turnMarks: [],
     phases: [],
     transcript: createTranscript({ keepsNewest: true }),
     judged: [],
@@ -67,6 +70,9 @@ export function hearSession(session: Session, heard: HeardStream, at: number): v
     session.voices[told.voice].add(told, Math.floor(heard.heardFromMs / peakMs));
     if (told.speech.length > 0) session.speechVersion += 1;
   }
+  const { turns } = heard;
+  if (turns !== undefined)
+    session.turnMarks = [...session.turnMarks.filter(({ t }) => t < turns.fromMs), ...turns.marks];
   const last = session.gaps.at(-1)?.startMs ?? Number.NEGATIVE_INFINITY;
   session.gaps.push(...heard.gaps.filter(({ startMs }) => startMs > last));
 }
@@ -154,7 +160,9 @@ export function axisOf(session: Session): (at: number) => Axis {
       version = session.speechVersion;
       turns = relate(nowMs).map((turn) => (turn.endMs === nowMs ? { ...turn, isOpen: true } : turn));
     }
-    const { marks, gaps, phases, transcript } = session;
+    const { turnMarks, gaps, phases, transcript } = session;
+    const marks =
+      turnMarks.length === 0 ? session.marks : [...session.marks, ...turnMarks].sort((a, b) => a.t - b.t);
     return { durationMs: nowMs, turns, gaps, marks, phases, spoken: transcript.lines, arrivals: [] };
   };
 }

@@ -1,0 +1,52 @@
+import type { ScriptedClip } from '../../audio/dialogue/dialogue.ts';
+import { isInterruptionOfReply } from '../../recording/recorder.ts';
+import { createTurnWatch, type TurnNews } from '../../report/turn-watch.ts';
+import type { SessionEvent } from '../../session/events.ts';
+import type { Tap } from '../../wire/tap.ts';
+
+/** How often is looked who speaks over whom. */
+const lookEveryMs = 500;
+
+/** Tells a screen who speaks over whom, of one session after the other. */
+export function watchTurns(waitMs: number, show: (news: TurnNews) => void) {
+  let watch = createTurnWatch(waitMs);
+  let startedAt = 0;
+  let lookedMs = 0;
+  let clip: ScriptedClip | undefined;
+  const look = (t: number) => {
+    if (t - lookedMs < lookEveryMs) return;
+    lookedMs = t;
+    show(watch.look(t));
+  };
+  const tap: Tap = {
+    began(at) {
+      watch = createTurnWatch(waitMs);
+      startedAt = at;
+      lookedMs = 0;
+      clip = undefined;
+    },
+    message(message) {
+      const t = message.at - startedAt;
+      if ('data' in message) {
+        if (message.from === 'device') watch.sent(message.data, t);
+        else watch.received(message.data, t);
+        look(t);
+      } else if (isInterruptionOfReply(message)) watch.interrupted(t);
+    },
+  };
+  return {
+    tap,
+    /** The script says where its clips are, and which of them are no turn. */
+    follow(event: SessionEvent) {
+      if (event.type !== 'turn') return;
+      const { turn, state, atMs, holdMs } = event;
+      if (state === 'end') {
+        if (clip !== undefined) clip.endMs = atMs;
+        return;
+      }
+      // What is being said is of it already.
+      clip = { turn, isTurn: holdMs === undefined, holdMs, startMs: atMs, endMs: Number.POSITIVE_INFINITY };
+      watch.said(clip);
+    },
+  };
+}

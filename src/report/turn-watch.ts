@@ -1,0 +1,71 @@
+import type { SoundSpan } from '../audio/dialogue/find-sound.ts';
+import { dialogueRules } from '../audio/dialogue/rules.ts';
+import { createTwoTracks, type TwoTracks } from '../audio/dialogue/two-tracks.ts';
+import { type DialogueMark, dialogueMarks } from './dialogue-lines.ts';
+
+/** Where both speak, and what is marked of it, on the time axis of a session: what a timeline draws of two voices. */
+export interface SeenTurns {
+  overlaps: readonly SoundSpan[];
+  marks: readonly DialogueMark[];
+}
+
+/** What is known anew: it replaces everything from `fromMs` on. */
+export interface TurnNews extends SeenTurns {
+  type: 'turns';
+  fromMs: number;
+}
+
+/** Watches the voices of a session that goes on, with the judge of a finished one. State: about 130 kB. */
+export interface TurnWatch extends Pick<TwoTracks, 'sent' | 'received' | 'interrupted' | 'said'> {
+  /** What the last seconds before `t` show. An end of AI audio counts when it is silent for long enough. */
+  look(t: number): TurnNews;
+}
+
+/** As much is judged at a time. */
+const keepMs = 20_000;
+/** Its beginning lacks what was before, and was judged earlier. */
+const settledMs = 10_000;
+
+/** `waitMs`: how long a turn may be without a reply. */
+export function createTurnWatch(waitMs: number): TurnWatch {
+  const tracks = createTwoTracks({ keepMs });
+  return {
+    ...tracks,
+    look(t) {
+      const dialogue = tracks.judge(waitMs, t);
+      const { keptFromMs } = tracks;
+      const fromMs = keptFromMs === 0 ? 0 : keptFromMs + settledMs;
+      const overlaps = dialogue.overlaps.map(({ startMs, endMs }) => ({
+        startMs: startMs + keptFromMs,
+        endMs: endMs + keptFromMs,
+      }));
+      // A sound is short only when it is over.
+      const remarks = dialogue.remarks.filter(({ atMs }) =>
+        dialogue.turns.some(
+          ({ startMs, endMs }) => startMs === atMs && keptFromMs + endMs <= t - dialogueRules.turnPauseMs,
+        ),
+      );
+      const marks = dialogueMarks({ ...dialogue, remarks }).map((mark) => ({
+        ...mark,
+        t: mark.t + keptFromMs,
+      }));
+      return {
+        type: 'turns',
+        fromMs,
+        overlaps: overlaps.filter(({ startMs }) => startMs >= fromMs),
+        marks: marks.filter((mark) => mark.t >= fromMs && mark.t <= t - dialogueRules.aiSilentMs),
+      };
+    },
+  };
+}
+
+/** Most of each that are kept. */
+const maxSeen = 500;
+
+/** What was known before, with the news. */
+export function addTurnNews(before: SeenTurns, { fromMs, overlaps, marks }: TurnNews): SeenTurns {
+  return {
+    overlaps: [...before.overlaps.filter(({ startMs }) => startMs < fromMs), ...overlaps].slice(-maxSeen),
+    marks: [...before.marks.filter(({ t }) => t < fromMs), ...marks].slice(-maxSeen),
+  };
+}

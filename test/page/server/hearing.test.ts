@@ -1,0 +1,75 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { loadPcm } from '../../../src/audio/wav/wav-source.ts';
+import { startHearing } from '../../../src/page/server/hearing.ts';
+import type { Mark } from '../../../src/page/view-data.ts';
+import type { Tap } from '../../../src/wire/tap.ts';
+
+const fixture = (name: string) =>
+  loadPcm(join(import.meta.dirname, '..', '..', '..', 'fixtures', `${name}.wav`));
+
+/** A stream in real time: the AI speaks, the user talks over it, and it stops. `looks`: what a tab is told of the turns. */
+async function hear(say: { name: string; fromMs: number; aiUntilMs: number }) {
+  let now = 0;
+  let tap: Tap = {};
+  const hearing = startHearing({
+    elapsedMs: () => now,
+    observe(listen) {
+      tap = listen(1, 0);
+      return () => {};
+    },
+  });
+  const [mine, theirs] = [await fixture(say.name), await fixture('answer')];
+  const looks: { at: number; marks: Mark[] }[] = [];
+  for (; now < 8_000; now += 20) {
+    const at = (now - say.fromMs) * 32;
+    const isSaid = at >= 0 && at < mine.length;
+    tap.message?.({
+      from: 'device',
+      at: now,
+      data: isSaid ? mine.subarray(at, at + 640) : Buffer.alloc(640),
+    } as never);
+    if (now >= 1_000 && now < say.aiUntilMs)
+      tap.message?.({
+        from: 'service',
+        at: now,
+        data: theirs.subarray((now - 1_000) * 32, (now - 980) * 32),
+      } as never);
+    if (now % 100 !== 0) continue;
+    for (const { turns } of hearing.take())
+      if (turns !== undefined) looks.push({ at: now, marks: turns.marks });
+  }
+  return { looks, later: hearing.take(true) };
+}
+
+test('a yield is marked while the stream goes on, for a tab that comes later too', async () => {
+  const { looks, later } = await hear({ name: 'question', fromMs: 2_500, aiUntilMs: 3_000 });
+  const [first] = looks;
+  expect(first?.marks).toEqual([
+    {
+      t: expect.closeTo(3_000, -1.5),
+      tone: 'good',
+      name: expect.stringMatching(/^yields \d+ ms$/),
+      text: expect.any(String),
+    },
+  ]);
+  expect(first?.at).toBeLessThan(4_000);
+  expect(later[0]?.turns?.marks).toEqual(looks.at(-1)?.marks);
+});
+
+test('a short sound that stops the AI is marked as what may be a false stop: nobody says what is a turn', async () => {
+  const { later } = await hear({ name: 'cough', fromMs: 2_600, aiUntilMs: 3_000 });
+  expect(later[0]?.turns?.marks).toContainEqual(
+    expect.objectContaining({
+      tone: 'note',
+      name: 'false stop?',
+      text: expect.stringContaining('false if it is no turn'),
+    }),
+  );
+});
+
+test('where only one side speaks nothing is told of the two', async () => {
+  const { looks, later } = await hear({ name: 'question', fromMs: 4_000, aiUntilMs: 3_000 });
+  expect(looks).toEqual([]);
+  expect(later[0]?.turns).toBeUndefined();
+});
