@@ -8,6 +8,7 @@ import {
   type NewRow,
   toggleHold,
 } from './event-list.ts';
+import { legendFor } from './glyphs.ts';
 import { bindingsFor, commandOf, type KeyCommand } from './keys.ts';
 import type { Action, FrameRequest, ScreenStart } from './port.ts';
 import type { Key } from './read-keys.ts';

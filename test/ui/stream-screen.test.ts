@@ -117,9 +117,11 @@ describe('the screen of a session', () => {
 
 describe('keys', () => {
   test('? shows them all, and only those that can do something', () => {
-    const help = text(createScreen(streamStart).frame({ rows: 40, input: '?' }).lines);
+    const help = text(createScreen(streamStart).frame({ rows: 50, input: '?' }).lines);
     expect(help).toContain('connect again, with a fresh token');
     expect(help).not.toContain('mute');
+    // What the signs of the timeline mean stands below.
+    expect(help).toMatch(/ ▒ +both speak *\n +y +the AI yields.*\n +f +false stop:/);
     const withMute = { ...streamStart, can: [...streamStart.can, 'mute'] } as const;
     expect(text(createScreen(withMute).frame({ rows: 40, input: '?' }).lines)).toContain('hold to talk');
   });
