@@ -15,7 +15,7 @@ async function hear(say: { name: string; fromMs: number; aiUntilMs: number }) {
   const hearing = startHearing({
     elapsedMs: () => now,
     observe(listen) {
-      tap = listen(1, 0);
+      tap = listen(1, 0) ?? {};
       return () => {};
     },
   });
