@@ -48,20 +48,7 @@ export function startHearing({ elapsedMs, observe }: Pick<PageHost, 'elapsedMs' 
     for (const [stream] of ended.slice(0, Math.max(0, ended.length - maxEnded))) heard.delete(stream);
   };
   const listen = (stream: number, ageMs: number): Tap => {
-    const one: Heard = {
-      openedAt: elapsedMs() - ageMs,
-      heardFromMs: ageMs,
-      out: createVoiceTrace('out'),
-      in: createVoiceTrace('in'),
-      gaps: [],
-      newGaps: [],
-      watch: createTurnWatch(defaultWaitMs),
-      turns: { overlaps: [], marks: [] },
-      metMs: Number.NEGATIVE_INFINITY,
-      lookedMs: Number.NEGATIVE_INFINITY,
-      isNew: true,
-      ended: false,
-    };
+    const one = beginToHear(elapsedMs() - ageMs, ageMs);
     heard.set(stream, one);
     return {
       message(message) {
@@ -108,6 +95,23 @@ export function startHearing({ elapsedMs, observe }: Pick<PageHost, 'elapsedMs' 
         return [{ stream, openedAt, heardFromMs, voices, gaps: [...gaps], ...(turns && { turns }) }];
       });
     },
+  };
+}
+
+function beginToHear(openedAt: number, heardFromMs: number): Heard {
+  return {
+    openedAt,
+    heardFromMs,
+    out: createVoiceTrace('out'),
+    in: createVoiceTrace('in'),
+    gaps: [],
+    newGaps: [],
+    watch: createTurnWatch(defaultWaitMs),
+    turns: { overlaps: [], marks: [] },
+    metMs: Number.NEGATIVE_INFINITY,
+    lookedMs: Number.NEGATIVE_INFINITY,
+    isNew: true,
+    ended: false,
   };
 }
 
