@@ -119,8 +119,12 @@ const clientFloods: ClientFlood[] = [
     onStream: manyTexts((at) => ({ type: 'transcript', role: 'assistant', text: `${at}${long}` })),
   },
   {
-    name: '--record of 100 MB of audio',
-    args: (baseUrl) => [...speech(baseUrl), '--record', join(temporary, 'audio')],
+    name: 'three files of 100 MB of audio',
+    args: (baseUrl) => [
+      ...speech(baseUrl),
+      ...['--record', join(temporary, 'audio'), '--out', join(temporary, 'audio.wav')],
+      ...['--record-both', join(temporary, 'both.wav')],
+    ],
     async onStream(stream) {
       for (let at = 0; at < Math.max(50, 100 * share); at += 1) await sendAll(stream, Buffer.alloc(MiB));
     },
