@@ -1,5 +1,4 @@
 import type { VoiceVerdict } from '../audio/verdict/voice-check.ts';
-import { findingAdvice, type VoiceFinding } from '../audio/verdict/voice-findings.ts';
 import { escapeText, jsonText } from '../kernel/escape.ts';
 import { bugsAddress } from '../kernel/version.ts';
 import { msForBytes } from '../protocol/audio-format.ts';
@@ -87,11 +86,11 @@ function describe(event: EmulatorEvent): SaidWords {
         'device',
         event.isDoubtful ? 'remark' : 'finding',
         escapeText(event.remark),
-        findingAdvice(event.finding),
+        adviceIn(event.remark),
       );
     case 'device-verdict':
     case 'service-verdict':
-      return say('device', 'pace', escapeText(verdictText(event)), adviceOf(event.findings));
+      return say('device', 'pace', escapeText(verdictText(event)), adviceIn(event.remarks[0]));
     case 'stream-closed':
       return say('self', 'closed', closedText(event), closedAdvice(event));
     case 'control':
@@ -144,9 +143,11 @@ function refusalAdvice({ cause, message, why }: EmulatorEvent & { type: 'request
   return cause === 'rateLimited' ? 'wait for Retry-After' : escapeText(why ?? message);
 }
 
-/** What to do about the first of these findings; undefined without one. */
-function adviceOf([first]: readonly VoiceFinding[]): string | undefined {
-  return first === undefined ? undefined : findingAdvice(first);
+/** What a remark says to do: `send 16-bit mono` of `this looks like stereo: send 16-bit mono (0.20 s)`. */
+function adviceIn(remark = ''): string | undefined {
+  const figures = remark.lastIndexOf(' (');
+  const [, advice] = (figures < 0 ? remark : remark.slice(0, figures)).split(': ');
+  return advice === undefined ? undefined : escapeText(advice);
 }
 
 /** ` (/path, 192.0.2.1)` */
