@@ -4,6 +4,8 @@ import type { Clock, ClockTimer } from '../kernel/clock.ts';
 const maxFramesPerSecond = 15;
 /** Drawing uses at most one part in this many of a core, for any size of screen. */
 const shareOfCore = 10;
+/** No screen is older than this: on a busy machine a frame takes long without working much. */
+const oldestMs = 1_000;
 /** An idle screen is drawn this often, for its clocks. */
 const idleMs = 250;
 
@@ -45,7 +47,7 @@ export function createFrameLimiter({ clock, draw }: FrameLimiterOptions): FrameL
     const tookMs = await draw();
     soonest = startedAt + 1000 / maxFramesPerSecond;
     // The first frame takes many times as long as those after it: it loads what they are drawn with.
-    earliest = isFirst ? soonest : Math.max(soonest, startedAt + tookMs * shareOfCore);
+    earliest = isFirst ? soonest : Math.max(soonest, startedAt + Math.min(oldestMs, tookMs * shareOfCore));
     isFirst = false;
     isDrawing = false;
     arm();
