@@ -7,8 +7,8 @@ import { createManualClock, type ManualClock } from './manual-clock.ts';
 const stepMs = 5;
 /** What a socket of this process has read is answered within so many turns of the event loop. */
 const turnsPerStep = 4;
-/** What nobody has seen after so many looks is not going to be: its reader has paused, or is another process. */
-const mostLooks = 100;
+/** Bytes that nobody has read for this long are not going to be: their reader has paused. */
+const longestUnreadMs = 100;
 /** Now and then the machine is given real time, for what it does beside the event loop. */
 const breathEveryMs = 50;
 
@@ -34,90 +34,47 @@ async function move(clock: ManualClock): Promise<void> {
   for (let passedMs = 0; works.get(clock) !== 0; passedMs += stepMs) {
     for (let turn = 0; turn < turnsPerStep || isBusy(); turn += 1) await new Promise(setImmediate);
     if (passedMs % breathEveryMs === 0) await sleep(1);
-    for (const [own, end] of sockets) await allSeen(own, end);
+    for (const socket of sockets.values()) await allRead(socket);
     clock.advance(stepMs);
   }
 }
 
-interface End {
-  socket: Socket;
-  peer: string;
-  isClient: boolean;
-}
-
 /** The sockets of this process, by their own address and that of their peer. */
-const sockets = new Map<string, End>();
+const sockets = new Map<string, Socket>();
 
-/** A socket that takes IPv4 and IPv6 names the first in the manner of the second. */
-const placeOf = (address = '', port = 0) => `${address.replace(/^::ffff:/, '')}:${port}`;
+const endsOf = ({ localAddress, localPort, remoteAddress, remotePort }: Socket) => ({
+  own: `${localAddress}:${localPort}>${remoteAddress}:${remotePort}`,
+  peer: `${remoteAddress}:${remotePort}>${localAddress}:${localPort}`,
+});
 
 for (const channel of ['net.client.socket', 'net.server.socket'])
   subscribe(channel, (message) => {
     const { socket } = message as { socket: Socket };
     const add = () => {
-      const { localAddress, localPort, remoteAddress, remotePort } = socket;
-      const own = placeOf(localAddress, localPort);
-      const peer = placeOf(remoteAddress, remotePort);
-      sockets.set(`${own}>${peer}`, {
-        socket,
-        peer: `${peer}>${own}`,
-        isClient: channel === 'net.client.socket',
-      });
+      const { own } = endsOf(socket);
+      sockets.set(own, socket);
+      socket.once('close', () => sockets.delete(own));
     };
     if (socket.connecting) socket.once('connect', add);
     else add();
   });
 
-/** What was under way from a socket when its peer was waited for in vain. */
-const given = new WeakMap<Socket, string>();
+/** Bytes that were under way to a socket when they were waited for in vain. */
+const given = new WeakMap<Socket, number>();
 
-/** Whether the end of the other side has arrived. */
-const hasEnded = (socket: Socket) =>
-  socket.destroyed || Reflect.get(Reflect.get(socket, '_readableState'), 'ended') === true;
-
-/** What a socket has sent and its peer has not seen: its connection, bytes, its end. Undefined if there is nothing. */
-function unseen({ socket, peer, isClient }: End): string | undefined {
-  const other = sockets.get(peer)?.socket;
-  if (other === undefined) return isClient && !socket.destroyed ? 'connection' : undefined;
-  if (other.destroyed) return undefined;
-  const bytes = socket.destroyed ? 0 : socket.bytesWritten - other.bytesRead;
-  if (bytes > 0) return `${bytes} bytes`;
-  return (socket.destroyed || socket.writableFinished) && !hasEnded(other) ? 'end' : undefined;
-}
-
-/** Waits for what a socket has sent until its peer, if that is in this process, has seen it: the kernel of a busy machine takes its time. */
-async function allSeen(own: string, end: End): Promise<void> {
-  // Each look lets the event loop read: on a busy machine time alone does not.
-  for (let look = 0; look < mostLooks; look += 1) {
-    const what = unseen(end);
-    if (what === undefined) break;
-    if (what === given.get(end.socket)) return;
-    if (look === mostLooks - 1) given.set(end.socket, what);
-    await sleep(1);
-  }
-  const other = sockets.get(end.peer)?.socket;
-  if (end.socket.destroyed && other?.destroyed !== false) sockets.delete(own);
-}
-
-/** Calls of Web Crypto, which verifies tokens in other threads. Node does not count them among what is under way. */
-let ciphering = 0;
-
-for (const name of ['sign', 'verify', 'importKey', 'digest'] as const) {
-  const own = crypto.subtle[name] as (...given: unknown[]) => Promise<unknown>;
-  const counted = async (...args: unknown[]) => {
-    ciphering += 1;
-    try {
-      return await own.apply(crypto.subtle, args);
-    } finally {
-      ciphering -= 1;
-    }
-  };
-  Object.defineProperty(crypto.subtle, name, { value: counted, configurable: true, writable: true });
+/** Waits for what a socket has written until its peer, if that is in this process, has read it: the kernel of a busy machine takes its time. */
+async function allRead(socket: Socket): Promise<void> {
+  const peer = sockets.get(endsOf(socket).peer);
+  if (peer === undefined) return;
+  const unread = () => (peer.destroyed || socket.destroyed ? 0 : socket.bytesWritten - peer.bytesRead);
+  if (unread() <= 0 || unread() === given.get(peer)) return;
+  const until = performance.now() + longestUnreadMs;
+  while (unread() > 0 && performance.now() < until) await sleep(1);
+  given.set(peer, unread());
 }
 
 /** Requests to the system that are under way: while there are any, time stands still. */
 function isBusy(): boolean {
-  if (ciphering > 0) return true;
   return process
     .getActiveResourcesInfo()
     .some((name) => /^FSReq|GetAddrInfo|Connect|WriteWrap|Shutdown/.test(name));
