@@ -155,7 +155,8 @@ describe('inspect of a stereo WAV', () => {
 
     const { stdout } = await sandbox.runHere(['inspect', 'c/both.wav'], unicode);
     expect(stdout).toMatch(/^both +▒+/m);
-    expect(stdout).toMatch(/^events +y/m);
+    // Without a script a sound that stops the AI may be no turn.
+    expect(stdout).toMatch(/^events +\?y/m);
     expect(stdout).toMatch(/^yield +\d+ ms$/m);
     expect(stdout).not.toMatch(/summary|incomplete/);
     await sandbox.runHere(['inspect', 'c/both.wav', '--html', 'call.html']);
