@@ -26,7 +26,7 @@ const sharedGroups: readonly (readonly [title: string, ...groups: string[]])[] =
   ['Service', 'service'],
   ['Proxy', 'target'],
   ['Questions', 'asked', 'print'],
-  ['Limits', 'verdicts'],
+  ['Limits', 'expectations', 'verdicts'],
   ['Emulator', 'emulator'],
   ['Streams', 'streams'],
   ['Access', 'access'],

@@ -200,6 +200,7 @@ const eventSchemas: { [Type in RecordedType]: z.ZodObject<{ type: z.ZodLiteral<T
     source: z.string(),
     format: z.string(),
     durationMs: ms.optional(),
+    pace: z.union([z.number(), z.literal('max')]).optional(),
   }),
   state: z.object({
     t,

@@ -46,7 +46,7 @@ export const expectationSettings = {
     flag: '--expect-clean [HOW]',
     preset: 'findings',
     parse: parseChoice(['findings', 'strict']),
-    help: 'fail on findings in the format or the sound of the AI audio; strict: on remarks too',
+    help: 'fail on findings in the AI audio; strict: on remarks too',
   }),
   expectEvent: define({
     commands: ['stream'],

@@ -99,7 +99,7 @@ export const loadSettings = {
     flag: '--threshold <THRESHOLD>',
     parse: parseThreshold,
     repeatable: true,
-    help: 'exit 1 unless it holds, such as first-audio:p95<800ms, failed<1% or, with --expect-clean, unclean<1% (repeatable)',
+    help: 'exit 1 unless it holds, such as first-audio:p95<800ms, failed<1% or unclean<1% (repeatable)',
   }),
   abortOn: define({
     commands: ['load'],
