@@ -28,7 +28,7 @@ export class EchoCheck {
   private readonly user = new Track();
   private readonly service = new Track();
   private nextAt = 0;
-  private lastLag = -1;
+  private lastLag = Number.NEGATIVE_INFINITY;
 
   /** Takes what the user says. */
   said(pcm: Buffer, nowMs: number): void {
@@ -41,6 +41,12 @@ export class EchoCheck {
     if (this.service.end < this.nextAt + windowSamples) return undefined;
     this.nextAt = this.service.end;
     return this.compare(this.service.end - windowSamples);
+  }
+
+  /** The service drops what was not heard yet: what comes next is heard from now on. */
+  interrupted(nowMs: number): void {
+    this.service.cut(Math.max(0, Math.round(nowMs * perMs)));
+    this.nextAt = Math.min(this.nextAt, this.service.end);
   }
 
   /** Compares the window of the service that begins here. */
@@ -63,7 +69,7 @@ export class EchoCheck {
   }
 
   private differ(): undefined {
-    this.lastLag = -1;
+    this.lastLag = Number.NEGATIVE_INFINITY;
     return undefined;
   }
 }
@@ -113,6 +119,12 @@ class Track {
       this.sum = 0;
       this.count = 0;
     }
+  }
+
+  /** Takes back what lies beyond this place; what was forgotten for it is silence. */
+  cut(to: number): void {
+    for (let place = to; place < Math.min(this.end, to + kept); place += 1) this.samples[place % kept] = 0;
+    this.end = Math.min(this.end, to);
   }
 
   /** RMS of so many samples. */
