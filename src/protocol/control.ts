@@ -135,6 +135,7 @@ export const stateSchema = z.object({
       }),
       findings: z.array(z.string()).describe('What is wrong with what the device sends'),
       remarks: z.array(z.string()).describe('The same in words'),
+      advice: z.string().optional().describe('What to do about the first remark'),
     }),
   ),
   tokens: z

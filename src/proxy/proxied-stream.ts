@@ -161,7 +161,9 @@ export class ProxiedStream implements ControlledStream {
       device: {
         verdict() {
           const verdict = lanes.device.check.verdict();
-          return { ...verdict, remarks: [...judge.heldAgainst(id), ...verdict.remarks] };
+          const held = judge.heldAgainst(id);
+          const { advice: _, ...rest } = verdict;
+          return held.length === 0 ? verdict : { ...rest, remarks: [...held, ...verdict.remarks] };
         },
       },
       levels: () => ({

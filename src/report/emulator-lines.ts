@@ -86,11 +86,11 @@ function describe(event: EmulatorEvent): SaidWords {
         'device',
         event.isDoubtful ? 'remark' : 'finding',
         escapeText(event.remark),
-        adviceIn(event.remark),
+        adviceOf(event),
       );
     case 'device-verdict':
     case 'service-verdict':
-      return say('device', 'pace', escapeText(verdictText(event)), adviceIn(event.remarks[0]));
+      return say('device', 'pace', escapeText(verdictText(event)), adviceOf(event));
     case 'stream-closed':
       return say('self', 'closed', closedText(event), closedAdvice(event));
     case 'control':
@@ -143,10 +143,7 @@ function refusalAdvice({ cause, message, why }: EmulatorEvent & { type: 'request
   return cause === 'rateLimited' ? 'wait for Retry-After' : escapeText(why ?? message);
 }
 
-/** What a remark says to do: `send 16-bit mono` of `this looks like stereo: send 16-bit mono (0.20 s)`. */
-function adviceIn(remark = ''): string | undefined {
-  const figures = remark.lastIndexOf(' (');
-  const [, advice] = (figures < 0 ? remark : remark.slice(0, figures)).split(': ');
+function adviceOf({ advice }: { advice?: string }): string | undefined {
   return advice === undefined ? undefined : escapeText(advice);
 }
 

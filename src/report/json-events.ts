@@ -414,7 +414,7 @@ function voiceFinding(side: string) {
       finding: 'string: its kind',
       remark: 'string: in words',
       'isDoubtful?': 'boolean: there is another explanation',
-      'advice?': 'string: what to do, where it depends on what was found',
+      'advice?': 'string: what to do',
       'atMs?': 'number: where it is in the audio; missing if it is about all of it',
       'lengthMs?': 'number: how long it is',
       'agoMs?': 'number: how long ago it was heard; below 0 it is still to be played',
@@ -432,6 +432,7 @@ function voiceVerdict(side: string) {
       pace: 'object: measured',
       findings: 'list: kinds',
       remarks: 'list: the same in words; empty if all is well',
+      'advice?': 'string: what to do about the first remark',
     },
   } as const;
 }
@@ -551,6 +552,7 @@ const loadEvents: DescribedEvents<
       seed: 'number: of random arrivals',
       startAt: 'number: milliseconds since the epoch',
       cost: 'object: sessions, devices, tokens and audio',
+      'clean?': 'string: how clean the AI audio has to be',
     },
   },
   progress: {

@@ -1,5 +1,4 @@
 import { Box, Text } from 'ink';
-import { findingAdvice, type VoiceFinding } from '../audio/verdict/voice-findings.ts';
 import { escapeText } from '../kernel/escape.ts';
 import type { EmulatorState } from '../protocol/control.ts';
 import { counterTexts, type ServeCounters } from '../report/serve-counters.ts';
@@ -329,10 +328,8 @@ function StreamLine({ state, model, width, isMarked }: StreamLineProps) {
 
 /** The first remark about a device, or what to do about it where that does not fit; empty without one. */
 function remarkText(
-  { remarks: [remark = ''], findings: [finding] }: EmulatorState['streams'][number],
+  { remarks: [remark = ''], advice }: EmulatorState['streams'][number],
   cells: number,
 ): string {
-  if (widthOf(remark) <= cells) return remark;
-  const advice = finding === undefined ? undefined : findingAdvice(finding as VoiceFinding);
-  return advice ?? remark;
+  return widthOf(remark) <= cells ? remark : (advice ?? remark);
 }

@@ -59,6 +59,7 @@ const mistakes: [remedy: string, event: object][] = [
       ...{ type: 'device-finding', stream: 1, device: 'kitchen-1', finding: 'half-empty' },
       remark:
         'every other sample is zero, as in 32-bit samples or stereo with a silent channel: send 16-bit mono',
+      advice: 'send 16-bit mono',
     },
   ],
   [
@@ -98,6 +99,7 @@ describe.each(widths)('at %i columns', (columns) => {
                 ...stream,
                 findings: ['half-empty'],
                 remarks: ['every other sample is zero, as in 32-bit samples: send 16-bit mono'],
+                advice: 'send 16-bit mono',
               })),
             },
           },

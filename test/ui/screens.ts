@@ -199,6 +199,7 @@ export function emulatorState(sessions = 3): EmulatorState {
       pace: { timesRealTime: 1, meanJitterMs: 1, longestGapMs: 25, burstMessages: 0 },
       findings: index === 1 ? ['stereo'] : [],
       remarks: index === 1 ? ['this looks like stereo: send one channel'] : [],
+      ...(index === 1 ? { advice: 'send one channel' } : {}),
     })),
     tokens: [],
     faults: [{ id: 1, name: 'drop', struck: 4, probability: 0.1 }],
@@ -249,6 +250,7 @@ export function serveNews(sessions = 3): ServeNews[] {
       device: 'hall',
       finding: 'stereo',
       remark: 'this looks like stereo: send one channel',
+      advice: 'send one channel',
     },
   ];
   const tokenUrl = 'http://127.0.0.1:8787/api/websocket-voice/token';

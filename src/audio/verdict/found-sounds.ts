@@ -13,7 +13,7 @@ export interface FoundInVoice {
   /** How long ago it was heard when it was found; below 0 it is still to be played. Missing if it is about all of it. */
   agoMs?: number;
   figure?: { value: number; unit: string };
-  /** What to do, where it depends on what was found. Default: the advice of the finding. */
+  /** What to do. Default: the advice of the finding. */
   advice?: string;
 }
 
@@ -75,7 +75,7 @@ export class FoundSounds {
       known.more += 1;
       if (isNews) known.kept[mostKept - 1] = one;
     }
-    return isNews ? [one] : [];
+    return isNews ? [advised(one)] : [];
   }
 
   /** Whether it is heard only because of something else. What is certain needs a cause that is certain. */
@@ -109,9 +109,15 @@ function judgementOf(one: FoundInVoice, side: SpeakingSide, times: number): Voic
     atMs: one.atMs ?? null,
     lengthMs: one.lengthMs ?? null,
     figure: one.figure ?? null,
-    advice: one.advice ?? findingAdvice(one.finding) ?? null,
+    advice: advised(one).advice ?? null,
     times,
   };
+}
+
+/** What was found, with what to do about it, if anything is known. */
+export function advised<One extends { finding: VoiceFinding; advice?: string }>(one: One): One {
+  const advice = one.advice ?? findingAdvice(one.finding);
+  return advice === undefined ? one : { ...one, advice };
 }
 
 /** Adds a place; those that are near each other become one. */

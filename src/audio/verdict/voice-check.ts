@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { bytesForMs, bytesPerSample, msForBytes } from '../../protocol/audio-format.ts';
 import { LatestLevel } from '../latest-level.ts';
 import { EchoCheck } from './echo-check.ts';
-import { type FoundInVoice, FoundSounds, type VoiceJudgement } from './found-sounds.ts';
+import { advised, type FoundInVoice, FoundSounds, type VoiceJudgement } from './found-sounds.ts';
 import type { HeardSound } from './heard.ts';
 import { HeardAt } from './heard-at.ts';
 import {
@@ -34,6 +34,8 @@ export interface VoiceVerdict {
   findings: VoiceFinding[];
   /** The same in words, most useful first; empty if all is well. */
   remarks: string[];
+  /** What to do about the first. */
+  advice?: string;
 }
 
 export interface VoiceCheckOptions {
@@ -161,7 +163,9 @@ export class VoiceCheck {
   /** The service drops what was not heard yet. */
   interrupted(): void {
     this.stopped();
-    this.heardAt.interrupted(this.options.clock.now());
+    const now = this.options.clock.now();
+    this.heardAt.interrupted(now);
+    this.echo?.interrupted(now);
   }
 
   /** Takes what the other side says: it may come back. */
@@ -422,7 +426,10 @@ export class VoiceCheck {
     found: readonly VoiceJudgement[],
   ): VoiceVerdict {
     const { timesRealTime, meanJitterMs, longestGapMs, burstMessages } = measure;
+    const [ofPace] = judged;
+    const advice = found[0] === undefined ? ofPace && advised(ofPace).advice : found[0].advice;
     return {
+      ...(advice === undefined || advice === null ? {} : { advice }),
       pace: { timesRealTime, meanJitterMs, longestGapMs, burstMessages },
       findings: [...found.map(({ kind }) => kind), ...judged.map(({ finding }) => finding)],
       remarks: [...found.map(({ text }) => text), ...judged.map(({ remark }) => remark)],

@@ -301,7 +301,7 @@ describe('the voice of a service', () => {
   ])('at %d samples a second in real time is certain', (rate, format, why) => {
     const remark = `the service’s audio is ${format}: ${why}`;
     expect(hear(speechAt(rate), { every: 320_000 / rate }).found).toEqual([
-      { finding: 'wrong-rate', remark },
+      { finding: 'wrong-rate', remark, advice: 'send 16 kHz mono in real time' },
     ]);
   });
 
