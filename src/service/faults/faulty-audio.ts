@@ -37,8 +37,8 @@ const maxHeldBytes = 1024 * 1024;
 /** A reply begins after so much time without audio. */
 const replyPauseMs = 500;
 
-/** Audio that left within this time is still heard. */
-const speakingMs = 60;
+/** A message that is no later than this after the one before has been played goes on with it. */
+const lateMs = 40;
 
 interface Held {
   pcm: Buffer;
@@ -53,6 +53,8 @@ export function createFaultyAudio(options: FaultyAudioOptions): FaultyAudio {
   let lastDueAt = 0;
   let timer: ClockTimer | undefined;
   let lastSentAt = Number.NEGATIVE_INFINITY;
+  /** When the last message will have been played, if it is played as it leaves. */
+  let playedAt = Number.NEGATIVE_INFINITY;
   /** The last sample of the message before; undefined where a reply begins. */
   let before: number | undefined;
   /** The faults that have struck the reply. */
@@ -61,7 +63,7 @@ export function createFaultyAudio(options: FaultyAudioOptions): FaultyAudio {
   const echo = createUserEcho({
     clock,
     out,
-    isSpeaking: () => clock.now() - lastSentAt < speakingMs,
+    isSpeaking: () => clock.now() < playedAt + lateMs,
   });
 
   /** The faults of the reply, which strike when it begins, until they are cleared. */
@@ -119,6 +121,7 @@ export function createFaultyAudio(options: FaultyAudioOptions): FaultyAudio {
     send(sent) {
       const pcm = spoilReply(sent);
       lastSentAt = clock.now();
+      playedAt = lastSentAt + msForBytes(sent.length);
       const previous = before;
       before = lastSample(pcm) ?? before;
       if (pcm.length === 0 && sent.length > 0) return;

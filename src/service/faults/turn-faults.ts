@@ -44,7 +44,7 @@ export function createTurnFaults(options: TurnFaultsOptions): TurnFaults {
   const { faults, about, clock, taker, shortestTurnMs } = options;
   let echo: EchoFault | undefined;
   let early: ClockTimer[] = [];
-  let answer: ClockTimer | undefined;
+  let answers: ClockTimer[] = [];
   /** The last reply, if it began while a fault could have it said again. */
   let lastReply: Buffer[] = [];
   let replyBytes = 0;
@@ -71,14 +71,16 @@ export function createTurnFaults(options: TurnFaultsOptions): TurnFaults {
   };
   /** Answers a sound that is no turn, unless something has happened since. */
   const answerSound = (agoMs: number) => {
-    const [fault] = active('answers-noise');
-    if (fault === undefined) return;
     const soundsThen = sounds.count;
-    answer?.cancel();
-    answer = clock.after(Math.max(0, fault.delay - agoMs), () => {
-      const isAlone = sounds.count === soundsThen && soundsThen - countAtReply === 1;
-      if (!isAlone || lastReply.length === 0 || faults.strike('sound', about).length === 0) return;
-      taker?.say(Buffer.concat(lastReply));
+    for (const timer of answers) timer.cancel();
+    answers = active('answers-noise').map((fault) => {
+      const only = (other: unknown) => other === fault;
+      return clock.after(Math.max(0, fault.delay - agoMs), () => {
+        const isAlone = sounds.count === soundsThen && soundsThen - countAtReply === 1;
+        if (!isAlone || lastReply.length === 0 || faults.strike('sound', about, { only }).length === 0)
+          return;
+        taker?.say(Buffer.concat(lastReply));
+      });
     });
   };
   const sounds = createUserSounds({
@@ -114,7 +116,7 @@ export function createTurnFaults(options: TurnFaultsOptions): TurnFaults {
     },
     close() {
       cancelEarly();
-      answer?.cancel();
+      for (const timer of answers) timer.cancel();
     },
   };
 }

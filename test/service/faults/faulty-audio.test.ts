@@ -171,6 +171,16 @@ describe('a fault of a reply that is cleared', () => {
     // What was on its way still comes.
     expect(left.length - before).toBeLessThan(10);
   });
+
+  test('mixes the words of the user into a reply, also where its messages are long', () => {
+    const { audio, left, clock } = converse(['user-echo']);
+    for (let ms = 0; ms < 3_000; ms += 20) {
+      if (ms % 200 === 0) audio.send(speech(200));
+      audio.hear(speech(20));
+      clock.advance(20);
+    }
+    expect(left).toHaveLength(15);
+  });
 });
 
 describe('early-reply', () => {
@@ -281,6 +291,16 @@ describe('answers-noise', () => {
     ai(100);
     user(...cough);
     expect(said).toEqual([speech(100)]);
+  });
+
+  test('waits as long as the fault that fits this stream says', () => {
+    const { said, strikes, user, ai } = converse(
+      ['answers-noise:stream=7,delay=9s', 'answers-noise:stream=1,delay=1s'],
+      options,
+    );
+    ai(600);
+    user(...cough);
+    expect({ said, strikes }).toEqual({ said: [speech(600)], strikes: ['answers-noise'] });
   });
 
   test('has nothing to say until a reply begins after it was added', () => {
