@@ -6,6 +6,7 @@ import { judgeResult } from '../../runs/load/summary.ts';
 import { openBaseline } from '../compare/baseline.ts';
 import { type MakeReport, reportRun } from '../run-reporter.ts';
 import { finishLoad, type LoadReportContext } from './finish.ts';
+import { thresholdsOf } from './order.ts';
 
 export async function run(context: LoadReportContext): Promise<number> {
   const { settings, args } = context;
@@ -20,6 +21,8 @@ async function merge(context: LoadReportContext, report: (make: MakeReport) => v
   const read = async (path: string) => readResult(await readText(path, { stdin: io.stdin, signal }), path);
   const [first, ...others] = await Promise.all(args.map(read));
   if (first === undefined) throw new VoicectlError('usage', 'There is no result to merge');
-  const judged = judgeResult(mergeResults([first, ...others]), settings.threshold, { isMerged: true });
+  const parts = mergeResults([first, ...others]);
+  const thresholds = thresholdsOf(settings.threshold, parts.facts.clean);
+  const judged = judgeResult(parts, thresholds, { isMerged: true });
   return finishLoad(context, judged, { report, judge });
 }

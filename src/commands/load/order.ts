@@ -4,6 +4,7 @@ import { isLoopback, type Target } from '../../config/target.ts';
 import { parseThreshold, type Threshold } from '../../config/threshold.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { LoadOrder } from '../../runs/load/plan.ts';
+import type { Cleanness } from '../../session/expectations.ts';
 import type { CommandContext } from '../command.ts';
 
 export type LoadCommandContext = CommandContext<OptionOf<'load'>>;
@@ -47,19 +48,17 @@ export function readOrder(
 }
 
 /**
- * All limits of a run. `--expect-clean` is one, unless another says how many sessions may be unclean. Throws `usage` for
- * that one without `--expect-clean`: nobody listens.
+ * All limits of a run. That its voices are judged is one, unless another says how many sessions may be unclean. Throws
+ * `usage` for that one where nobody listened.
  */
-export function thresholdsOf({
-  threshold,
-  abortOn,
-  expectClean,
-}: LoadCommandContext['settings']): readonly Threshold[] {
-  const all = [...threshold, ...abortOn];
-  const unclean = all.find(({ metric }) => metric === 'unclean');
-  if (unclean !== undefined && expectClean === undefined)
-    throw new VoicectlError('usage', `"${unclean.text}" needs --expect-clean`);
-  return expectClean === undefined || unclean !== undefined ? all : [...all, parseThreshold('unclean<=0')];
+export function thresholdsOf(
+  given: readonly Threshold[],
+  clean: Cleanness | undefined,
+): readonly Threshold[] {
+  const unclean = given.find(({ metric }) => metric === 'unclean');
+  if (unclean !== undefined && clean === undefined)
+    throw new VoicectlError('usage', `"${unclean.text}" needs a run with --expect-clean`);
+  return clean === undefined || unclean !== undefined ? given : [...given, parseThreshold('unclean<=0')];
 }
 
 function readArrival(

@@ -42,7 +42,7 @@ async function load(context: LoadCommandContext, report: (make: MakeReport) => v
   const pcm = await loadPcm(settings.file ?? defaultSound, { signal });
   const target = await openTarget(context);
   const order = readOrder(context, { clipMs: clipMs(pcm), startAt });
-  const thresholds = thresholdsOf(settings);
+  const thresholds = thresholdsOf([...settings.threshold, ...settings.abortOn], order.clean);
   const { cost } = planLoad(order);
   const facts: LoadFacts = {
     version,
@@ -52,6 +52,7 @@ async function load(context: LoadCommandContext, report: (make: MakeReport) => v
     seed: order.seed,
     startAt,
     cost,
+    ...(order.clean === undefined ? {} : { clean: order.clean }),
   };
   await showPlan(context, facts);
   if (settings.dryRun) return 0;

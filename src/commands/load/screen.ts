@@ -12,11 +12,11 @@ import type { LoadView } from './view.ts';
 /** A run in full screen: sessions, percentiles and their course. The table follows when the screen has closed. */
 export function createLoadScreen(
   context: LoadCommandContext,
-  { target, task, arrival, cost }: LoadFacts,
+  { target, task, arrival, cost, clean }: LoadFacts,
   device: TerminalDevice,
 ): LoadView {
   const { io, settings, signal } = context;
-  const thresholds = thresholdsOf(settings);
+  const thresholds = thresholdsOf([...settings.threshold, ...settings.abortOn], clean);
   const screen = openRunScreen<LoadNews>(context, {
     device,
     screen: 'load',

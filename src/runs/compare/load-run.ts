@@ -8,7 +8,7 @@ import type { RunSet } from './run-set.ts';
 /** The one run of a result of `load`. `isWhole`: a shard that is missing makes it not valid. */
 export function runOfLoad(result: LoadResult, name: string, { isWhole = true } = {}): RunSet {
   const { facts, shards, counts, metrics, stopped } = result;
-  const { task, arrival, cost, startAt, target } = facts;
+  const { task, arrival, cost, startAt, target, clean } = facts;
   const { sessions, audioMinutes, longestMs, arrivalsMs } = cost;
   const figures = Object.entries(metrics).flatMap(([metric, encoded]) => {
     const times = { finished: createTimes(encoded.finished), unfinished: createTimes(encoded.unfinished) };
@@ -32,6 +32,7 @@ export function runOfLoad(result: LoadResult, name: string, { isWhole = true } =
       ['task', task],
       ['arrival', arrival],
       ['sessions', sessions],
+      ...(clean === undefined ? [] : ([['judged voices', clean]] as const)),
       // When all are open depends on the seed of the arrivals.
       ...(task === 'storm'
         ? []

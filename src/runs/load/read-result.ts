@@ -81,6 +81,7 @@ const resultSchema = z.object({
       arrivalsMs: number,
       longestMs: number,
     }),
+    clean: z.enum(['findings', 'strict']).optional(),
   }),
   shards: z
     .object({ has: listOf(z.int().min(1), mostShards), of: z.int().min(1).max(mostShards) })

@@ -1,6 +1,7 @@
 import { type LoadMetric, loadMetricNames } from '../../config/threshold.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { FailureKind } from '../../kernel/failure-kind.ts';
+import type { Cleanness } from '../../session/expectations.ts';
 import { createTimes, type EncodedTimes, mostTimes, type Times } from './histogram.ts';
 import type { LoadCost } from './plan.ts';
 import { createSeries, type Series, type SeriesSecond } from './series.ts';
@@ -16,6 +17,8 @@ export interface LoadFacts {
   /** Milliseconds since the epoch: the planned start. */
   startAt: number;
   cost: LoadCost;
+  /** Set if the voices were judged: what fails a session. */
+  clean?: Cleanness | undefined;
 }
 
 /** One process that made load. */

@@ -68,7 +68,7 @@ describe('with --expect-clean', () => {
   });
 
   test.each([
-    [['--threshold', 'unclean<1%'], '"unclean<1%" needs --expect-clean'],
+    [['--threshold', 'unclean<1%'], '"unclean<1%" needs a run with --expect-clean'],
     [['--expect-clean', '--task', 'tokens'], '--expect-clean needs --task talk, barge-in, listen'],
   ])('%s is refused: nobody would listen', async (flags, message) => {
     const { code, stderr } = await load(['--sessions', '1', ...flags]);
@@ -430,6 +430,21 @@ describe('shards that start at the same time', () => {
     const { code, stderr } = await runShards([2]);
     expect(stderr).toContain('shard 1 of 2 is missing');
     expect(code).toBe(9);
+  });
+
+  test('know whether their voices were judged', async () => {
+    await runShards([1, 2]);
+    const merge = ['load', 'merge', sandbox.path('1.json'), sandbox.path('2.json')];
+    expect(await runInProcess([...merge, '--threshold', 'unclean<1%'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('"unclean<1%" needs a run with --expect-clean'),
+    });
+    const judged = ['1.json', '2.json'].map((name) =>
+      sandbox.write(name, sandbox.read(name).replace('"facts":{', '"facts":{"clean":"findings",')),
+    );
+    const { code, stdout } = await runInProcess(['load', 'merge', ...judged]);
+    expect(stdout).toContain('pass     unclean<=0: 0');
+    expect(code).toBe(0);
   });
 
   test('are refused with 2 if one was changed by somebody, and nothing of it reaches the terminal', async () => {
