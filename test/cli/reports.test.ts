@@ -166,6 +166,8 @@ describe('--html FILE that cannot be written', () => {
     const passed = await sandbox.runHere([...check, ...html]);
     expect(passed).toMatchObject({ code: 8, stderr: expect.stringContaining(cannot) });
     expect(passed.stdout).toMatch(/1 pass/);
+    const { stdout } = await sandbox.runHere([...check, ...html, '--json']);
+    expect(only(jsonLines(stdout), 'summary')).toMatchObject({ exitCode: 8 });
   });
 });
 

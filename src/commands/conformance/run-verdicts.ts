@@ -83,26 +83,24 @@ export function runVerdicts<Judged, Result extends VerdictResult>(
       const view = await openView(context, about, run);
       try {
         const result = await run.hold(view.follower, view.signal);
-        const compared = await judge?.(() => runSetOf(run, result), {
-          hasFailed: result.exitCode !== 0 || result.stopped !== undefined,
-        });
+        const isBad = result.exitCode !== 0 || result.stopped !== undefined;
+        const compared = await judge?.(() => runSetOf(run, result), { hasFailed: isBad });
         report(async () => {
           const found = await run.report(result, startedAt);
           return compared?.reported(found) ?? found;
         });
-        const hasFailed =
-          result.exitCode !== 0 || result.stopped !== undefined || compared?.error !== undefined;
+        const hasFailed = isBad || compared?.error !== undefined;
         const { html } = run;
         const unwritten =
           html &&
           (await writeRunFile(context, { path: html.path, hasFailed }, () =>
             html.make(result, startedAt, compared?.page),
           ));
-        await view.finish(result, compared?.text ?? '');
-        if (unwritten !== undefined) throw unwritten;
-        const exitCode = await exitCodeOf(context, result);
-        if (exitCode === 0 && compared?.error !== undefined) throw compared.error;
-        return exitCode;
+        // What the run itself comes to is graver than what was made of it.
+        const after = isBad ? undefined : (compared?.error ?? unwritten);
+        await view.finish({ ...result, exitCode: after?.exitCode ?? result.exitCode }, compared?.text ?? '');
+        if (after !== undefined) throw after;
+        return await exitCodeOf(context, result);
       } finally {
         await view.close();
       }
