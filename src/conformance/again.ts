@@ -1,4 +1,4 @@
-import { exitCodes, VoicectlError } from '../kernel/errors.ts';
+import { VoicectlError } from '../kernel/errors.ts';
 import { didYouMean } from '../protocol/suggestion.ts';
 import { serviceRules } from '../rules/catalogue.ts';
 import type { Rule, Seen } from '../rules/rule.ts';
@@ -35,6 +35,8 @@ export interface AgainResult {
   leftOut: ReadonlyMap<string, string>;
   spent: Cost;
   stopped: VoicectlError | undefined;
+  /** Why what was named was not asked, if it was not. */
+  notAsked: VoicectlError | undefined;
   exitCode: number;
   elapsedMs: number;
 }
@@ -110,15 +112,20 @@ export async function askAgain(
       ...{ rule, finding, expected: expected?.get(rule.id) },
       evidence: held.seen.filter(({ id }) => finding.evidence.includes(id)),
     };
-  const isWhole = !again.steps.some((id) => held.leftOut.has(id));
-  const mostRequests = options.maxRequests ?? Number.POSITIVE_INFINITY;
-  // What was named was not asked: for lack of requests, or because of an answer.
-  const notAsked = totalOf(plan.cost) > mostRequests ? exitCodes.usage : exitCodes['expectation-failed'];
+  const needed = totalOf(plan.cost);
+  const isShort = needed > (options.maxRequests ?? Number.POSITIVE_INFINITY);
+  const [why] = again.steps.flatMap((id) => held.leftOut.get(id) ?? []);
+  const notAsked =
+    why === undefined
+      ? undefined
+      : new VoicectlError(isShort ? 'usage' : 'expectation-failed', `${again.id} was not asked: ${why}`, {
+          ...(isShort ? { hint: `It needs --max-requests ${needed}.` } : {}),
+        });
   return {
     exchanges: held.seen.map((seen) => ({ seen, step: stepOf(seen, plan.steps) })),
     judged,
-    ...{ leftOut: held.leftOut, spent, stopped },
-    exitCode: exitCodeOf(judged === undefined ? [] : [judged], stopped, strict) || (isWhole ? 0 : notAsked),
+    ...{ leftOut: held.leftOut, spent, stopped, notAsked },
+    exitCode: exitCodeOf(judged === undefined ? [] : [judged], stopped, strict) || (notAsked?.exitCode ?? 0),
     elapsedMs: clock.now() - startedAt,
   };
 }

@@ -416,13 +416,23 @@ describe('--again', () => {
   test('says what was not asked, and exits with 2 if --max-requests was too low', async () => {
     const { code, stdout, arrived } = await again('S1', ['--max-requests', '1', '--json']);
     expect([code, arrived.length]).toEqual([2, 1]);
-    expect(JSON.parse(stdout.trim().split('\n').at(-1) ?? '')).toMatchObject({
-      ...{ type: 'summary', exitCode: 2 },
-      leftOut: [{ step: 'S1', why: 'the request budget is used up' }],
-    });
+    expect(
+      stdout
+        .trim()
+        .split('\n')
+        .slice(-2)
+        .map((line) => JSON.parse(line)),
+    ).toMatchObject([
+      {
+        ...{ type: 'summary', exitCode: 2 },
+        leftOut: [{ step: 'S1', why: 'the request budget is used up' }],
+      },
+      { type: 'error', code: 'usage', message: 'S1 was not asked: the request budget is used up' },
+    ]);
     const plain = await again('R34', ['--max-requests', '1']);
     expect(plain.code).toBe(2);
     expect(plain.stdout).toContain('S1  not asked: the request budget is used up');
+    expect(plain.stderr).toMatch(/^voicectl: R34 was not asked: .*\n {2}It needs --max-requests \d+\.\n$/m);
   });
 
   test('exits with 1 if an answer left nothing to ask with', async () => {

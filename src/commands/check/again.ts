@@ -27,7 +27,7 @@ export async function runAgain(
     const follow = followSteps(planAgain(again, scope), { ...context, show: progress.show });
     const result = await askAgain(again, { ...options, ...given, ...follow, signal });
     progress.clear();
-    const { exchanges, judged, stopped, exitCode } = result;
+    const { exchanges, judged, stopped, notAsked, exitCode } = result;
     if (json) {
       const verdicts = countVerdicts(judged === undefined ? [] : [judged]);
       const objects = [
@@ -42,6 +42,7 @@ export async function runAgain(
       await io.stdout.write(`${[...lines, spentLine(result)].join('\n')}\n`);
     }
     if (stopped !== undefined) throw stopped;
+    if (notAsked !== undefined && exitCode === notAsked.exitCode) throw notAsked;
     return exitCode;
   } finally {
     progress.clear();
