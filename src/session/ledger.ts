@@ -155,7 +155,12 @@ export function createLedger(
     }
   };
 
-  const dialogue = () => tracks?.judge(waitMs);
+  /** Judged once at the end: of a long session it takes a second. */
+  let judged: Dialogue | undefined;
+  const dialogue = () => {
+    judged ??= tracks?.judge(waitMs);
+    return judged;
+  };
   const measured = () => {
     const found = dialogue();
     return found === undefined ? {} : { dialogue: measureTurns(found.turns, found) };
@@ -181,6 +186,7 @@ export function createLedger(
         metrics.interrupted(at);
         voice?.interrupted(at);
         tracks?.interrupted(timeOf(at));
+        judged = undefined;
       }
       conversation?.message(message);
       countKind(kind ?? '(none)');
@@ -192,6 +198,7 @@ export function createLedger(
       const level = emitAudio('out', frame, at);
       voice?.sent(frame, level, at);
       tracks?.sent(frame, timeOf(at));
+      judged = undefined;
       emitFigures(at);
       conversation?.sent(frame);
     },
@@ -201,6 +208,7 @@ export function createLedger(
       metrics.received(pcm.length, level, at);
       voice?.received(pcm, level, at);
       tracks?.received(pcm, timeOf(at));
+      judged = undefined;
       conversation?.received(pcm, level);
       emitFigures(at);
     },
@@ -208,6 +216,7 @@ export function createLedger(
       const atMs = roundMs(Math.max(tracks?.sentMs ?? 0, timeOf(clock.now())));
       if (state === 'start') clipStartMs = atMs;
       else tracks?.said({ turn, isTurn, startMs: clipStartMs, endMs: atMs, holdMs });
+      judged = undefined;
       emit({ type: 'turn', turn, state, atMs, ...(isTurn ? {} : { holdMs }) });
     },
     closed({ at, by, code, reason }) {
@@ -223,19 +232,22 @@ export function createLedger(
       voice: voice?.summary() ?? { judgements: [], unjudged: 'nobody listened' },
       ...measured(),
     }),
-    summary: (failure, verdicts, underruns) => ({
-      device,
-      ok: failure === undefined,
-      elapsedMs: roundMs(clock.now() - startedAt),
-      ...facts,
-      ...metrics.snapshot(),
-      underruns,
-      ...(voice === undefined ? {} : { voice: voice.summary() }),
-      ...(tracks === undefined ? {} : { dialogue: tracks.judge(waitMs) }),
-      events: Object.fromEntries(counts),
-      ...(transcript.lines.length === 0 ? {} : { transcript: [...transcript.lines] }),
-      verdicts,
-      failure: failure === undefined ? null : describeFailure(failure),
-    }),
+    summary(failure, verdicts, underruns) {
+      const found = dialogue();
+      return {
+        device,
+        ok: failure === undefined,
+        elapsedMs: roundMs(clock.now() - startedAt),
+        ...facts,
+        ...metrics.snapshot(),
+        underruns,
+        ...(voice === undefined ? {} : { voice: voice.summary() }),
+        ...(found === undefined ? {} : { dialogue: found }),
+        events: Object.fromEntries(counts),
+        ...(transcript.lines.length === 0 ? {} : { transcript: [...transcript.lines] }),
+        verdicts,
+        failure: failure === undefined ? null : describeFailure(failure),
+      };
+    },
   };
 }
