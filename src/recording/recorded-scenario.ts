@@ -1,6 +1,7 @@
 import { Document, isScalar, parseDocument, Scalar, visit } from 'yaml';
 import { escapeText } from '../kernel/escape.ts';
 import { bytesForMs } from '../protocol/audio-format.ts';
+import { isSendableCloseCode } from '../protocol/close-codes.ts';
 import { isRecord } from '../protocol/error-body.ts';
 import { readServiceMessage } from '../protocol/messages.ts';
 import { parseJson } from '../protocol/parse-json.ts';
@@ -123,9 +124,7 @@ function messagesOf({ wire }: Recording, origin: number): { deeds: ServiceDeed[]
     if (t < origin) continue;
     if (line.type === 'close' && line.by === 'service') {
       const { code, reason } = line;
-      // A scenario closes with codes that a frame can have.
-      if (code >= 1000 && code !== 1005 && code !== 1006)
-        deeds.push({ t, endMs: t, act: { close: { code, reason } } });
+      if (isSendableCloseCode(code)) deeds.push({ t, endMs: t, act: { close: { code, reason } } });
       else deeds.push({ t, endMs: t, act: { fault: 'abnormal-close' } });
       continue;
     }
