@@ -1,8 +1,8 @@
 /**
  * @typedef {object} Platform
  * @property {string} node the package with its Node
- * @property {string} version of Node. 26 for Linux needs libatomic.so.1, which small systems do not have; for macOS the
- *   registry has no recent 24
+ * @property {string} version of Node. 26 for Linux needs libatomic.so.1, which small systems do not have; for macOS there
+ *   is no package of a recent 24
  * @property {string} file the program in that package
  * @property {readonly string[]} strip programs that can remove symbols from it, best first
  * @property {string} ran what was run of it, for docs/INSTALL.md
