@@ -11,7 +11,7 @@ import { type Speaker, speakersOfFixtures, speakersOfTools } from './voices-of-t
  */
 const isFull = process.env.HEARING === '1';
 const conversations = isFull ? 200 : 4;
-const firstSeed = isFull ? 1_001 : 1;
+const firstSeed = Number(process.env.FIRST_SEED ?? (isFull ? 1_001 : 1));
 
 interface Errors {
   response: number[];

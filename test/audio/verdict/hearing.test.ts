@@ -103,6 +103,8 @@ describe('each fault is named with its kind and no other', () => {
   test.each(soundFaults.map((one) => (isWhole ? one : { ...one, strengths: one.strengths.slice(-1) })))(
     '$kind',
     ({ kind, strengths, replies, isTurn }) => {
+      // Without its tools the table would be of fewer.
+      if (isWhole) expect(voices).toHaveLength(10);
       const rows = strengths.flatMap((fault) =>
         voices.map(({ name, pcm }) => {
           const clean = kindsOf(hearReply(pcm, { replies }));
