@@ -17,11 +17,12 @@ const alone = [
   'test/session/session-live.test.ts',
   'test/wire/client/voice-stream.test.ts',
 ];
+/** What is shipped, made as a release makes it and used without the clone: `npm run test:release`, and `.ci/run`. */
+const release = ['test/package.test.ts', 'test/release/executable.test.ts'];
 /** They take longest. Begun last, one of them would run alone at the end. The longest is first. */
 const long = [
   'test/chaos/floods.test.ts',
   'test/cli/live-audio.test.ts',
-  'test/release/executable.test.ts',
   'test/cli/ending.test.ts',
   'test/foreign/example-devices.test.ts',
   'test/page/live-page.test.ts',
@@ -69,12 +70,13 @@ export default defineConfig({
     projects: [
       // A new process and what it loads take longer than most files: the others share some.
       { extends: true, test: { name: 'own process', include: alone } },
+      { extends: true, test: { name: 'release', include: release } },
       {
         extends: true,
         test: {
           name: 'shared process',
           include: ['test/**/*.test.ts'],
-          exclude: alone,
+          exclude: [...alone, ...release],
           isolate: false,
           // The React that the program has: the one for developers takes longer.
           env: { NODE_ENV: 'production' },
