@@ -137,8 +137,10 @@ export class Span {
     const sums = this.sums;
     const ofEnds = this.longestLate / ticksPerMs / passedMs;
     const ofLine = (3 * (sums[lateSquares] as number)) / (ticksPerMs * passedMs) ** 2;
-    const line = (sums[audioAudio] as number) / (sums[audioTime] as number);
     const ends = msForBytes(this.sentBytes) / passedMs;
+    // Empty messages: there is no line.
+    if (ends === 0) return { times: 0, uncertainty: 0, isEven: true };
+    const line = (sums[audioAudio] as number) / (sums[audioTime] as number);
     const isEven = Math.abs(line / ends - 1) < evenWithin;
     return ofLine < ofEnds
       ? { times: line, uncertainty: ofLine, isEven }

@@ -52,6 +52,13 @@ describe('the pace of a device', () => {
     expect(check.report()).toMatchObject({ timesRealTime, meanJitterMs: Math.abs(everyMs - 20) });
   });
 
+  test('without any audio is 0', () => {
+    const check = new PaceCheck({ lostMs: 0 });
+    for (let now = 0; now <= 1_900; now += 1) check.push(0, now);
+    check.push(0, 2_000);
+    expect(check.report()).toMatchObject({ timesRealTime: 0, times: 0 });
+  });
+
   test('counts the audio of all messages but the last', () => {
     const check = new PaceCheck({ lostMs: 0 });
     check.push(32_000, 0);
