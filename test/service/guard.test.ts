@@ -5,6 +5,7 @@ import type { CreatePage, PageHost } from '../../src/service/control/page-handle
 import type { EmulatorEvent } from '../../src/service/events.ts';
 import type { Tap } from '../../src/wire/tap.ts';
 import { setUpEmulators } from '../helpers/emulators.ts';
+import { createManualClock } from '../helpers/manual-clock.ts';
 import { setUpProxies } from '../helpers/proxies.ts';
 import { openStream, type StreamClient } from '../helpers/stream-client.ts';
 
@@ -136,19 +137,20 @@ describe.each(kinds)('what an observer of the page throws at the %s', (kind) => 
 
 test('what a tap throws for a ping ends that stream, and the other ones are pinged', async () => {
   const pinged = new Set<number | undefined>();
-  let isBroken = false;
+  const clock = createManualClock();
   const service = await startEmulator({
-    pingEveryMs: 20,
+    clock,
+    pingEveryMs: 1_000,
     tap: (stream) => ({
       message({ opcode }) {
         if (opcode === 'ping') pinged.add(stream);
-        if (isBroken && opcode === 'ping' && stream === 1) broken();
+        if (opcode === 'ping' && stream === 1) broken();
       },
     }),
   });
   const [bad, good] = [await connect(service), await connect(service)];
   await Promise.all([bad.connected, good.connected]);
-  isBroken = true;
+  clock.advance(1_000);
   expect(await bad.closed).toMatchObject({ code: 1011 });
   expect(bugsOf(service)).toMatchObject([{ stream: 1 }]);
   await expect.poll(() => [...pinged]).toEqual([1, 2]);
