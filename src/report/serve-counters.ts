@@ -55,10 +55,17 @@ const nouns: readonly [counter: keyof ServeCounters, one: string, many?: string]
   ['findings', 'finding'],
 ];
 
-/** `41 tokens, 3 refused, …`: all counts above zero, and always tokens and streams. */
+/** All counts above zero, and always tokens and streams. */
+export function countersShown(counters: ServeCounters): { name: string; count: number }[] {
+  return nouns
+    .map(([counter, one, many = `${one}s`]) => {
+      const count = counters[counter];
+      return { name: count === 1 ? one : many, count };
+    })
+    .filter(({ count }, index) => count > 0 || index < 2);
+}
+
+/** `41 tokens, 3 refused, …` */
 export function counterTexts(counters: ServeCounters): string[] {
-  return nouns.flatMap(([counter, one, many = `${one}s`], index) => {
-    const count = counters[counter];
-    return count > 0 || index < 2 ? [`${count} ${count === 1 ? one : many}`] : [];
-  });
+  return countersShown(counters).map(({ name, count }) => `${count} ${name}`);
 }

@@ -1,9 +1,8 @@
 import { Text } from 'ink';
 import type { Band } from './bands.ts';
 import type { Browser, PromptPurpose } from './browser.ts';
-import { cutTo, steady, widthOf } from './cells.ts';
+import { cutTo, widthOf } from './cells.ts';
 import { shownRows } from './event-list.ts';
-import { toAscii } from './glyphs.ts';
 import { bindingsFor, filterExample, type KeyCommand } from './keys.ts';
 import { useGlyphs } from './theme.ts';
 
@@ -20,46 +19,45 @@ export function footBand(model: Browser, columns: number): Band {
 
 /** The last line: a prompt, a question, the last action, or the keys. */
 function Foot({ model, width }: { model: Browser; width: number }) {
-  const { ellipsis } = useGlyphs();
-  const { overlay, notice, start } = model;
-  const show = (text: string) => (start.ascii ? toAscii(text) : steady(text, width));
+  const { ellipsis, show } = useGlyphs();
+  const { overlay, notice } = model;
   if (overlay?.type === 'prompt') {
-    return <Prompt {...promptTexts[overlay.purpose]} typed={overlay.text} show={show} width={width} />;
+    return <Prompt {...promptTexts[overlay.purpose]} typed={overlay.text} width={width} />;
   }
   if (overlay?.type === 'choice' && overlay.filter !== '') {
     const keys = 'enter chooses, esc clears the filter';
-    return <Prompt label="filter" example="" keys={keys} typed={overlay.filter} show={show} width={width} />;
+    return <Prompt label="filter" example="" keys={keys} typed={overlay.filter} width={width} />;
   }
   if (overlay?.type === 'confirm') {
     return (
       <Text wrap="truncate">
-        <Text bold>{cutTo(show(overlay.question), width - 30, ellipsis)}</Text>{' '}
+        <Text bold>{cutTo(show(overlay.question, width), width - 30, ellipsis)}</Text>{' '}
         <Text dimColor>y or enter: yes, any other key: no</Text>
       </Text>
     );
   }
-  if (notice !== undefined) return <Text wrap="truncate">{cutTo(show(notice.text), width, ellipsis)}</Text>;
+  if (notice !== undefined)
+    return <Text wrap="truncate">{cutTo(show(notice.text, width), width, ellipsis)}</Text>;
   return <Hints model={model} width={width} />;
 }
 
 interface PromptProps extends PromptText {
   typed: string;
-  show: (text: string) => string;
   width: number;
 }
 
 /** What is typed, and as far as there is room: what to type, and which key confirms. */
-function Prompt({ label, example, keys, typed, show, width }: PromptProps) {
-  const { ellipsis } = useGlyphs();
+function Prompt({ label, example, keys, typed, width }: PromptProps) {
+  const { ellipsis, show } = useGlyphs();
   // Show the end of the text, where typing continues.
-  const text = [...show(typed.slice(-2 * width))].slice(-(width - label.length - 5)).join('');
+  const text = [...show(typed.slice(-2 * width), width)].slice(-(width - label.length - 5)).join('');
   const room = width - label.length - widthOf(text) - 6;
   const whole = `${keys}: ${example}`;
   const help = example !== '' && (typed === '' || widthOf(whole) <= room) ? whole : keys;
   return (
     <Text wrap="truncate">
       <Text bold>{label}:</Text> {text}
-      <Text inverse> </Text> <Text dimColor>{room < 12 ? '' : cutTo(show(help), room, ellipsis)}</Text>
+      <Text inverse> </Text> <Text dimColor>{room < 12 ? '' : cutTo(show(help, width), room, ellipsis)}</Text>
     </Text>
   );
 }

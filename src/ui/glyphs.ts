@@ -1,9 +1,12 @@
 import { dialogueSigns } from '../report/dialogue-lines.ts';
 import { originSigns } from '../report/event-words.ts';
+import { nearText, steady } from './cells.ts';
 import type { ScreenStart } from './port.ts';
 
 /** The characters that screens are drawn with. */
 export interface Glyphs {
+  /** Text in characters of the screen. Of text that is longer than `cells`, only the beginning. */
+  show(text: string, cells: number): string;
   ellipsis: string;
   rule: string;
   /** A bar: full, half full, empty, and its peak. */
@@ -38,6 +41,7 @@ export interface Glyphs {
 }
 
 const unicode: Glyphs = {
+  show: steady,
   ellipsis: '…',
   rule: '─',
   bar: '━',
@@ -66,6 +70,7 @@ const unicode: Glyphs = {
 };
 
 const ascii: Glyphs = {
+  show: (text, cells) => toAscii(nearText(text, cells)),
   ellipsis: '~',
   rule: '-',
   bar: '=',
@@ -119,7 +124,7 @@ interface Sign {
 }
 
 /** Text in ASCII, cell for cell where possible. */
-export function toAscii(text: string): string {
+function toAscii(text: string): string {
   return text
     .replaceAll('…', '~')
     .replaceAll('–', '-')

@@ -2,10 +2,10 @@ import { Box, Text } from 'ink';
 import type { ReactNode } from 'react';
 import { type Band, space } from './bands.ts';
 import { type Browser, type Overlay, shownItems } from './browser.ts';
-import { cutNameTo, cutTo, nearText, padTo, steady, widthOf } from './cells.ts';
+import { cutNameTo, cutTo, padTo, widthOf } from './cells.ts';
 import { Divider } from './components/Rule.tsx';
 import { heldCount, type Row, rowsInView, shownRows } from './event-list.ts';
-import { legendFor, toAscii } from './glyphs.ts';
+import { glyphsFor, legendFor } from './glyphs.ts';
 import { bindingsFor } from './keys.ts';
 import { colours, useGlyphs } from './theme.ts';
 
@@ -32,7 +32,7 @@ export function listBands(model: Browser, { title, width, lines, ...options }: L
   const note = options.note ?? listNote(model);
   const isServe = start.screen === 'serve';
   const drawEvent = (row: Row, isMarked: boolean) => (
-    <EventLine row={row} isMarked={isMarked} width={width} isAscii={start.ascii} hasWho={isServe} />
+    <EventLine row={row} isMarked={isMarked} width={width} hasWho={isServe} />
   );
   return [
     {
@@ -54,17 +54,15 @@ interface EventLineProps {
   row: Row;
   isMarked: boolean;
   width: number;
-  isAscii: boolean;
   /** Whether lines name stream and device. */
   hasWho: boolean;
 }
 
 /** An event in the list on one line: time, origin, subject and text. */
-function EventLine({ row, isMarked, width, isAscii, hasWho }: EventLineProps) {
+function EventLine({ row, isMarked, width, hasWho }: EventLineProps) {
   const glyphs = useGlyphs();
   const kindWidth = hasWho ? (width < 100 ? 10 : 23) : width < 70 ? 12 : width < 100 ? 18 : 23;
-  const show = (text: string, cells: number) =>
-    isAscii ? toAscii(nearText(text, cells)) : steady(text, cells);
+  const { show } = glyphs;
   const time = (row.t / 1000).toFixed(3).padStart(8);
   const whoWidth = hasWho ? (width < 70 ? 6 : width < 100 ? 20 : 28) : 0;
   const isMild = row.level === 'info';
@@ -126,9 +124,9 @@ function OverlayPanel({ model, width, lines }: ListPanelProps) {
     case 'help':
       return <HelpLines model={model} top={overlay.top} width={width} lines={lines} />;
     case 'choice':
-      return <ChoiceLines model={model} choice={overlay} width={width} lines={lines} />;
+      return <ChoiceLines choice={overlay} width={width} lines={lines} />;
     case 'detail':
-      return <DetailLines model={model} detail={overlay} width={width} lines={lines} />;
+      return <DetailLines detail={overlay} width={width} lines={lines} />;
     default:
       return null;
   }
@@ -140,7 +138,7 @@ const filterCells = 200;
 /** The number of events, and which ones are shown. */
 function listNote({ list, start }: Browser): string {
   const all = list.rows.length;
-  const filter = start.ascii ? toAscii(list.filter) : steady(list.filter, filterCells);
+  const filter = glyphsFor(start.ascii).show(list.filter, filterCells);
   const count =
     list.filter === '' ? String(all) : `${shownRows({ ...list }).length} of ${all} with ${filter}`;
   if (list.heldAfter !== undefined) return `${count}, paused, ${heldCount(list)} more`;
@@ -148,15 +146,13 @@ function listNote({ list, start }: Browser): string {
 }
 
 function DetailLines({
-  model,
   detail,
   width,
   lines,
-}: ListPanelProps & { detail: Overlay & { type: 'detail' } }) {
-  const { ellipsis } = useGlyphs();
+}: Omit<ListPanelProps, 'model'> & { detail: Overlay & { type: 'detail' } }) {
+  const glyphs = useGlyphs();
   const { title, top } = detail;
-  const show = (text: string) =>
-    cutTo(model.start.ascii ? toAscii(nearText(text, width)) : steady(text, width), width - 1, ellipsis);
+  const show = (text: string) => cutTo(glyphs.show(text, width), width - 1, glyphs.ellipsis);
   const shown = detail.lines.slice(top, top + lines);
   const note =
     detail.lines.length > lines ? `${top + 1} to ${top + shown.length} of ${detail.lines.length} lines` : '';
@@ -175,23 +171,22 @@ function DetailLines({
 }
 
 function ChoiceLines({
-  model,
   choice,
   width,
   lines,
-}: ListPanelProps & { choice: Overlay & { type: 'choice' } }) {
-  const { ellipsis, cursor } = useGlyphs();
+}: Omit<ListPanelProps, 'model'> & { choice: Overlay & { type: 'choice' } }) {
+  const { ellipsis, cursor, show } = useGlyphs();
   const { at, title } = choice;
   const items = shownItems(choice);
   const top = Math.min(Math.max(0, items.length - lines), Math.max(0, at - Math.floor(lines / 2)));
-  const show = (text: string) => (model.start.ascii ? toAscii(text) : steady(text, width));
   return (
     <Box flexDirection="column">
       <Divider title={title} note={noteOf(choice, items.length)} width={width} />
       {items.slice(top, top + lines).map(({ value, help, clears }, index) => (
         <Text key={clears ?? value} wrap="truncate" inverse={top + index === at}>
           {top + index === at ? cursor : ' '}
-          <Text bold>{padTo(show(value), 22, ellipsis)}</Text> {padTo(show(help), width - 24, ellipsis)}
+          <Text bold>{padTo(show(value, 22), 22, ellipsis)}</Text>{' '}
+          {padTo(show(help, width), width - 24, ellipsis)}
         </Text>
       ))}
     </Box>

@@ -4,25 +4,25 @@ import { measuredText, thresholdLimitText } from '../report/load-lines.ts';
 import type { LiveLoad } from '../runs/load/live.ts';
 import type { JudgedThreshold } from '../runs/load/thresholds.ts';
 import { type Band, space } from './bands.ts';
-import { cutTo, padTo, steady, thatFit } from './cells.ts';
+import { cutTo, padTo } from './cells.ts';
 import { AmountBars } from './components/AmountBars.tsx';
 import { Bar } from './components/Bar.tsx';
+import { type Count, CountLine } from './components/CountLine.tsx';
 import { Head } from './components/Head.tsx';
 import { LoadTimes } from './components/LoadTimes.tsx';
 import { Divider } from './components/Rule.tsx';
 import { footBand } from './foot-band.tsx';
-import { toAscii } from './glyphs.ts';
 import type { Size } from './layout.ts';
 import { listBands } from './list-bands.tsx';
 import { layoutLoad } from './load-layout.ts';
 import type { LoadModel } from './load-model.ts';
-import { type Colour, colours, useGlyphs } from './theme.ts';
+import { colours, useGlyphs } from './theme.ts';
 
 /** The screen of a load run, from top to bottom. */
 export function loadBands(model: LoadModel, terminal: Size): Band[] {
   const layout = layoutLoad(terminal, model);
   const { columns, plan, headings, timeLines, thresholdLines, spaces, listLines } = layout;
-  const { start, now, live, past, ended } = model;
+  const { now, live, past, ended } = model;
   return [
     {
       name: 'head',
@@ -40,7 +40,12 @@ export function loadBands(model: LoadModel, terminal: Size): Band[] {
           },
         ]
       : []),
-    { name: 'counts', lines: 1, on: [live], draw: () => <LoadCounts live={live} width={columns} /> },
+    {
+      name: 'counts',
+      lines: 1,
+      on: [live],
+      draw: () => <CountLine counts={countsOf(live)} width={columns} />,
+    },
     ...(spaces ? [space('above times', 1)] : []),
     {
       name: 'times',
@@ -64,12 +69,7 @@ export function loadBands(model: LoadModel, terminal: Size): Band[] {
       lines: thresholdLines,
       on: [live],
       draw: () => (
-        <ThresholdLines
-          thresholds={live?.thresholds ?? []}
-          width={columns}
-          lines={thresholdLines}
-          isAscii={start.ascii}
-        />
+        <ThresholdLines thresholds={live?.thresholds ?? []} width={columns} lines={thresholdLines} />
       ),
     },
     ...(spaces ? [space('above list', 1)] : []),
@@ -96,7 +96,6 @@ function LoadHead({ model, width }: { model: LoadModel; width: number }) {
       }
       elapsedMs={Math.abs(elapsed)}
       width={width}
-      isAscii={start.ascii}
     />
   );
 }
@@ -125,32 +124,7 @@ const refusals: readonly FailureKind[] = [
 ];
 const cuts: readonly FailureKind[] = ['stream-broken', 'service-error'];
 
-interface Count {
-  name: string;
-  count: number;
-  colour?: Colour;
-}
-
 /** How many sessions are in which state. */
-function LoadCounts({ live, width }: { live: LiveLoad | undefined; width: number }) {
-  const { dot } = useGlyphs();
-  const counts = countsOf(live);
-  const texts = counts.map(({ name, count }) => `${count} ${name}`);
-  return (
-    <Text wrap="truncate">
-      {counts.slice(0, thatFit(texts, width, 3).length).map(({ name, count, colour }, index) => (
-        <Text key={name}>
-          {index === 0 ? '' : <Text dimColor> {dot} </Text>}
-          <Text bold {...(colour === undefined || count === 0 ? {} : { color: colour })}>
-            {count}
-          </Text>{' '}
-          <Text dimColor>{name}</Text>
-        </Text>
-      ))}
-    </Text>
-  );
-}
-
 function countsOf(live: LiveLoad | undefined): Count[] {
   const of = (kinds: readonly FailureKind[]) =>
     kinds.reduce((sum, kind) => sum + (live?.failures[kind] ?? 0), 0);
@@ -175,7 +149,6 @@ interface ThresholdLinesProps {
   thresholds: readonly JudgedThreshold[];
   width: number;
   lines: number;
-  isAscii: boolean;
 }
 
 const narrowestBar = 6;
@@ -183,7 +156,7 @@ const widestBar = 24;
 const valueWidth = 12;
 
 /** Each threshold with its value beside the limit: those that do not hold first, where there is no room for all. */
-function ThresholdLines({ thresholds, width, lines, isAscii }: ThresholdLinesProps) {
+function ThresholdLines({ thresholds, width, lines }: ThresholdLinesProps) {
   const crossed = thresholds.filter(({ holds }) => !holds);
   const first =
     thresholds.length <= lines ? thresholds : [...crossed, ...thresholds.filter(({ holds }) => holds)];
@@ -192,21 +165,21 @@ function ThresholdLines({ thresholds, width, lines, isAscii }: ThresholdLinesPro
   return (
     <Box flexDirection="column">
       {shown.map((threshold) => (
-        <ThresholdLine key={threshold.text} {...{ threshold, nameWidth, width, isAscii }} />
+        <ThresholdLine key={threshold.text} {...{ threshold, nameWidth, width }} />
       ))}
     </Box>
   );
 }
 
-interface ThresholdLineProps extends Pick<ThresholdLinesProps, 'width' | 'isAscii'> {
+interface ThresholdLineProps extends Pick<ThresholdLinesProps, 'width'> {
   threshold: JudgedThreshold;
   nameWidth: number;
 }
 
-function ThresholdLine({ threshold, nameWidth, width, isAscii }: ThresholdLineProps) {
-  const { passed, failed, ellipsis, dot } = useGlyphs();
+function ThresholdLine({ threshold, nameWidth, width }: ThresholdLineProps) {
+  const { passed, failed, ellipsis, dot, ...glyphs } = useGlyphs();
   const { text, holds, value, limit } = threshold;
-  const show = (words: string) => (isAscii ? toAscii(words) : steady(words, width));
+  const show = (words: string) => glyphs.show(words, width);
   const colour = holds ? colours.good : value === null ? colours.warning : colours.bad;
   const of = `of ${thresholdLimitText(threshold)}`;
   const measured = padTo(show(value === null ? 'no value yet' : measuredText(threshold)), valueWidth);

@@ -1,15 +1,15 @@
 import { Box, Text } from 'ink';
 import { escapeText } from '../kernel/escape.ts';
 import type { EmulatorState } from '../protocol/control.ts';
-import { counterTexts, type ServeCounters } from '../report/serve-counters.ts';
+import { countersShown, type ServeCounters } from '../report/serve-counters.ts';
 import { type Band, space } from './bands.ts';
-import { cutTo, padNameTo, padStartTo, steady, thatFit, widthOf } from './cells.ts';
+import { cutTo, padNameTo, padStartTo, widthOf } from './cells.ts';
 import { Bar } from './components/Bar.tsx';
+import { CountLine } from './components/CountLine.tsx';
 import { durationText, Head } from './components/Head.tsx';
 import { partOf } from './components/LevelMeter.tsx';
 import { Divider, shownNote } from './components/Rule.tsx';
 import { footBand } from './foot-band.tsx';
-import { toAscii } from './glyphs.ts';
 import { halves, layoutServe, type Size } from './layout.ts';
 import { listBands } from './list-bands.tsx';
 import { readMeter, restingMeter } from './meter.ts';
@@ -111,7 +111,6 @@ function ServeHead({ model, width }: { model: ServeModel; width: number }) {
       stateKind={isStopping || state === undefined ? 'pending' : 'live'}
       elapsedMs={now}
       width={width}
-      isAscii={start.ascii}
     />
   );
 }
@@ -130,7 +129,7 @@ function CounterLine({
   const names = cutTo(faults.join(', '), 24, ellipsis);
   const taken = faults.length === 0 ? 0 : 14 + String(faults.length).length + widthOf(names);
   return (
-    <Text wrap="truncate">
+    <CountLine counts={countersShown(counters)} width={width - taken}>
       {faults.length > 0 && (
         <Text>
           <Text color={colours.warning} bold>
@@ -141,13 +140,7 @@ function CounterLine({
           </Text>{' '}
         </Text>
       )}
-      {thatFit(counterTexts(counters), width - taken, 3).map((text, index) => (
-        <Text key={text.replace(/^\d+ /, '')}>
-          {index === 0 ? '' : <Text dimColor> {dot} </Text>}
-          <Text bold>{text.split(' ')[0]}</Text> <Text dimColor>{text.split(' ')[1]}</Text>
-        </Text>
-      ))}
-    </Text>
+    </CountLine>
   );
 }
 
@@ -222,17 +215,14 @@ function DeviceLine({
   width: number;
   isMarked: boolean;
 }) {
-  const { ellipsis, dash } = useGlyphs();
+  const { ellipsis, dash, show } = useGlyphs();
   const nameWidth = Math.max(8, Math.floor(width * 0.22));
   const barWidth = Math.max(3, Math.floor((width - nameWidth - 36) / 2));
-  const name = escapeText(device);
   const leftMs =
     resetAt === null ? undefined : Date.parse(resetAt) - Date.parse(model.state?.clock.now ?? resetAt);
   return (
     <Text wrap="truncate">
-      <Text inverse={isMarked}>
-        {padNameTo(model.start.ascii ? toAscii(name) : steady(name, nameWidth), nameWidth, ellipsis)}
-      </Text>{' '}
+      <Text inverse={isMarked}>{padNameTo(show(escapeText(device), nameWidth), nameWidth, ellipsis)}</Text>{' '}
       <Text dimColor>conn</Text> <UsedBar used={connections} of={maxConnections} width={barWidth} />
       {padStartTo(`${connections}/${maxConnections}`, 6)} <Text dimColor>window</Text>{' '}
       <UsedBar used={requests} of={limit} width={barWidth} />
@@ -285,11 +275,11 @@ interface StreamLineProps {
 }
 
 function StreamLine({ state, model, width, isMarked }: StreamLineProps) {
-  const { ellipsis, cursor, passed, device: up, service: down } = useGlyphs();
+  const { ellipsis, cursor, passed, device: up, service: down, ...glyphs } = useGlyphs();
   const { stream, device, durationMs } = state;
   const nameWidth = Math.max(8, Math.floor(width * 0.18));
   const meterWidth = Math.max(3, Math.floor(width * 0.1));
-  const show = (text: string) => (model.start.ascii ? toAscii(text) : steady(text, width));
+  const show = (text: string) => glyphs.show(text, width);
   const room = width - 21 - nameWidth - 2 * meterWidth;
   const remark = remarkText(state, room - 2);
   const meters = model.meters[stream] ?? { in: restingMeter, out: restingMeter };

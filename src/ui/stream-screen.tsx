@@ -5,14 +5,13 @@ import { secondsText } from '../protocol/time-text.ts';
 import type { SessionState } from '../session/events.ts';
 import type { Figures, PlaybackFigures } from '../session/metrics.ts';
 import { type Band, space } from './bands.ts';
-import { cutTo, nearText, padStartTo, steady, thatFit } from './cells.ts';
+import { cutTo, padStartTo, thatFit } from './cells.ts';
 import { LeftBar } from './components/Bar.tsx';
 import { Head } from './components/Head.tsx';
 import { LevelMeter, LevelScale } from './components/LevelMeter.tsx';
 import { Divider } from './components/Rule.tsx';
 import { TimelinePanel } from './components/Timeline.tsx';
 import { footBand } from './foot-band.tsx';
-import { toAscii } from './glyphs.ts';
 import { halves, layoutStream, type Size } from './layout.ts';
 import { listBands } from './list-bands.tsx';
 import { readMeter } from './meter.ts';
@@ -77,7 +76,7 @@ export function streamBands(model: StreamModel, terminal: Size): Band[] {
       name: 'figures',
       lines: figureLines,
       on: [figures, summary],
-      draw: () => <FigureLines views={views} lines={figureLines} isAscii={start.ascii} />,
+      draw: () => <FigureLines views={views} lines={figureLines} width={columns} />,
     },
     ...(layout.spaces ? [space('above list', 1)] : []),
     ...listBands(model, { title: 'events', width: columns, lines: listLines }),
@@ -108,7 +107,6 @@ function StreamHead({ model, width }: { model: StreamModel; width: number }) {
       stateKind={stateKind}
       elapsedMs={summary?.elapsedMs ?? now}
       width={width}
-      isAscii={start.ascii}
     />
   );
 }
@@ -117,12 +115,13 @@ function StreamHead({ model, width }: { model: StreamModel; width: number }) {
 function FigureLines({
   views,
   lines,
-  isAscii,
+  width,
 }: {
   views: readonly FigureView[];
   lines: number;
-  isAscii: boolean;
+  width: number;
 }) {
+  const { show } = useGlyphs();
   const perLine = Math.ceil(views.length / lines);
   return (
     <Box flexDirection="column">
@@ -135,10 +134,10 @@ function FigureLines({
               <Text dimColor>{name}</Text>{' '}
               {isPast ? (
                 <Text color={colours.bad} bold>
-                  {isAscii ? toAscii(text) : text}!
+                  {show(text, width)}!
                 </Text>
               ) : (
-                <Text bold>{isAscii ? toAscii(text) : text}</Text>
+                <Text bold>{show(text, width)}</Text>
               )}
             </Text>
           ))}
@@ -201,11 +200,10 @@ function Steps({ state, width }: { state: SessionState | undefined; width: numbe
 /** The claims of the token, its remaining lifetime, and the remaining requests. */
 function TokenPanel({ model, width, lines }: { model: StreamModel; width: number; lines: number }) {
   const { token, wall } = model;
-  const { ellipsis, dash } = useGlyphs();
-  const show = (text: string) => (model.start.ascii ? toAscii(nearText(text, width)) : steady(text, width));
+  const { ellipsis, dash, show } = useGlyphs();
   const claims = token?.claims ?? {};
   const claim = (name: string) =>
-    claims[name] === undefined ? dash : show(escapeText(String(claims[name])));
+    claims[name] === undefined ? dash : show(escapeText(String(claims[name])), width);
   const limit = token?.rateLimit;
   const answered = token?.ms === undefined ? '' : `came in ${Math.round(token.ms)} ms`;
   return (

@@ -1,13 +1,14 @@
 import { Box, Text } from 'ink';
 import type { Verdict } from '../rules/rule.ts';
 import { type Band, space } from './bands.ts';
-import { cutTo, padTo, steady, thatFit, widthOf } from './cells.ts';
+import { cutTo, padTo, widthOf } from './cells.ts';
 import { AmountBars } from './components/AmountBars.tsx';
+import { CountLine } from './components/CountLine.tsx';
 import { Head } from './components/Head.tsx';
 import { Divider } from './components/Rule.tsx';
 import { markedRow } from './event-list.ts';
 import { footBand } from './foot-band.tsx';
-import { type Glyphs, toAscii } from './glyphs.ts';
+import type { Glyphs } from './glyphs.ts';
 import { layoutVerdicts, type Size } from './layout.ts';
 import { listBands } from './list-bands.tsx';
 import { type Colour, colours, useGlyphs } from './theme.ts';
@@ -16,7 +17,7 @@ import type { JudgedItem, VerdictModel } from './verdict-model.ts';
 /** A screen of verdicts, from top to bottom. */
 export function verdictBands(model: VerdictModel, terminal: Size): Band[] {
   const { columns, doing, amountLines, counts, seenLines, spaces, listLines } = layoutVerdicts(terminal);
-  const { start, now, items, amounts, ended, what, list } = model;
+  const { now, items, amounts, ended, what, list } = model;
   const marked = markedRow(list);
   const item = marked === undefined ? undefined : items[marked.id];
   const idWidth = idColumns(items);
@@ -62,15 +63,7 @@ export function verdictBands(model: VerdictModel, terminal: Size): Band[] {
       drawRow: (row, isMarked) => {
         const shown = items[row.id];
         if (shown === undefined) return '';
-        return (
-          <VerdictLine
-            item={shown}
-            idWidth={idWidth}
-            isMarked={isMarked}
-            width={columns}
-            isAscii={start.ascii}
-          />
-        );
+        return <VerdictLine item={shown} idWidth={idWidth} isMarked={isMarked} width={columns} />;
       },
     }),
     ...(seenLines > 0
@@ -79,7 +72,7 @@ export function verdictBands(model: VerdictModel, terminal: Size): Band[] {
             name: 'seen',
             lines: 1 + seenLines,
             on: [item],
-            draw: () => <SeenLines item={item} width={columns} isAscii={start.ascii} />,
+            draw: () => <SeenLines item={item} width={columns} />,
           },
         ]
       : []),
@@ -104,22 +97,20 @@ function VerdictHead({ model, width }: { model: VerdictModel; width: number }) {
       }
       elapsedMs={ended?.at ?? now}
       width={width}
-      isAscii={start.ascii}
     />
   );
 }
 
 /** What is being done now, and for how long. */
 function DoingLine({ model, width }: { model: VerdictModel; width: number }) {
-  const { ellipsis } = useGlyphs();
-  const { doing, ended, now, start } = model;
+  const { ellipsis, show } = useGlyphs();
+  const { doing, ended, now } = model;
   const leftMs = doing.until === undefined ? undefined : Math.max(0, doing.until - now);
   const left = leftMs === undefined ? '' : ` ${Math.ceil(leftMs / 1000)} s`;
   const text = ended === undefined ? `${doing.text}${left}` : ended.text;
   return (
     <Text wrap="truncate">
-      <Text dimColor>now</Text>{' '}
-      {cutTo(start.ascii ? toAscii(text) : steady(text, width), width - 4, ellipsis)}
+      <Text dimColor>now</Text> {cutTo(show(text, width), width - 4, ellipsis)}
     </Text>
   );
 }
@@ -127,16 +118,16 @@ function DoingLine({ model, width }: { model: VerdictModel; width: number }) {
 interface SeenLinesProps {
   item: JudgedItem | undefined;
   width: number;
-  isAscii: boolean;
 }
 
 /** What was seen of one item, in full if it fits. */
-function SeenLines({ item, width, isAscii }: SeenLinesProps) {
+function SeenLines({ item, width }: SeenLinesProps) {
+  const { show } = useGlyphs();
   const text = item?.message ?? '';
   return (
     <Box flexDirection="column" width={width}>
       <Divider title={item === undefined ? '' : `${item.id}: ${item.title}`} width={width} />
-      <Text wrap="wrap">{isAscii ? toAscii(text) : steady(text, 4 * width)}</Text>
+      <Text wrap="wrap">{show(text, 4 * width)}</Text>
     </Box>
   );
 }
@@ -147,26 +138,13 @@ const verdicts = ['pass', 'fail', 'warn', 'observed', 'unknown', 'skipped', unde
 function VerdictCounts({ items, width }: { items: readonly JudgedItem[]; width: number }) {
   const glyphs = useGlyphs();
   const counts = verdicts
-    .map((verdict) => ({ verdict, count: items.filter((item) => item.verdict === verdict).length }))
-    .filter(({ verdict, count }) => count > 0 || verdict === 'pass' || verdict === 'fail');
-  const texts = counts.map(({ verdict, count }) => `${count} ${verdict ?? 'waiting'}`);
-  const shown = counts.slice(0, thatFit(texts, width, 3).length);
-  return (
-    <Text wrap="truncate">
-      {shown.map(({ verdict, count }, index) => {
-        const { colour } = verdictMark(count === 0 ? undefined : verdict, glyphs);
-        return (
-          <Text key={verdict ?? 'waiting'}>
-            {index === 0 ? '' : <Text dimColor> {glyphs.dot} </Text>}
-            <Text bold {...(colour === undefined ? {} : { color: colour })}>
-              {count}
-            </Text>{' '}
-            <Text dimColor>{verdict ?? 'waiting'}</Text>
-          </Text>
-        );
-      })}
-    </Text>
-  );
+    .map((verdict) => ({
+      name: verdict ?? 'waiting',
+      count: items.filter((item) => item.verdict === verdict).length,
+      colour: verdictMark(verdict, glyphs).colour,
+    }))
+    .filter(({ name, count }) => count > 0 || name === 'pass' || name === 'fail');
+  return <CountLine counts={counts} width={width} />;
 }
 
 /** The columns that the ids of a list take. */
@@ -179,7 +157,6 @@ interface VerdictLineProps {
   idWidth: number;
   isMarked: boolean;
   width: number;
-  isAscii: boolean;
 }
 
 const shortestIdWidth = 5;
@@ -187,10 +164,10 @@ const verdictWidth = 9;
 const longestTitle = 43;
 
 /** An item in the list: its verdict, its name, and what was seen. */
-function VerdictLine({ item, idWidth, isMarked, width, isAscii }: VerdictLineProps) {
+function VerdictLine({ item, idWidth, isMarked, width }: VerdictLineProps) {
   const glyphs = useGlyphs();
   const { id, title, verdict, isFinal } = item;
-  const show = (text: string) => (isAscii ? toAscii(text) : steady(text, width));
+  const show = (text: string) => glyphs.show(text, width);
   const { sign, colour } = verdictMark(verdict, glyphs);
   const room = width - 4 - idWidth - verdictWidth;
   const isLoud = verdict === 'fail' || verdict === 'warn';

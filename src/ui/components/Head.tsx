@@ -1,6 +1,5 @@
 import { Text } from 'ink';
-import { cutTo, padTo, steady, widthOf } from '../cells.ts';
-import { toAscii } from '../glyphs.ts';
+import { padTo, widthOf } from '../cells.ts';
 import { type Colour, colours, useGlyphs } from '../theme.ts';
 
 interface HeadProps {
@@ -11,7 +10,6 @@ interface HeadProps {
   stateKind: 'pending' | 'live' | 'done' | 'failed';
   elapsedMs: number;
   width: number;
-  isAscii: boolean;
 }
 
 const stateColours: Record<HeadProps['stateKind'], Colour | undefined> = {
@@ -22,7 +20,7 @@ const stateColours: Record<HeadProps['stateKind'], Colour | undefined> = {
 };
 
 /** The first line: program, subject, state and duration. */
-export function Head({ command, subject, state, stateKind, elapsedMs, width, isAscii }: HeadProps) {
+export function Head({ command, subject, state, stateKind, elapsedMs, width }: HeadProps) {
   const glyphs = useGlyphs();
   const name = ` voicectl ${command} `;
   const mark = glyphs[stateKind];
@@ -35,7 +33,7 @@ export function Head({ command, subject, state, stateKind, elapsedMs, width, isA
         {name}
       </Text>
       {'  '}
-      {padTo(isAscii ? toAscii(cutTo(subject, room)) : cutTo(steady(subject, room), room), room)}{' '}
+      {padTo(glyphs.show(subject, room), room, glyphs.ellipsis)}{' '}
       <Text {...(colour === undefined ? { dimColor: true } : { color: colour })}>{mark}</Text>{' '}
       <Text bold>{state}</Text>
       {'  '}

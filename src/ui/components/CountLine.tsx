@@ -1,0 +1,39 @@
+import { Text } from 'ink';
+import type { ReactNode } from 'react';
+import { thatFit } from '../cells.ts';
+import { type Colour, useGlyphs } from '../theme.ts';
+
+export interface Count {
+  name: string;
+  count: number;
+  /** Of a count above zero. */
+  colour?: Colour | undefined;
+}
+
+/** `3 open · 12 done`: as many counts as fit into `width` cells, behind `children`. */
+export function CountLine({
+  counts,
+  width,
+  children,
+}: {
+  counts: readonly Count[];
+  width: number;
+  children?: ReactNode;
+}) {
+  const { dot } = useGlyphs();
+  const texts = counts.map(({ name, count }) => `${count} ${name}`);
+  return (
+    <Text wrap="truncate">
+      {children}
+      {counts.slice(0, thatFit(texts, width, 3).length).map(({ name, count, colour }, index) => (
+        <Text key={name}>
+          {index === 0 ? '' : <Text dimColor> {dot} </Text>}
+          <Text bold {...(colour === undefined || count === 0 ? {} : { color: colour })}>
+            {count}
+          </Text>{' '}
+          <Text dimColor>{name}</Text>
+        </Text>
+      ))}
+    </Text>
+  );
+}
