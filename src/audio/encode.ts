@@ -1,11 +1,26 @@
 import { bytesPerSample } from '../protocol/audio-format.ts';
 
+/** A value as a sample of 16 bits: rounded, and clamped where it is beyond them. */
+export function toSample(value: number): number {
+  return Math.max(-0x8000, Math.min(0x7fff, Math.round(value)));
+}
+
+/** s16le with each sample changed, given its index; half a sample at the end stays as it is. */
+export function mapSamples(pcm: Buffer, change: (sample: number, index: number) => number): Buffer {
+  const changed = Buffer.from(pcm);
+  for (let index = 0; index * bytesPerSample + 1 < pcm.length; index += 1) {
+    const at = index * bytesPerSample;
+    changed.writeInt16LE(toSample(change(pcm.readInt16LE(at), index)), at);
+  }
+  return changed;
+}
+
 /** Samples of −1 to 1 as s16le, rounded; louder ones are clamped. */
 export function encodeS16le(samples: Float32Array): Buffer {
   const pcm = Buffer.allocUnsafeSlow(samples.length * bytesPerSample);
   let offset = 0;
   for (const sample of samples) {
-    const value = Math.max(-0x8000, Math.min(0x7fff, Math.round(sample * 0x8000)));
+    const value = toSample(sample * 0x8000);
     pcm[offset] = value;
     pcm[offset + 1] = value >> 8;
     offset += bytesPerSample;

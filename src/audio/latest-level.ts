@@ -1,13 +1,12 @@
 import type { Clock } from '../kernel/clock.ts';
 import { bytesForMs, bytesPerSample } from '../protocol/audio-format.ts';
-import { measureLevel, roundDbfs } from './level.ts';
+import { floorDbfs, measureLevel, roundDbfs } from './level.ts';
 
 /** Audio between two kept messages: each kept one costs garbage collection. */
 const passedBytes = bytesForMs(60);
 /** Older audio does not count. */
 const heardMs = 250;
 const keptBytes = bytesForMs(heardMs);
-const silenceDbfs = -100;
 
 /** The current level of a voice. Passing audio costs almost nothing: it is measured only on request. */
 export class LatestLevel {
@@ -37,7 +36,7 @@ export class LatestLevel {
 
   /** RMS of a recent message, in dBFS; -100 if there was none. */
   read(): number {
-    if (this.latest === undefined || this.clock.now() - this.latest.at > heardMs) return silenceDbfs;
+    if (this.latest === undefined || this.clock.now() - this.latest.at > heardMs) return floorDbfs;
     const { pcm, from } = this.latest;
     return roundDbfs(measureLevel(from === 0 ? pcm : pcm.subarray(from)).rmsDbfs);
   }

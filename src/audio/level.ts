@@ -2,7 +2,7 @@ import { bytesPerSample } from '../protocol/audio-format.ts';
 import { createBlockJoiner } from './whole-samples.ts';
 
 /** The level of silence, instead of −∞. */
-const floorDbfs = -100;
+export const floorDbfs = -100;
 
 /** AI audio that is louder than this can be heard. Below it is a pause: some services, and an echo of our own tail, send endless silence. */
 export const audibleDbfs = -60;
@@ -19,9 +19,14 @@ export function dbfsText(dbfs: number, digits = 1): string {
   return `${dbfs.toFixed(digits)} dBFS`;
 }
 
+/** What so many decibels multiply a sample by. */
+export function gainOf(db: number): number {
+  return 10 ** (db / 20);
+}
+
 /** The amplitude, of 32,768, of a level in dBFS. */
 export function amplitudeOf(dbfs: number): number {
-  return 0x8000 * 10 ** (dbfs / 20);
+  return 0x8000 * gainOf(dbfs);
 }
 
 /** The level of a stretch of PCM. */

@@ -1,3 +1,5 @@
+import { toSample } from '../../audio/encode.ts';
+import { gainOf } from '../../audio/level.ts';
 import type { Clock, ClockTimer } from '../../kernel/clock.ts';
 import { weighPart } from '../../kernel/part-bytes.ts';
 import { bytesPerSample, msForBytes, sampleRate } from '../../protocol/audio-format.ts';
@@ -195,10 +197,8 @@ function splitSample(pcm: Buffer): Buffer[] {
 
 /** Raises the level by `gainDb`, and clips samples that do not fit. Half a sample at the end is dropped. */
 function clip(pcm: Buffer, gainDb: number): Buffer {
-  const factor = 10 ** (gainDb / 20);
-  return makeSamples(Math.floor(pcm.length / bytesPerSample), (at) =>
-    Math.round(Math.max(-0x8000, Math.min(0x7fff, factor * sample(pcm, at)))),
-  );
+  const gain = gainOf(gainDb);
+  return makeSamples(Math.floor(pcm.length / bytesPerSample), (at) => gain * sample(pcm, at));
 }
 
 /**
@@ -211,7 +211,7 @@ function resampleRoughly(pcm: Buffer, rate: number, before: number | undefined):
   return makeSamples(samples, (index) => {
     const position = (index * sampleRate) / rate - 1;
     const [left, right] = [at(Math.floor(position)), at(Math.floor(position) + 1)];
-    return Math.round(left + (right - left) * (position - Math.floor(position)));
+    return left + (right - left) * (position - Math.floor(position));
   });
 }
 
@@ -222,7 +222,7 @@ function swapBytes(pcm: Buffer): Buffer {
 
 function makeSamples(samples: number, value: (at: number) => number): Buffer {
   const result = Buffer.alloc(samples * bytesPerSample);
-  for (let at = 0; at < samples; at += 1) result.writeInt16LE(value(at), at * bytesPerSample);
+  for (let at = 0; at < samples; at += 1) result.writeInt16LE(toSample(value(at)), at * bytesPerSample);
   return result;
 }
 

@@ -1,4 +1,6 @@
+import { mapSamples } from '../../audio/encode.ts';
 import { alawSamples, mulawSamples } from '../../audio/g711.ts';
+import { amplitudeOf, gainOf } from '../../audio/level.ts';
 import { wireFormat } from '../../audio/source-format.ts';
 import { makeWavHeader } from '../../audio/wav/wav-header.ts';
 import { bytesForMs, bytesPerSample, sampleRate } from '../../protocol/audio-format.ts';
@@ -54,11 +56,6 @@ function wasSoundSince(sounds: Pick<UserSounds, 'count'>): () => boolean {
   return () => sounds.count > count;
 }
 
-/** The amplitude of this many decibels. */
-export function gainOf(db: number): number {
-  return 10 ** (db / 20);
-}
-
 /** Changes a sample, given its place in the reply. */
 type ChangeSample = (sample: number, at: number) => number;
 
@@ -66,18 +63,11 @@ function spoilSamples(change: ChangeSample): ReplySpoiler {
   let at = 0;
   return {
     spoil(pcm) {
-      const spoilt = Buffer.from(pcm);
-      for (let offset = 0; offset + 1 < pcm.length; offset += bytesPerSample) {
-        spoilt.writeInt16LE(clamp(change(pcm.readInt16LE(offset), at)), offset);
-        at += 1;
-      }
+      const spoilt = mapSamples(pcm, (sample, index) => change(sample, at + index));
+      at += Math.floor(pcm.length / bytesPerSample);
       return spoilt;
     },
   };
-}
-
-function clamp(value: number): number {
-  return Math.max(-0x8000, Math.min(0x7fff, Math.round(value)));
 }
 
 function samplesOf(ms: number): number {
@@ -87,7 +77,7 @@ function samplesOf(ms: number): number {
 /** A step at each interval that fades within 2 ms, against the sign of the sample: it is heard wherever it strikes. */
 function clickMaker({ every, db }: { every: number; db: number }): ChangeSample {
   const interval = samplesOf(every);
-  const height = 0x8000 * gainOf(db);
+  const height = amplitudeOf(db);
   let sign = 1;
   return (sample, at) => {
     const age = at % interval;
@@ -108,7 +98,7 @@ function holeMaker({ every, for: lengthMs }: { every: number; for: number }): Ch
 
 /** Mains hum: a tone and a weaker one at three times its frequency. `db`: the level of both, in dBov. */
 function humMaker({ hz, db }: { hz: number; db: number }): ChangeSample {
-  const height = 0x8000 * gainOf(db) * Math.SQRT2 * 0.97;
+  const height = amplitudeOf(db) * Math.SQRT2 * 0.97;
   const step = (2 * Math.PI * hz) / sampleRate;
   return (sample, at) => sample + height * (Math.sin(step * at) + Math.sin(3 * step * at) / 4);
 }

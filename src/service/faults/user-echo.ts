@@ -1,7 +1,8 @@
+import { mapSamples } from '../../audio/encode.ts';
+import { gainOf } from '../../audio/level.ts';
 import type { Clock, ClockTimer } from '../../kernel/clock.ts';
 import { weighPart } from '../../kernel/part-bytes.ts';
 import { bytesPerSample } from '../../protocol/audio-format.ts';
-import { gainOf } from './reply-faults.ts';
 import type { EchoFault } from './turn-faults.ts';
 
 /** Sends the words of the user back to them, late and quiet. */
@@ -61,7 +62,8 @@ export function createUserEcho({ clock, out, isSpeaking }: UserEchoOptions): Use
     hear(pcm, { db, delay }) {
       if (waitingBytes + weighPart(pcm.length) > mostWaitingBytes) return;
       waitingBytes += weighPart(pcm.length);
-      waiting.push({ pcm: scale(pcm, gainOf(db)), dueAt: clock.now() + delay });
+      const gain = gainOf(db);
+      waiting.push({ pcm: mapSamples(pcm, (sample) => sample * gain), dueAt: clock.now() + delay });
       arm();
     },
     mix(pcm) {
@@ -84,19 +86,9 @@ export function createUserEcho({ clock, out, isSpeaking }: UserEchoOptions): Use
   };
 }
 
-function scale(pcm: Buffer, gain: number): Buffer {
-  return mapSamples(pcm, (sample) => sample * gain);
-}
-
 function add(pcm: Buffer, other: Buffer): Buffer {
-  return mapSamples(pcm, (sample, at) => sample + (at + 1 < other.length ? other.readInt16LE(at) : 0));
-}
-
-function mapSamples(pcm: Buffer, change: (sample: number, at: number) => number): Buffer {
-  const changed = Buffer.from(pcm);
-  for (let at = 0; at + 1 < pcm.length; at += bytesPerSample) {
-    const value = Math.round(change(pcm.readInt16LE(at), at));
-    changed.writeInt16LE(Math.max(-0x8000, Math.min(0x7fff, value)), at);
-  }
-  return changed;
+  return mapSamples(pcm, (sample, index) => {
+    const at = index * bytesPerSample;
+    return sample + (at + 1 < other.length ? other.readInt16LE(at) : 0);
+  });
 }
