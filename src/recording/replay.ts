@@ -1,5 +1,6 @@
 import { refusal } from '../files/refusal.ts';
-import { readServiceMessage } from '../protocol/messages.ts';
+import { bytesForMs, msForBytes } from '../protocol/audio-format.ts';
+import { isInterruption, readServiceMessage } from '../protocol/messages.ts';
 import { isServiceText, type WireLine } from './format.ts';
 import type { Recording } from './read-recording.ts';
 
@@ -15,10 +16,40 @@ export function replayOrigin({ wire, folder }: Recording): number {
   return origin.t;
 }
 
+type AudioLine = Extract<WireLine, { type: 'audio' }>;
+
 /** The bytes of a binary message, as sent or received. */
-export function pcmOf(
-  { audio }: Recording,
-  { direction, at, bytes }: Extract<WireLine, { type: 'audio' }>,
-): Buffer {
+export function pcmOf({ audio }: Recording, { direction, at, bytes }: AudioLine): Buffer {
   return audio[direction].subarray(at, at + bytes);
+}
+
+/** What both voices of a recording are told to, message by message. */
+export interface VoicesHeard {
+  sent(pcm: Buffer, t: number): void;
+  /** `bytes` arrived; of a recording that was cut off `pcm` may have fewer. */
+  received(pcm: Buffer, t: number, bytes: number): void;
+  /** The service cancels audio that was not heard yet. */
+  interrupted(t: number): void;
+}
+
+/** Passes on both voices at the times of the recording; those of a WAV as if they came in real time. */
+export function replayVoices(recording: Recording, heard: VoicesHeard): void {
+  const { isCall, wire, audio } = recording;
+  for (const line of isCall ? linesOfCall(audio) : wire) {
+    if (isServiceText(line) && isInterruption(readServiceMessage(line.text))) heard.interrupted(line.t);
+    if (line.type !== 'audio') continue;
+    const pcm = pcmOf(recording, line);
+    if (line.direction === 'out') heard.sent(pcm, line.t);
+    else heard.received(pcm, line.t, line.bytes);
+  }
+}
+
+const frameBytes = bytesForMs(20);
+
+function* linesOfCall(audio: Recording['audio']): Generator<WireLine> {
+  for (let at = 0; at < Math.max(audio.in.length, audio.out.length); at += frameBytes)
+    for (const direction of ['out', 'in'] as const) {
+      const bytes = Math.min(frameBytes, audio[direction].length - at);
+      if (bytes > 0) yield { t: msForBytes(at), type: 'audio', direction, at, bytes };
+    }
 }

@@ -1,11 +1,11 @@
-import type { Dialogue, ScriptedClip } from '../audio/dialogue/dialogue.ts';
+import type { Dialogue } from '../audio/dialogue/dialogue.ts';
 import { createTwoTracks } from '../audio/dialogue/two-tracks.ts';
 import { createSpeechGate } from '../audio/speech-gate.ts';
 import { createTurnTaking, isGap } from '../audio/turn-taking.ts';
 import { defaultWaitMs } from '../kernel/audio-limits.ts';
-import { isInterruption, readServiceMessage } from '../protocol/messages.ts';
-import { type Direction, isServiceText } from './format.ts';
+import type { Direction } from './format.ts';
 import type { Recording } from './read-recording.ts';
+import { replayVoices } from './replay.ts';
 import { type RecordedTurn, relateTurns, type Speech } from './turns.ts';
 
 /** AI audio was late: a listener heard this silence. */
@@ -35,30 +35,20 @@ export function readTimeline(recording: Recording): Timeline {
 }
 
 /** Who spoke when, and how the two got on: of a recording as its session judged it, of a call by its pauses. */
-export function readDialogue({ isCall, wire, audio, events, summary }: Recording): Dialogue {
+export function readDialogue(recording: Recording): Dialogue {
+  const { events, summary } = recording;
   const tracks = createTwoTracks();
-  if (isCall) {
-    tracks.sent(audio.out, 0);
-    tracks.received(audio.in, 0);
-  }
-  for (const line of wire) {
-    if (isServiceText(line) && isInterruption(readServiceMessage(line.text))) tracks.interrupted(line.t);
-    if (line.type !== 'audio') continue;
-    const pcm = audio[line.direction].subarray(line.at, line.at + line.bytes);
-    if (line.direction === 'out') tracks.sent(pcm, line.t);
-    else tracks.received(pcm, line.t);
-  }
+  replayVoices(recording, tracks);
   let startMs = 0;
   for (const event of events) {
     if (event.type !== 'turn') continue;
     if (event.state === 'start') startMs = event.atMs;
-    else tracks.said({ turn: event.turn, ...holdOf(event), startMs, endMs: event.atMs });
+    else {
+      const { turn, holdMs, atMs } = event;
+      tracks.said({ turn, isTurn: holdMs === undefined, holdMs, startMs, endMs: atMs });
+    }
   }
   return tracks.judge(summary?.dialogue?.rules.waitMs ?? defaultWaitMs);
-}
-
-function holdOf({ holdMs }: { holdMs?: number | undefined }): Pick<ScriptedClip, 'isTurn' | 'holdMs'> {
-  return holdMs === undefined ? { isTurn: true } : { isTurn: false, holdMs };
 }
 
 const chunkBytes = 64 * 1024;
@@ -78,7 +68,7 @@ function findSpeech(pcm: Buffer, voice: Direction): Speech[] {
   return found;
 }
 
-function findGaps({ wire, audio }: Recording, settleMs: number): Gap[] {
+function findGaps(recording: Recording, settleMs: number): Gap[] {
   const gaps: Gap[] = [];
   const turns = createTurnTaking({
     settleMs,
@@ -86,12 +76,11 @@ function findGaps({ wire, audio }: Recording, settleMs: number): Gap[] {
       if (isGap(pair)) gaps.push({ startMs: pair.at - pair.silenceMs, endMs: pair.at });
     },
   });
-  for (const line of wire) {
-    if (isServiceText(line) && isInterruption(readServiceMessage(line.text))) turns.interrupted(line.t);
-    if (line.type !== 'audio') continue;
-    if (line.direction === 'in') turns.received(line.bytes, line.t);
-    else turns.sent(audio.out.subarray(line.at, line.at + line.bytes), line.t);
-  }
+  replayVoices(recording, {
+    sent: (pcm, t) => turns.sent(pcm, t),
+    received: (_, t, bytes) => turns.received(bytes, t),
+    interrupted: turns.interrupted,
+  });
   turns.finishSpeech();
   return gaps;
 }
