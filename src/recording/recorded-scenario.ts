@@ -1,9 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Document, isScalar, parseDocument, Scalar, visit } from 'yaml';
 import { escapeText } from '../kernel/escape.ts';
 import { bytesForMs } from '../protocol/audio-format.ts';
 import { isSendableCloseCode } from '../protocol/close-codes.ts';
-import { isRecord } from '../protocol/error-body.ts';
-import { readServiceMessage } from '../protocol/messages.ts';
+import { defaultDialect } from '../protocol/dialect.ts';
+import { readServiceMessage, writeStatus } from '../protocol/messages.ts';
 import { parseJson } from '../protocol/parse-json.ts';
 import { isServiceText } from './format.ts';
 import type { Recording } from './read-recording.ts';
@@ -130,7 +131,7 @@ function messagesOf({ wire }: Recording, origin: number): { deeds: ServiceDeed[]
     }
     if (!isServiceText(line) || readServiceMessage(line.text).category === 'connected') continue;
     const body = parseJson(line.text);
-    if (isOwnStatus(body)) continue;
+    if (ownStatuses.some((own) => isDeepStrictEqual(own, body))) continue;
     if (body === undefined) leftOut += 1;
     else deeds.push({ t, endMs: t, act: { send: body } });
   }
@@ -138,10 +139,9 @@ function messagesOf({ wire }: Recording, origin: number): { deeds: ServiceDeed[]
 }
 
 /** The emulator says these itself, at the beginning and around each reply. */
-function isOwnStatus(body: unknown): boolean {
-  if (!isRecord(body) || Object.keys(body).length !== 2 || body.type !== 'status') return false;
-  return body.status === 'listening' || body.status === 'speaking';
-}
+const ownStatuses = (['listening', 'speaking'] as const).map((state) =>
+  parseJson(writeStatus(defaultDialect(), state)),
+);
 
 /** What was done, with the pauses between. */
 function actionsOf(deeds: readonly ServiceDeed[], from: number): object[] {
