@@ -13,7 +13,7 @@ import type { ReadRateLimit } from '../protocol/rate-limit.ts';
 import { roundMs } from '../protocol/time-text.ts';
 import { readTranscript } from '../protocol/transcript.ts';
 import type { StreamEnd } from '../wire/exchange.ts';
-import type { Conversation } from './conversation/conversation.ts';
+import type { ClipMoment, Conversation } from './conversation/conversation.ts';
 import { measureTurns } from './dialogue-verdicts.ts';
 import type { AudioDirection, SessionEventBody } from './events.ts';
 import type { ExpectationVerdict, Observed } from './expectations.ts';
@@ -62,15 +62,6 @@ export interface Ledger {
     verdicts: ExpectationVerdict[],
     underruns: number | null,
   ): SessionSummary;
-}
-
-/** A clip of a script begins or ends. `isTurn`: a cough is none. */
-export interface ClipMoment {
-  turn: number;
-  isTurn: boolean;
-  /** How long nothing may change because of it. */
-  holdMs?: number | undefined;
-  state: 'start' | 'end';
 }
 
 /** Emits an event that happened `at` this time of the clock. Default: now. */
@@ -212,12 +203,12 @@ export function createLedger(
       conversation?.received(pcm, level);
       emitFigures(at);
     },
-    clip({ turn, isTurn, holdMs, state }) {
+    clip({ turn, holdMs, state }) {
       const atMs = roundMs(Math.max(tracks?.sentMs ?? 0, timeOf(clock.now())));
       if (state === 'start') clipStartMs = atMs;
-      else tracks?.said({ turn, isTurn, startMs: clipStartMs, endMs: atMs, holdMs });
+      else tracks?.said({ turn, isTurn: holdMs === undefined, startMs: clipStartMs, endMs: atMs, holdMs });
       judged = undefined;
-      emit({ type: 'turn', turn, state, atMs, ...(isTurn ? {} : { holdMs }) });
+      emit({ type: 'turn', turn, state, atMs, ...(holdMs === undefined ? {} : { holdMs }) });
     },
     closed({ at, by, code, reason }) {
       voice?.end(at);

@@ -35,12 +35,6 @@ export interface Judge {
   run(reply: Buffer, signal: AbortSignal): Promise<{ ok: boolean; says: string }>;
 }
 
-/** Whether it is a turn, or a sound after which the conversation goes on as if nobody had spoken. */
-export function holdOf({ expect }: Pick<TurnPlan, 'expect'>): { isTurn: boolean; holdMs?: number } {
-  const holds = expect.flatMap((one) => (one.type === 'hold' ? [one.holdMs] : []));
-  return holds.length === 0 ? { isTurn: true } : { isTurn: false, holdMs: Math.max(...holds) };
-}
-
 /** One turn of the user, and its expectations. Those about audio are for the reply to it. */
 export interface TurnPlan extends AudioLimits {
   /** Shown to people. Default: the number of the turn. */

@@ -7,7 +7,7 @@ import { bytesForMs } from '../../protocol/audio-format.ts';
 import type { ServiceMessage } from '../../protocol/messages.ts';
 import { roundMs } from '../../protocol/time-text.ts';
 import { type ExpectationVerdict, verdict } from '../expectations.ts';
-import { type ConversationPlan, holdOf, type TurnCue, type TurnPlan } from './conversation-plan.ts';
+import type { ConversationPlan, TurnCue, TurnPlan } from './conversation-plan.ts';
 import { createTurn, type Turn } from './turn.ts';
 import type { TurnReplyState } from './turn-audio.ts';
 
@@ -18,8 +18,16 @@ export interface ConversationOptions {
   waitMs: number;
   /** Until when nothing was read from the service: now, if nothing is. */
   pausedUntil(): number;
-  /** Called when the clip of a turn, from 1, begins and ends. */
-  onClip?(clip: { turn: number; isTurn: boolean; holdMs?: number; state: 'start' | 'end' }): void;
+  onClip?(clip: ClipMoment): void;
+}
+
+/** The clip of a turn begins or ends. */
+export interface ClipMoment {
+  /** From 1. */
+  turn: number;
+  /** How long nothing may change because of it: of a cough; undefined: it is a turn. */
+  holdMs: number | undefined;
+  state: 'start' | 'end';
 }
 
 /**
@@ -96,9 +104,10 @@ export function createConversation(
       }
       const hadReply = before.audio.replyState(clock.now()) !== 'awaited';
       const turn = begin(plan);
-      if (!holdOf(plan).isTurn && hadReply) noises.add(turn);
+      const holdMs = holdOf(plan);
+      if (holdMs !== undefined && hadReply) noises.add(turn);
       turns.push({ turn, saidAt: clock.now() });
-      const clip = { turn: turns.length, ...holdOf(plan) };
+      const clip = { turn: turns.length, holdMs };
       if (plan.say !== undefined) {
         onClip({ ...clip, state: 'start' });
         yield* plan.say.read(signal);
@@ -147,6 +156,12 @@ export function createConversation(
       });
     },
   };
+}
+
+/** For how long the conversation goes on as if nobody had spoken; undefined: it is a turn. */
+function holdOf({ expect }: TurnPlan): number | undefined {
+  const holds = expect.flatMap((one) => (one.type === 'hold' ? [one.holdMs] : []));
+  return holds.length === 0 ? undefined : Math.max(...holds);
 }
 
 /** Whether the moment for a turn has come, given the one before it. */
