@@ -1,10 +1,9 @@
-import type { Redactor } from '../kernel/redact.ts';
 import { parseJson } from '../protocol/parse-json.ts';
 import { readTokenResponse } from '../protocol/token-response.ts';
 import { bodyText } from '../wire/body-text.ts';
 import { isSuccess } from '../wire/client/http.ts';
 import { concealAnswer, concealRequest } from '../wire/conceal.ts';
-import type { Breakdown, TokenExchange, TokenFacts } from '../wire/exchange.ts';
+import type { Breakdown, TokenExchange } from '../wire/exchange.ts';
 import { tokenFacts } from '../wire/token-facts.ts';
 import { shortenText } from './evidence.ts';
 import type { Secrets } from './secrets.ts';
@@ -39,10 +38,6 @@ export function tokenEvidence(
     ...{ at: startedAt, wallAt, totalMs, breakdown },
     request: { ...request, body: shortenText(request.body, keptBytes) },
     answer: { ...concealed, body: shortenText(concealed.body, keptBytes) },
-    granted: token === undefined ? undefined : factsOf(token, redactor),
+    granted: token === undefined ? undefined : tokenFacts(token, redactor),
   };
-}
-
-function factsOf(token: string, redactor: Redactor): TokenFacts {
-  return tokenFacts(token, redactor);
 }
