@@ -51,9 +51,16 @@ function namesOf(
   if (verdict === 'skipped') return { ids: '', more: [] };
   const all = evidence.join(' ');
   if (isDetailed) return all.length > columns ? { ids: '', more: wrap(all) } : { ids: all, more: [] };
-  const folded = foldNames(evidence);
-  const names = folded.join(' ').length > columns ? foldNames(evidence, shortestFold) : folded;
-  return { ids: idsText(names, columns), more: [] };
+  return { ids: namesText(evidence, columns), more: [] };
+}
+
+/** Of a page, for names of exchanges. */
+const pageColumns = 60;
+
+/** The names of exchanges in so many columns: `E1 X-1…X-60 +2` */
+export function namesText(names: readonly string[], columns = pageColumns): string {
+  const folded = foldNames(names);
+  return idsText(folded.join(' ').length > columns ? foldNames(names, shortestFold) : folded, columns);
 }
 
 /** A series that is one name although there is place for all, and where there is none. */

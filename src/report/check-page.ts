@@ -3,12 +3,11 @@ import type { Judged } from '../conformance/judge.ts';
 import { secondsText } from '../protocol/time-text.ts';
 import type { Verdict } from '../rules/rule.ts';
 import { evidenceJson } from './check-evidence.ts';
-import { costText } from './check-lines.ts';
+import { costText, namesText } from './check-lines.ts';
 import { addBaseline, type BaselineResult } from './compare-page.ts';
 import {
   itemSections,
   linesBlock,
-  namesText,
   type ReportItem,
   type ReportPage,
   type ReportTone,

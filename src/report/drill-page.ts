@@ -1,17 +1,11 @@
 import type { DrillResult } from '../conformance/drill/drill.ts';
 import type { Drilled } from '../conformance/drill/run-situation.ts';
 import { secondsText } from '../protocol/time-text.ts';
+import { namesText } from './check-lines.ts';
 import { verdictOf, verdictTones } from './check-page.ts';
 import { addBaseline, type BaselineResult } from './compare-page.ts';
 import { againLine, evidenceLines } from './drill-lines.ts';
-import {
-  itemSections,
-  linesBlock,
-  namesText,
-  type ReportItem,
-  type ReportPage,
-  reportPage,
-} from './report-page.ts';
+import { itemSections, linesBlock, type ReportItem, type ReportPage, reportPage } from './report-page.ts';
 
 export interface DrillPage {
   /** The device, for people. */

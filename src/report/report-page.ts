@@ -111,12 +111,3 @@ export function wideTable(
 ${head.length === 0 ? '' : html`<thead><tr>${head.map((cell) => html`<th scope="col">${cell}</th>`)}</tr></thead>`}<tbody>
 ${rows.map((cells) => html`<tr>${cells.map((cell, index) => (index === 0 ? html`<th scope="row">${cell}</th>` : html`<td>${cell}</td>`))}</tr>\n`)}</tbody></table></div>`;
 }
-
-/** Most names that are listed. */
-const mostNames = 4;
-
-/** The names of exchanges: a few as they are, of many the first and the last. */
-export function namesText(names: readonly string[]): string {
-  if (names.length <= mostNames) return names.join(' ');
-  return `${names[0]} … ${names.at(-1)} (${names.length} exchanges)`;
-}
