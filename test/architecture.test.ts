@@ -39,7 +39,7 @@ const typesOnly: readonly (readonly [from: string, to: string, ...except: string
   // The recorder of a stream makes a session of what a tap reports.
   ['recording', 'session', 'session/ledger.ts', 'session/metrics.ts', 'session/session-tap.ts'],
   ['report', 'session'],
-  ['report', 'runs'],
+  ['report', 'runs', 'runs/compare/run-set.ts'],
   // How serious an event is.
   ['report', 'service', 'service/events.ts'],
   ['report', 'recording'],

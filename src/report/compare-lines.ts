@@ -6,6 +6,7 @@ import type {
   ItemChange,
   RunComparison,
 } from '../runs/compare/compare-runs.ts';
+import { fewestRuns } from '../runs/compare/run-set.ts';
 import { countText } from './event-words.ts';
 import { msText, percentText } from './load-lines.ts';
 import type { Style } from './style.ts';
@@ -35,9 +36,12 @@ export function comparisonText(comparison: RunComparison): string {
       return 'one of them is not valid: nothing can be said';
     case 'unknown': {
       if (noun !== 'figure') return `${count('unknown', noun)} cannot be judged now`;
-      const isNew = a.isFew && figures.some(({ noise, isNoiseKnown }) => noise !== null && !isNoiseKnown);
+      const isNew =
+        a.runs < fewestRuns && figures.some(({ noise, isNoiseKnown }) => noise !== null && !isNoiseKnown);
       const why = isNew
-        ? [`${a.name} has ${countText(a.runs, 'run')}, and no two runs are equal; ${fewest} are needed`]
+        ? [
+            `${a.name} has ${countText(a.runs, 'run')}, and no two runs are equal; at least ${fewestRuns} are needed`,
+          ]
         : new Set(figures.length === 0 ? ['there are no figures'] : figures.map((one) => one.why));
       return `it cannot be known whether it got worse: ${[...why].join('; ')}`;
     }
@@ -58,8 +62,6 @@ function withinText(figures: readonly FigureChange[]): string {
   if (judged.length === figures.length) return `${figures.length === 1 ? '' : 'all '}${all} ${within}`;
   return `${judged.length} of ${all} ${within}; ${figures.length - judged.length} cannot be judged`;
 }
-
-const fewest = 'at least five';
 
 /** A comparison for people: the verdict, and what got worse first. */
 export function compareLines(comparison: RunComparison, style: Style): string[] {

@@ -20,7 +20,7 @@ const figure = (change: FigureChange['change'], difference: number): FigureChang
   why: change === 'unknown' ? 'fewer than 5 runs before' : null,
 });
 
-const side = { subject: 'http://127.0.0.1:8787', runs: 6, isFew: false, from: 0, to: 60_000 };
+const side = { subject: 'http://127.0.0.1:8787', runs: 6, from: 0, to: 60_000 };
 const comparison = (verdict: RunComparison['verdict'], more: Partial<RunComparison>): RunComparison => ({
   ...{ kind: 'load', verdict, invalid: [], figures: [], items: [], unchanged: 0 },
   ...{ a: { ...side, name: 'base.json' }, b: { ...side, name: hostile, runs: 1 } },

@@ -53,8 +53,6 @@ export interface ItemChange {
 
 export interface ComparedSide extends Pick<RunSet, 'name' | 'subject'> {
   runs: number;
-  /** Whether these are too few, as a baseline, to know the noise between runs. */
-  isFew: boolean;
   /** When the first and the last run started; null if no result says it. */
   from: number | null;
   to: number | null;
@@ -115,7 +113,7 @@ const isUnknown = (figures: readonly FigureChange[]) => figures.every(({ change 
 function sideOf({ name, subject, runs }: RunSet): ComparedSide {
   const times = runs.flatMap(({ at }) => (at === null ? [] : [at]));
   const [from, to] = times.length === 0 ? [null, null] : [Math.min(...times), Math.max(...times)];
-  return { name, subject, runs: runs.length, isFew: runs.length < fewestRuns, from, to };
+  return { name, subject, runs: runs.length, from, to };
 }
 
 function requireComparable(a: RunSet, b: RunSet): void {
