@@ -4,6 +4,7 @@ import type { Dialogue } from '../audio/dialogue/dialogue.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import { escapeText } from '../kernel/escape.ts';
 import { sampleRate } from '../protocol/audio-format.ts';
+import { countText } from '../protocol/count-text.ts';
 import { secondsText } from '../protocol/time-text.ts';
 import type { RecordedEvent, RecordedSummary } from '../recording/format.ts';
 import type { Recording } from '../recording/read-recording.ts';
@@ -108,10 +109,7 @@ function metricsOf(
     );
   }
   const count = (voice: RecordedTurn['voice']) => turns.filter((turn) => turn.voice === voice).length;
-  const late =
-    gaps.length === 0
-      ? 'no gap in a reply'
-      : `${gaps.length} ${gaps.length === 1 ? 'gap' : 'gaps'} in replies`;
+  const late = gaps.length === 0 ? 'no gap in a reply' : `${countText(gaps.length, 'gap')} in replies`;
   if (unjudged === null) {
     add('response', dialogueMedianText(figures.responseMs), 'from the end of a turn to audible AI audio');
     add('yield', dialogueMedianText(figures.yieldMs), 'until an interrupted AI is silent');

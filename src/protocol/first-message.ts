@@ -1,3 +1,4 @@
+import { countText } from './count-text.ts';
 import { isRecord } from './error-body.ts';
 import { parseJson } from './parse-json.ts';
 import { maxTokenBytes } from './token-response.ts';
@@ -52,7 +53,7 @@ export function firstTextProblem(message: string): TokenProblem | undefined {
   if (message.startsWith('eyJ'))
     return { why: `the token is cut off after ${bytes} bytes`, advice: sendAlone };
   return {
-    why: `the first message (${bytes} ${bytes === 1 ? 'byte' : 'bytes'}) is not a JWT: a JWT has three base64url parts with dots between them`,
+    why: `the first message (${countText(bytes, 'byte')}) is not a JWT: a JWT has three base64url parts with dots between them`,
     advice: sendAlone,
   };
 }
@@ -70,7 +71,7 @@ export function absenceProblem(elsewhere: string | undefined, binaryMessages: nu
   if (elsewhere !== undefined)
     return { why: `the token arrived in ${elsewhere}, where the service does not look for it`, advice };
   if (binaryMessages === 0) return { why: 'no token arrived', advice };
-  const came = binaryMessages === 1 ? '1 binary message' : `${binaryMessages} binary messages`;
+  const came = countText(binaryMessages, 'binary message');
   return { why: `no token arrived, but ${came} did`, advice };
 }
 

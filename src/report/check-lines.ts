@@ -2,9 +2,9 @@ import type { CheckResult } from '../conformance/check.ts';
 import type { Cost } from '../conformance/cost.ts';
 import type { Judged } from '../conformance/judge.ts';
 import type { Plan } from '../conformance/plan.ts';
+import { countText } from '../protocol/count-text.ts';
 import { secondsText } from '../protocol/time-text.ts';
 import { exchangeLine } from './check-evidence.ts';
-import { countText } from './event-words.ts';
 import type { Style } from './style.ts';
 import { countsText, markOf, stoppedLines, verdictWidth, width, wrapText } from './verdict-lines.ts';
 

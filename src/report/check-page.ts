@@ -1,5 +1,6 @@
 import type { CheckResult } from '../conformance/check.ts';
 import type { Judged } from '../conformance/judge.ts';
+import { countText } from '../protocol/count-text.ts';
 import { secondsText } from '../protocol/time-text.ts';
 import type { Verdict } from '../rules/rule.ts';
 import { evidenceJson } from './check-evidence.ts';
@@ -49,7 +50,7 @@ export function verdictOf(
     .map(([verdict, count]) => `${count} ${verdict}`)
     .join(', ');
   if (verdicts.fail > 0) {
-    const what = `${verdicts.fail} ${noun}${verdicts.fail === 1 ? '' : 's'} broken`;
+    const what = `${countText(verdicts.fail, noun)} broken`;
     const early = stopped === undefined ? '' : ` Stopped: ${stopped.message}.`;
     return { tone: 'bad' as const, word: 'No', text: `${what}: ${counts}.${early}` };
   }

@@ -1,4 +1,5 @@
 import { escapeText } from '../kernel/escape.ts';
+import { countText } from '../protocol/count-text.ts';
 import type {
   Change,
   ComparedSide,
@@ -7,7 +8,6 @@ import type {
   RunComparison,
 } from '../runs/compare/compare-runs.ts';
 import { fewestRuns } from '../runs/compare/run-set.ts';
-import { countText } from './event-words.ts';
 import { msText, percentText } from './load-lines.ts';
 import type { Style } from './style.ts';
 

@@ -1,6 +1,6 @@
+import { countText } from '../protocol/count-text.ts';
 import type { Change, FigureChange, ItemChange, RunComparison } from '../runs/compare/compare-runs.ts';
 import { comparisonText, figureCells, figureHead, itemText, markText, sideText } from './compare-lines.ts';
-import { countText } from './event-words.ts';
 import { type Html, html } from './html.ts';
 import { type ReportPage, type ReportTone, reportPage, wideTable } from './report-page.ts';
 

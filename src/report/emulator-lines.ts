@@ -3,10 +3,11 @@ import { escapeText, jsonText } from '../kernel/escape.ts';
 import { bugsAddress } from '../kernel/version.ts';
 import { msForBytes } from '../protocol/audio-format.ts';
 import { closeCodes } from '../protocol/close-codes.ts';
+import { countText } from '../protocol/count-text.ts';
 import { readServiceBody } from '../protocol/read-message.ts';
 import { secondsText } from '../protocol/time-text.ts';
 import { type EmulatorEvent, type Judgement, levelOfEvent } from '../service/events.ts';
-import { countText, type EventWords, entryText, type SaidWords, say, timeText } from './event-words.ts';
+import { type EventWords, entryText, type SaidWords, say, timeText } from './event-words.ts';
 import type { Style } from './style.ts';
 
 /** The lines that plain output prints for an event of an emulator or a proxy. `again`: what it says as the last of several. */

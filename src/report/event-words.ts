@@ -63,8 +63,3 @@ export function whoText({ side, stream, device }: Pick<EventWords, 'side' | 'str
 export function timeText(t: number): string {
   return (t / 1000).toFixed(3).padStart(8);
 }
-
-/** `1 frame`, `50 frames` */
-export function countText(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}

@@ -1,6 +1,7 @@
 import type { AgainResult, AskedAgain } from '../conformance/again.ts';
 import { escapeText, jsonText } from '../kernel/escape.ts';
 import { closeCodeName } from '../protocol/close-codes.ts';
+import { countText } from '../protocol/count-text.ts';
 import type {
   HttpAnswer,
   HttpRequest,
@@ -10,7 +11,6 @@ import type {
 } from '../wire/exchange.ts';
 import { curlLine } from './check-evidence.ts';
 import { foldNames } from './check-lines.ts';
-import { countText } from './event-words.ts';
 import type { Style } from './style.ts';
 
 export interface AgainLinesOptions {

@@ -1,5 +1,6 @@
 import { escapeText } from '../kernel/escape.ts';
 import type { EmulatorState } from '../protocol/control.ts';
+import { timesText } from '../protocol/count-text.ts';
 import type { describeCatalogue } from '../protocol/describe-faults.ts';
 import { type FaultName, faultPoints } from '../protocol/faults.ts';
 
@@ -60,5 +61,5 @@ export function usualFaultLines(catalogue: Catalogue): string[] {
 /** An active fault as a line. */
 export function faultLine({ id, name, struck, ...chosen }: EmulatorState['faults'][number]): string {
   const parameters = Object.entries(chosen).map(([key, value]) => `${key}=${value}`);
-  return `${id}  ${escapeText(name)}  ${escapeText(parameters.join(' '))}  struck ${struck === 1 ? 'once' : `${struck} times`}`;
+  return `${id}  ${escapeText(name)}  ${escapeText(parameters.join(' '))}  struck ${timesText(struck)}`;
 }

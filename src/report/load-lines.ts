@@ -1,10 +1,10 @@
 import { escapeText } from '../kernel/escape.ts';
 import { kindCountsText } from '../kernel/failure-kind.ts';
+import { countText } from '../protocol/count-text.ts';
 import { secondsText } from '../protocol/time-text.ts';
 import type { LoadFacts } from '../runs/load/result.ts';
 import type { HistogramBar, LoadSummary, MetricSummary, SecondSummary } from '../runs/load/summary.ts';
 import type { JudgedThreshold } from '../runs/load/thresholds.ts';
-import { countText } from './event-words.ts';
 import type { Style } from './style.ts';
 
 /** What a run does and what it costs, before it starts. */

@@ -1,3 +1,4 @@
+import { countText } from '../protocol/count-text.ts';
 import type {
   HistogramBar,
   LoadSummary,
@@ -6,7 +7,6 @@ import type {
   SecondTimes,
 } from '../runs/load/summary.ts';
 import { addBaseline, type BaselineResult } from './compare-page.ts';
-import { countText } from './event-words.ts';
 import { type Html, html } from './html.ts';
 import { loadPlanLines, measuredText, msText, percentText } from './load-lines.ts';
 import {

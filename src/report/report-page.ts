@@ -1,4 +1,5 @@
 import { version } from '../kernel/version.ts';
+import { countText } from '../protocol/count-text.ts';
 import { reportDocument } from './document.ts';
 import { type Html, html, trusted } from './html.ts';
 
@@ -64,8 +65,8 @@ export function itemSections(items: readonly ReportItem[], noun: string): Html {
       ? ''
       : html`<h2>What to look at</h2>${bad.map((one) => itemCard(one, { isOpen: one.tone === 'bad' }))}`
   }
-${foldedItems(fine, `${fine.length} ${noun}${fine.length === 1 ? '' : 's'} passed`)}
-${foldedItems(skipped, `${skipped.length} ${noun}${skipped.length === 1 ? ' was' : 's were'} not asked`)}`;
+${foldedItems(fine, `${countText(fine.length, noun)} passed`)}
+${foldedItems(skipped, `${countText(skipped.length, noun)} ${skipped.length === 1 ? 'was' : 'were'} not asked`)}`;
 }
 
 function foldedItems(items: readonly ReportItem[], summary: string): Html {

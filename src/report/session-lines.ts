@@ -1,11 +1,12 @@
 import { dbfsText, silentDbfs } from '../audio/level.ts';
 import { escapeText, jsonText } from '../kernel/escape.ts';
+import { countText } from '../protocol/count-text.ts';
 import { readError } from '../protocol/error-body.ts';
 import type { ServiceMessage } from '../protocol/messages.ts';
 import { secondsText } from '../protocol/time-text.ts';
 import { readTranscript, type Spoken, spokenText } from '../protocol/transcript.ts';
 import type { SessionEvent } from '../session/events.ts';
-import { countText, type EventWords, eventLine, type SaidWords, say } from './event-words.ts';
+import { type EventWords, eventLine, type SaidWords, say } from './event-words.ts';
 import { createStyle, type Style } from './style.ts';
 import { expectationText, resultText, spreadText, summaryLines, summaryMsText } from './summary-lines.ts';
 

@@ -1,10 +1,10 @@
 import type { VoiceSummary } from '../audio/verdict/service-voice.ts';
 import { escapeText } from '../kernel/escape.ts';
+import { countText } from '../protocol/count-text.ts';
 import { secondsText } from '../protocol/time-text.ts';
 import type { AudioTotals, Spread } from '../session/metrics.ts';
 import type { SessionSummary } from '../session/summary.ts';
 import { dialogueRows } from './dialogue-lines.ts';
-import { countText } from './event-words.ts';
 import type { Style } from './style.ts';
 
 /** The summary of a session as a short table. */

@@ -8,6 +8,7 @@ import {
   type MeasuredTurns,
 } from '../kernel/audio-limits.ts';
 import type { FailureKind } from '../kernel/failure-kind.ts';
+import { timesText } from '../protocol/count-text.ts';
 import { ownValue } from '../protocol/parse-json.ts';
 import type { MetricsSnapshot } from './metrics.ts';
 
@@ -143,8 +144,4 @@ export function verdict(
   { ok, expected, measured }: Pick<ExpectationVerdict, 'ok' | 'expected' | 'measured'>,
 ): ExpectationVerdict {
   return { name, ok, expected, measured, ...(ok ? {} : { kind }) };
-}
-
-function timesText(count: number): string {
-  return count === 1 ? 'once' : `${count} times`;
 }

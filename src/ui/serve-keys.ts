@@ -1,8 +1,9 @@
 import { escapeText, jsonText } from '../kernel/escape.ts';
 import { msForBytes } from '../protocol/audio-format.ts';
 import type { EmulatorState } from '../protocol/control.ts';
+import { countText, timesText } from '../protocol/count-text.ts';
 import { secondsText } from '../protocol/time-text.ts';
-import { countText, timeText } from '../report/event-words.ts';
+import { timeText } from '../report/event-words.ts';
 import { type ChoiceItem, type DetailSubject, type Pressed, pressKey, scrollOf, tell } from './browser.ts';
 import { durationText } from './components/Head.tsx';
 import { levelText } from './components/LevelMeter.tsx';
@@ -125,7 +126,7 @@ function askToClose(model: ServeModel): ServeModel {
 function faultItems({ state, start }: ServeModel): ChoiceItem[] {
   const active = (state?.faults ?? []).map(({ id, name, struck }) => ({
     value: `end ${name}`,
-    help: `active as number ${id}, has struck ${struck === 1 ? 'once' : `${struck} times`}`,
+    help: `active as number ${id}, has struck ${timesText(struck)}`,
     clears: id,
   }));
   return [

@@ -5,6 +5,7 @@ import { openFileInput } from '../../files/file-input.ts';
 import { convertHint, refusal } from '../../files/refusal.ts';
 import { findShippedSound } from '../../files/shipped-file.ts';
 import { sampleRate } from '../../protocol/audio-format.ts';
+import { countText } from '../../protocol/count-text.ts';
 import { type ConvertOptions, convertToPcm } from '../convert-to-pcm.ts';
 import { createMonoDecoder } from '../decode.ts';
 import { encodeS16le } from '../encode.ts';
@@ -70,10 +71,7 @@ async function planWav(input: ByteInput, options: WavSourceOptions): Promise<Rea
     throw refusal(input.name, `it is ${description.text}, but must be ${wanted}`, convertHint);
   }
   if (options.only !== undefined && format.channels !== 2)
-    throw refusal(
-      input.name,
-      `it has ${format.channels === 1 ? '1 channel' : `${format.channels} channels`}, but must have 2`,
-    );
+    throw refusal(input.name, `it has ${countText(format.channels, 'channel')}, but must have 2`);
   return {
     description,
     durationMs:

@@ -3,6 +3,7 @@ import { systemCode } from '../../files/refusal.ts';
 import { writeWhole } from '../../files/write-whole.ts';
 import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
 import { jsonLine } from '../../kernel/escape.ts';
+import { countText } from '../../protocol/count-text.ts';
 import { compareLines, comparisonText } from '../../report/compare-lines.ts';
 import type { BaselineResult } from '../../report/compare-page.ts';
 import { comparisonObject, comparisonReport, withComparison } from '../../report/compare-report.ts';
@@ -132,7 +133,7 @@ async function write(
   await writeWhole(path, text, { giveUp: io.giveUp });
   const isEnough = count >= fewestRuns || run.runs[0].figures.length === 0;
   const more = isEnough ? '' : `; ${fewestRuns - count} more until a comparison says whether it got worse`;
-  await note(`Wrote ${path}: ${count} ${count === 1 ? 'run' : 'runs'}${more}`);
+  await note(`Wrote ${path}: ${countText(count, 'run')}${more}`);
 }
 
 /** What a comparison comes to: `not-valid`, or that it got worse. */

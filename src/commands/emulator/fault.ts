@@ -1,5 +1,6 @@
 import { flagOf } from '../../config/options.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
+import { countText } from '../../protocol/count-text.ts';
 import { describeCatalogue } from '../../protocol/describe-faults.ts';
 import { catalogueLines, faultLine, usualFaultLines } from '../../report/fault-lines.ts';
 import { checkFault } from '../../service/faults/faults.ts';
@@ -54,7 +55,7 @@ const actions = {
   async clear(context: FaultContext, written?: string) {
     const body = written === undefined ? {} : { id: readNumber(written) };
     const { cleared } = await call(context, 'clearFaults', { body });
-    return print(context, { cleared }, [`Cleared ${cleared} ${cleared === 1 ? 'fault' : 'faults'}`]);
+    return print(context, { cleared }, [`Cleared ${countText(cleared, 'fault')}`]);
   },
 };
 

@@ -1,6 +1,7 @@
 import statistics from 'jstat';
 import type { Tolerance } from '../../config/threshold.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
+import { countText } from '../../protocol/count-text.ts';
 import { type Figure, failedFigure, fromScale, isTail, partsOfTail, tailFigures, toScale } from './figure.ts';
 import { type Deviation, deviationOf } from './noise.ts';
 import {
@@ -276,7 +277,7 @@ function changeOf(
 /** Why the noise is not known: there are too few runs, or too few of them have the figure. */
 function fewText(measured: number, runs: number): string {
   if (runs < fewestRuns) return `fewer than ${fewestRuns} runs before`;
-  return `measured in only ${measured} ${measured === 1 ? 'run' : 'runs'} before; ${fewestRuns} are needed`;
+  return `measured in only ${countText(measured, 'run')} before; ${fewestRuns} are needed`;
 }
 
 function meanOf(name: string, figures: readonly Figure[]): number | null {

@@ -4,6 +4,7 @@ import { type Level, measureLevel } from '../../audio/level.ts';
 import { createServiceVoice } from '../../audio/verdict/service-voice.ts';
 import { weighPart } from '../../kernel/part-bytes.ts';
 import { bytesForMs } from '../../protocol/audio-format.ts';
+import { timesText } from '../../protocol/count-text.ts';
 import { isInterruption, type ServiceMessage } from '../../protocol/messages.ts';
 import { judgeHold, measureTurns } from '../dialogue-verdicts.ts';
 import { type ExpectationVerdict, judgeClean, verdict } from '../expectations.ts';
@@ -158,7 +159,7 @@ function judgeAbsence(absence: Absence, times: number, isHeardOut: boolean): Exp
   const name = isAudio ? 'absent audio' : 'absent event';
   const expected = isAudio ? 'no audible AI audio' : `no ${eventText(absence.event)}`;
   if (times > 0) {
-    const measured = isAudio ? 'AI audio' : times === 1 ? 'once' : `${times} times`;
+    const measured = isAudio ? 'AI audio' : timesText(times);
     const kind = isAudio ? 'unexpected-audio' : 'forbidden-event';
     return verdict(name, kind, { ok: false, expected, measured });
   }

@@ -1,8 +1,8 @@
 import { signal, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { pageData } from '../../../protocol/control-paths.ts';
+import { countText } from '../../../protocol/count-text.ts';
 import { verdictText } from '../../../report/emulator-lines.ts';
-import { countText } from '../../../report/event-words.ts';
 import { peakMs } from '../../messages.ts';
 import { tones } from '../../view-data.ts';
 import { peaksOfBytes } from '../picture/peaks.ts';

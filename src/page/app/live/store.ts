@@ -1,7 +1,8 @@
 import { batch, computed, signal } from '@preact/signals';
 import { systemClock } from '../../../kernel/clock.ts';
 import type { EmulatorState } from '../../../protocol/control.ts';
-import { countText, say } from '../../../report/event-words.ts';
+import { countText } from '../../../protocol/count-text.ts';
+import { say } from '../../../report/event-words.ts';
 import { countEvent, noCounters } from '../../../report/serve-counters.ts';
 import type { EmulatorEvent } from '../../../service/events.ts';
 import { addRows, createList, type NewRow, rowOfEvent } from '../../../ui/event-list.ts';
