@@ -4,11 +4,11 @@ import { serviceRules } from '../rules/catalogue.ts';
 import type { Rule, Seen } from '../rules/rule.ts';
 import type { CheckOptions } from './check.ts';
 import { type Cost, totalOf } from './cost.ts';
-import { createHolding, type HoldOptions, isOfStep } from './hold.ts';
+import { createHolding, type HoldOptions } from './hold.ts';
 import { type Judged, judgeFirst } from './judge.ts';
 import { stepsToConfirm } from './needed.ts';
 import { allSteps, type PlanOptions, planRun, requireFlags } from './plan.ts';
-import type { Step } from './steps/step.ts';
+import { isOfStep, type Step } from './steps/step.ts';
 import { plainPortStep } from './steps/transport-steps.ts';
 import { exitCodeOf } from './verdicts.ts';
 
@@ -131,6 +131,6 @@ export async function askAgain(
 }
 
 function stepOf({ id }: Seen, steps: readonly Step[]): Pick<Step, 'id' | 'title'> {
-  const of = steps.find((step) => step.id === id) ?? steps.find((step) => isOfStep(id, step.id));
+  const of = steps.find((step) => step.id === id) ?? steps.find((step) => isOfStep(id, step));
   return of ?? { id, title: '' };
 }

@@ -17,7 +17,7 @@ import { addCosts, type Cost, totalOf } from './cost.ts';
 import { createDevices, createFreshDevices } from './devices.ts';
 import { createPace } from './pace.ts';
 import type { Plan } from './plan.ts';
-import type { Step } from './steps/step.ts';
+import { isOfStep, type Step } from './steps/step.ts';
 import { unknownPathStep } from './steps/token-steps.ts';
 import { createStopWatch } from './stop.ts';
 
@@ -135,14 +135,14 @@ export function createHolding(options: HoldOptions): Holding {
     steps: readonly Step[],
     { number, suffix, chosen }: { number: 1 | 2; suffix: string; chosen: Clockwork },
   ): Promise<Try> {
-    const held: string[] = [];
+    const held: Step[] = [];
     const running = runSteps({
       ...{ steps, ask, budget, signal, clockwork: chosen },
       isStopped: () => stop.stopped !== undefined,
       onStep: (step) => options.onStep?.(step, number),
       onWait: (ms) => options.onWait?.(ms),
       onHeld(step) {
-        held.push(step.id);
+        held.push(step);
         if (number === 1) options.onHeld?.(step, ask.seen);
       },
     });
@@ -161,11 +161,6 @@ export function createHolding(options: HoldOptions): Holding {
     if (!signal.aborted) throw thrown;
     stop.end(toVoicectlError(signal.reason));
   }
-}
-
-/** Whether an exchange is of a step. */
-export function isOfStep(id: string, step: string): boolean {
-  return id === step || id.startsWith(`${step}-`) || (step === 'C' && /^C\d+(-token)?$/.test(id));
 }
 
 interface TakeOverOptions {

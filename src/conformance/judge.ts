@@ -1,8 +1,8 @@
 import { type Finding, type Rule, type Seen, skipped, unknown } from '../rules/rule.ts';
-import { isOfStep, type Try } from './hold.ts';
+import type { Try } from './hold.ts';
 import { stepsFor } from './needed.ts';
 import type { Plan } from './plan.ts';
-import type { CheckLevel, Step } from './steps/step.ts';
+import { type CheckLevel, isOfStep, type Step } from './steps/step.ts';
 import { plainPortStep } from './steps/transport-steps.ts';
 
 /** A rule and its verdict, with the exchanges that show it. */
@@ -28,10 +28,10 @@ export function judgeFirst(rule: Rule, first: Try, { plan, all, levels, isStoppe
   const finding = rule.judge(first.seen);
   if (finding !== undefined) return finding;
   const steps = stepsFor(rule.id);
-  const asked = steps.filter((id) => plan.steps.some((step) => step.id === id));
-  const reasons = asked.map((id) => first.leftOut.get(id)).filter((reason) => reason !== undefined);
+  const asked = plan.steps.filter(({ id }) => steps.includes(id));
+  const reasons = asked.map(({ id }) => first.leftOut.get(id)).filter((reason) => reason !== undefined);
   const [reason] = reasons;
-  const missing = steps.filter((id) => !asked.includes(id) && id !== plainPortStep.id);
+  const missing = steps.filter((id) => !asked.some((step) => step.id === id) && id !== plainPortStep.id);
   if (missing.length > 0)
     return skipped(
       levelText(

@@ -1,5 +1,6 @@
 import { isSendableCloseCode } from '../../protocol/close-codes.ts';
 import type { CloseCause } from '../../protocol/dialect.ts';
+import { streamTooMany } from '../steps/connection-steps.ts';
 import { known, notProbed, type Setting, untold } from './setting.ts';
 import { earlyAudioEnd, evictedEnd, expiryEnd, textSentAt } from './stream-settings.ts';
 import { confirmedAt, type LearnView, type ServiceEnd, serviceEnd, textsOf } from './view.ts';
@@ -14,7 +15,7 @@ const causes: Partial<
   tokenInvalid: { steps: ['S4'], find: (view) => serviceEnd(view.stream('S4')) },
   tokenExpired: { steps: lateIds, find: (view) => firstRefusal(view, lateIds) },
   tokenReused: { steps: ['S2'], find: (view) => firstRefusal(view, ['S2']) },
-  tooManyConnections: { steps: ['C'], find: (view) => firstRefusal(view, ['C11']) },
+  tooManyConnections: { steps: ['C'], find: (view) => firstRefusal(view, [streamTooMany]) },
   evicted: { steps: ['C'], find: evictedEnd },
   earlyAudioOverflow: { steps: ['S7'], find: earlyAudioEnd },
   unexpectedText: {

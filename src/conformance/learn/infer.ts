@@ -1,10 +1,10 @@
+import { countText } from '../../protocol/count-text.ts';
 import { rateLimitHeaderNames } from '../../protocol/rate-limit.ts';
 import type { Seen } from '../../rules/rule.ts';
 import { headerValue } from '../../wire/headers.ts';
 import { addCosts, type Cost } from '../cost.ts';
-import { isOfStep } from '../hold.ts';
 import { allSteps } from '../plan.ts';
-import type { CheckLevel, Step } from '../steps/step.ts';
+import { type CheckLevel, isOfStep, type Step } from '../steps/step.ts';
 import { closeSettings } from './close-settings.ts';
 import { messageRemarks, messageSettings } from './message-settings.ts';
 import { rateLimitSettings } from './rate-limit-settings.ts';
@@ -54,15 +54,13 @@ function learn(setting: Setting, view: LearnView, seen: readonly Seen[], steps: 
   const learned = setting.infer?.(view);
   if (learned !== undefined) return learned;
   if (setting.steps.length === 0) return { unknown: `not probed: ${setting.how}` };
-  const missing = setting.steps.filter((id) => !wasHeld(id, seen));
-  const [first] = steps.filter(({ id }) => missing.includes(id));
+  const missing = steps.filter(
+    (step) => setting.steps.includes(step.id) && !seen.some(({ id }) => isOfStep(id, step)),
+  );
+  const [first] = missing;
   if (first === undefined) return { unknown: `not determined: ${setting.how}` };
-  const cost = addCosts(steps.filter(({ id }) => missing.includes(id)).map((step) => step.cost));
-  return { unknown: `not probed: costs ${costText(cost)}${flagOf(first.level)}` };
-}
-
-function wasHeld(step: string, seen: readonly Seen[]): boolean {
-  return seen.some(({ id }) => isOfStep(id, step));
+  const cost = addCosts(missing.map((step) => step.cost));
+  return { unknown: `not probed: costs ${costText(cost)}${flags[first.level]}` };
 }
 
 function costText({ tokens, plain, connections }: Cost): string {
@@ -71,9 +69,7 @@ function costText({ tokens, plain, connections }: Cost): string {
     [plain, 'request'],
     [connections, 'connection'],
   ] as const;
-  const texts = parts.flatMap(([count, what]) =>
-    count === 0 ? [] : [`${count} ${what}${count === 1 ? '' : 's'}`],
-  );
+  const texts = parts.flatMap(([count, what]) => (count === 0 ? [] : [countText(count, what)]));
   return texts.join(', ') || 'time';
 }
 
@@ -83,10 +79,6 @@ const flags: Record<CheckLevel, string> = {
   exhaust: ' (--exhaust)',
   thorough: ' (--thorough)',
 };
-
-function flagOf(level: CheckLevel): string {
-  return flags[level];
-}
 
 function allowanceOf({ grants: [first] }: LearnView): number | undefined {
   const text = first && headerValue(first.exchange.answer.headers, rateLimitHeaderNames.limit);

@@ -2,6 +2,7 @@ import { isRecord } from '../../protocol/error-body.ts';
 import { connectedKind } from '../../protocol/messages.ts';
 import { ownValue } from '../../protocol/parse-json.ts';
 import { audioOf, type SeenStream } from '../../rules/stream-seen.ts';
+import { streamTooMany } from '../steps/connection-steps.ts';
 import { known, type Learned, notProbed, quote, type Remark, type Setting, untold } from './setting.ts';
 import { type Sample, samplesOf, toTemplate } from './template.ts';
 import { confirmedAt, type LearnView, presentedAt, type Said, serviceEnd, textsOf } from './view.ts';
@@ -18,10 +19,10 @@ const refusedStreams = [
   'A72',
   'A91',
   'A121',
-  'C11',
+  streamTooMany,
   'S3',
 ] as const;
-const refusedSteps = refusedStreams.map((id) => (id === 'C11' ? 'C' : id));
+const refusedSteps = refusedStreams.map((id) => (id === streamTooMany ? 'C' : id));
 
 export const messageSettings: readonly Setting[] = [
   {

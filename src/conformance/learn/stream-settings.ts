@@ -4,6 +4,7 @@ import { replyFrameMsBounds } from '../../protocol/dialect/stream.ts';
 import { connectionsPerDevice } from '../../protocol/rate-limit.ts';
 import { secondsText } from '../../protocol/time-text.ts';
 import { audioOf, type SeenStream } from '../../rules/stream-seen.ts';
+import { streamTooMany } from '../steps/connection-steps.ts';
 import { known, type Learned, notProbed, type Range, type Setting, untold } from './setting.ts';
 import { confirmedAt, type LearnView, presentedAt, type ServiceEnd, serviceEnd, textsOf } from './view.ts';
 
@@ -212,14 +213,14 @@ function inferBinaryToken(view: LearnView): Learned | undefined {
 function inferConnectionLimit(view: LearnView): Learned | undefined {
   const refused = refusedUpgrade(view);
   if (refused !== undefined) return known('refuse-upgrade', `the upgrade of ${refused.id} was refused`);
-  const last = view.stream('C11');
+  const last = view.stream(streamTooMany);
   if (last === undefined) return undefined;
   if (confirmedAt(last) === undefined)
-    return serviceEnd(last) && known('refuse', 'the token of C11 was refused');
+    return serviceEnd(last) && known('refuse', `the token of ${streamTooMany} was refused`);
   const evicted = evictedEnd(view);
   return evicted === undefined
-    ? untold('C11 was confirmed, and no other stream closed')
-    : known('evict-oldest', 'C1 was closed for C11');
+    ? untold(`${streamTooMany} was confirmed, and no other stream closed`)
+    : known('evict-oldest', `C1 was closed for ${streamTooMany}`);
 }
 
 /** The first of many connections of a device whose upgrade was refused: a limit by address counts other streams too. */
@@ -230,7 +231,7 @@ export function refusedUpgrade(view: LearnView): SeenStream | undefined {
 
 /** The close of the oldest stream of a device for its newest. */
 export function evictedEnd(view: LearnView): ServiceEnd | undefined {
-  const last = view.stream('C11');
+  const last = view.stream(streamTooMany);
   const confirmed = last && confirmedAt(last);
   const end = serviceEnd(view.stream('C1'));
   if (confirmed === undefined || end === undefined) return undefined;

@@ -8,6 +8,10 @@ import { present } from './stream-steps.ts';
 /** How long the service may take to close an older stream, or to give a slot back. */
 const noticeMs = 1_000;
 
+/** The stream that is one more than a device may have, and the one when a slot is free again. */
+export const streamTooMany = `C${connectionsPerDevice + 1}`;
+const streamInFreedSlot = `C${connectionsPerDevice + 2}`;
+
 /** Ten streams, one more, one of another device, and one when a slot is free again. */
 export const connectionSteps: readonly Step[] = [
   {
@@ -17,8 +21,8 @@ export const connectionSteps: readonly Step[] = [
     cost: { tokens: connectionsPerDevice + 3, plain: 0, connections: connectionsPerDevice + 3 },
     device: 'many',
     exchanges: [
-      ...Array.from({ length: connectionsPerDevice + 2 }, (_, index) => `C${index + 1}`),
-      'C-other',
+      ...Array.from({ length: connectionsPerDevice }, (_, index) => `C${index + 1}`),
+      ...[streamTooMany, streamInFreedSlot, 'C-other'],
     ].flatMap((name) => [name, `${name}-token`]),
     takesMs: 3_000,
     run: fillUp,
@@ -42,7 +46,7 @@ async function fillUp(ask: Asker): Promise<void> {
       if (!line.isConfirmed) break;
     }
     if (lines.every(({ isConfirmed }) => isConfirmed)) {
-      lines.push(await openOne(ask, 'C11', 'many', true));
+      lines.push(await openOne(ask, streamTooMany, 'many', true));
       await Promise.all(lines.map((line) => line.settle()));
       // Only a second device shows whether the limit also hits others.
       if (ask.deviceOf('many') !== ask.deviceOf('own')) lines.push(await openOne(ask, 'C-other', 'own'));
@@ -50,7 +54,7 @@ async function fillUp(ask: Asker): Promise<void> {
     const oldest = lines.find(({ isOpen, isConfirmed }) => isOpen && isConfirmed);
     await oldest?.close();
     if (oldest !== undefined) await ask.wait(oldest, () => false, noticeMs);
-    lines.push(await openOne(ask, 'C12', 'many'));
+    lines.push(await openOne(ask, streamInFreedSlot, 'many'));
   } finally {
     await Promise.all(lines.map((line) => line.close()));
   }

@@ -27,3 +27,8 @@ export interface Step {
   sendsWrongKey?: true;
   run(ask: Asker): Promise<void>;
 }
+
+/** Whether an exchange is of a step: of its own name or of one of its names, also with an ending (`E1-retry`). */
+export function isOfStep(exchange: string, { id, exchanges = [] }: Pick<Step, 'id' | 'exchanges'>): boolean {
+  return [id, ...exchanges].some((name) => exchange === name || exchange.startsWith(`${name}-`));
+}
