@@ -459,13 +459,18 @@ describe('--again', () => {
     expect(await Promise.all(codes)).toEqual([1, 1]);
   });
 
-  test('says what stopped it, with the exit code of a check', async () => {
+  test.each([
+    [['--again', 'E1'], 'E1  valid request, unversioned path, with Accept'],
+    [[], '\nStopped: '],
+    [['--json'], '"stopped":{"code":'],
+  ])('says on standard error what stopped it, with the exit code of a check: %j', async (flags, shown) => {
     const { port } = await services.tcp((socket) => socket.destroy());
-    const ended = await runInProcess(['check', '--base-url', `http://127.0.0.1:${port}`, '--again', 'E1'], {
+    const ended = await runInProcess(['check', '--base-url', `http://127.0.0.1:${port}`, ...flags], {
       env: { VOICECTL_API_KEY: key },
       clock: hastyClock,
     });
     expect(ended.code).toBe(4);
-    expect(ended.stdout).toContain('E1  valid request, unversioned path, with Accept');
+    expect(ended.stdout).toContain(shown);
+    expect(ended.stderr).toMatch(new RegExp(`^voicectl: .*127\\.0\\.0\\.1:${port}`, 'm'));
   });
 });

@@ -257,7 +257,7 @@ async function exitCodeOf(
   { stopped, exitCode }: VerdictResult,
 ): Promise<number> {
   if (stopped === undefined) return exitCode;
-  if (stopped.details.isTrouble !== true && stopped.exitCode === exitCode) throw stopped;
+  if (stopped.exitCode === exitCode) throw stopped;
   // Plain lines have said it.
   if (json) await note(stopped.message);
   if (stopped.hint !== undefined) await note(stopped.hint);

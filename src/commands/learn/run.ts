@@ -18,7 +18,7 @@ import type { learnSpec } from './spec.ts';
 type LearnContext = ContextOf<typeof learnSpec>;
 
 export async function run(context: LearnContext): Promise<number> {
-  const { settings, note } = context;
+  const { settings } = context;
   if (settings.dryRun) {
     await printPlan(context, scopeOf(context));
     return 0;
@@ -28,11 +28,7 @@ export async function run(context: LearnContext): Promise<number> {
   const known = await openDialect(context, settings.diff);
   const { learned, options } = await learn(context);
   const { stopped } = learned;
-  if (stopped?.details.isTrouble === true) {
-    await note(stopped.message);
-    if (stopped.hint !== undefined) await note(stopped.hint);
-    return stopped.exitCode;
-  }
+  if (stopped?.details.isTrouble === true) throw stopped;
   const hasLearned = learned.settings.some((one) => 'value' in one.learned);
   if (known !== undefined) {
     const code = await printDifferences(context, learned, known);
