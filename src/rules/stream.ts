@@ -1,6 +1,6 @@
 import { closeCodes } from '../protocol/close-codes.ts';
 import { connectedKind } from '../protocol/messages.ts';
-import { streamPath, tokenPath } from '../protocol/paths.ts';
+import { streamPath } from '../protocol/paths.ts';
 import type { WireMessage } from '../wire/exchange.ts';
 import { judgeAudio } from './reply-audio.ts';
 import { type Finding, fail, gravest, pass, type Rule, type Seen, show, unknown } from './rule.ts';
@@ -15,7 +15,7 @@ import {
   serviceMessages,
   streams,
 } from './stream-seen.ts';
-import { isPage, pathOf } from './token-seen.ts';
+import { isPage, isVersioned } from './token-seen.ts';
 
 const section = `WSS ${streamPath}`;
 
@@ -122,13 +122,9 @@ function messageText(message: WireMessage): string {
   return 'text' in message ? show(message.text) : `a binary message of ${message.bytes} bytes`;
 }
 
-function isVersioned({ grant }: Presentation): boolean {
-  return pathOf(grant).endsWith(tokenPath('v1'));
-}
-
 function judgeConfirmation(seen: readonly Seen[]): Finding | undefined {
   const fresh = freshPresentations(seen);
-  const unversioned = fresh.filter((one) => !isVersioned(one));
+  const unversioned = fresh.filter((one) => !isVersioned(one.grant));
   const presented = (unversioned.length > 0 ? unversioned : fresh).map(judgeFirstMessage);
   return gravest(presented.length > 0 ? presented : streams(seen).map(judgeEarlyEnd));
 }
@@ -146,7 +142,7 @@ function judgeFirstMessage({ stream, answers, confirmed }: Presentation): Findin
 
 function judgeVersionedToken(seen: readonly Seen[]): Finding | undefined {
   const fresh = freshPresentations(seen);
-  const versioned = fresh.filter(isVersioned);
+  const versioned = fresh.filter(({ grant }) => isVersioned(grant));
   const opened = versioned.filter(({ confirmed }) => confirmed !== undefined);
   if (opened.length > 0)
     return pass(
@@ -155,7 +151,7 @@ function judgeVersionedToken(seen: readonly Seen[]): Finding | undefined {
     );
   const [refused] = versioned;
   if (refused === undefined) return undefined;
-  const other = fresh.find((one) => !isVersioned(one) && one.confirmed !== undefined);
+  const other = fresh.find((one) => !isVersioned(one.grant) && one.confirmed !== undefined);
   const text = endText(refused.stream);
   if (other === undefined) return unknown(`no token is accepted: ${text}`, refused.stream);
   const isTold = refused.stream.exchange.end?.by === 'service';

@@ -8,6 +8,7 @@ import {
   grants,
   hasSucceeded,
   isFromGateway,
+  isVersioned,
   mediaTypeOf,
   notThere,
   pathOf,
@@ -26,14 +27,14 @@ export const tokenAnswerRules: readonly Rule[] = [
     section,
     title: 'the unversioned path answers 200',
     says: `POST ${tokenPath()} issues a JWT with success status 200.`,
-    judge: (seen) => judgePath(seen, (path) => !isVersioned(path)),
+    judge: (seen) => judgePath(seen, false),
   },
   {
     id: 'R2',
     section: 'Versioning',
     title: 'the v1 path answers 200',
     says: `The versioned token path is ${tokenPath('v1')}; both forms appear.`,
-    judge: (seen) => judgePath(seen, isVersioned),
+    judge: (seen) => judgePath(seen, true),
   },
   {
     id: 'R3',
@@ -90,10 +91,6 @@ export const tokenAnswerRules: readonly Rule[] = [
   },
 ];
 
-function isVersioned(path: string): boolean {
-  return path.endsWith(tokenPath('v1'));
-}
-
 /** Checks each granted answer; `problemOf` names the problem of one. */
 function judgeGrants(
   seen: readonly Seen[],
@@ -110,8 +107,8 @@ function directives(value: string): string[] {
   return value.split(',').map((one) => one.trim().toLowerCase());
 }
 
-function judgePath(seen: readonly Seen[], isOfForm: (path: string) => boolean): Finding | undefined {
-  const asked = properAnswers(seen).filter((one) => isOfForm(pathOf(one)));
+function judgePath(seen: readonly Seen[], versioned: boolean): Finding | undefined {
+  const asked = properAnswers(seen).filter((one) => isVersioned(one) === versioned);
   const granted = asked.filter((one) => hasSucceeded(one) && !isFromGateway(one, seen));
   const wrong = granted.find(({ exchange }) => exchange.answer.status !== 200);
   if (wrong !== undefined) return fail(`answered ${wrong.exchange.answer.status}`, wrong);

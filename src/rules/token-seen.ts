@@ -1,6 +1,6 @@
 import { isRecord, readError } from '../protocol/error-body.ts';
 import { parseJson } from '../protocol/parse-json.ts';
-import { tokenPaths } from '../protocol/paths.ts';
+import { tokenPath, tokenPaths } from '../protocol/paths.ts';
 import type { HttpAnswer, TokenExchange, TokenFacts } from '../wire/exchange.ts';
 import { headerValue } from '../wire/headers.ts';
 import { memo } from './memo.ts';
@@ -76,6 +76,11 @@ export function byDevice<One extends SeenToken>(all: readonly One[]): One[][] {
 /** The path that was asked for. A service sees no host in the URL. */
 export function pathOf({ exchange }: SeenToken): string {
   return readPath(exchange.request);
+}
+
+/** Whether the path with a version was asked for. */
+export function isVersioned(one: SeenToken): boolean {
+  return pathOf(one).endsWith(tokenPath('v1'));
 }
 
 const readPath = memo(({ url }: TokenExchange['request']) => new URL(url, 'http://service').pathname);

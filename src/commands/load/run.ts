@@ -5,6 +5,7 @@ import { loadPcm } from '../../audio/wav/wav-source.ts';
 import { arrivalText } from '../../config/arrival.ts';
 import { warnOfShortSecret } from '../../config/secret-size.ts';
 import { resolveTarget, type Target } from '../../config/target.ts';
+import type { Threshold } from '../../config/threshold.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
 import { version } from '../../kernel/version.ts';
@@ -19,8 +20,7 @@ import { loadWorker } from '../../runs/load/worker-file.ts';
 import { openBaseline } from '../compare/baseline.ts';
 import { type MakeReport, reportRun } from '../run-reporter.ts';
 import { finishLoad } from './finish.ts';
-import type { LoadCommandContext } from './order.ts';
-import { readOrder, requireConfirmed, thresholdsOf } from './order.ts';
+import { type LoadCommandContext, readOrder, requireConfirmed, thresholdsOf } from './order.ts';
 import { createLoadLines, type LoadView, showPlan } from './view.ts';
 
 /** From the moment when all generators are ready to the first arrival. */
@@ -64,7 +64,7 @@ async function load(context: LoadCommandContext, report: (make: MakeReport) => v
   let view: LoadView | undefined;
   try {
     crew = await openCrew(context, { order, target, pcm, startAt });
-    const shown = await openView(context, facts);
+    const shown = await openView(context, facts, thresholds);
     view = shown;
     const begun = settings.startAt ?? io.clock.wall() + leadMs;
     shown.planned(begun);
@@ -155,11 +155,15 @@ async function openTarget(context: LoadCommandContext): Promise<Target> {
   return target;
 }
 
-async function openView(context: LoadCommandContext, facts: LoadFacts): Promise<LoadView> {
+async function openView(
+  context: LoadCommandContext,
+  facts: LoadFacts,
+  thresholds: readonly Threshold[],
+): Promise<LoadView> {
   const { io, output } = context;
   if (output !== 'tui' || io.terminal === undefined) return createLoadLines(context);
   const { createLoadScreen } = await import('./screen.ts');
-  return createLoadScreen(context, facts, io.terminal);
+  return createLoadScreen(context, facts, { device: io.terminal, thresholds });
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { Threshold } from '../../config/threshold.ts';
 import { escapeText } from '../../kernel/escape.ts';
 import type { TerminalDevice } from '../../kernel/terminal-device.ts';
 import { thresholdText } from '../../report/load-lines.ts';
@@ -6,17 +7,16 @@ import type { LoadFacts } from '../../runs/load/result.ts';
 import type { LoadSummary } from '../../runs/load/summary.ts';
 import type { LoadNews } from '../../ui/load-model.ts';
 import { openRunScreen, type RunEnd } from '../terminal/run-screen.ts';
-import { type LoadCommandContext, thresholdsOf } from './order.ts';
+import type { LoadCommandContext } from './order.ts';
 import type { LoadView } from './view.ts';
 
 /** A run in full screen: sessions, percentiles and their course. The table follows when the screen has closed. */
 export function createLoadScreen(
   context: LoadCommandContext,
-  { target, task, arrival, cost, clean }: LoadFacts,
-  device: TerminalDevice,
+  { target, task, arrival, cost }: LoadFacts,
+  { device, thresholds }: { device: TerminalDevice; thresholds: readonly Threshold[] },
 ): LoadView {
-  const { io, settings, signal } = context;
-  const thresholds = thresholdsOf([...settings.threshold, ...settings.abortOn], clean);
+  const { io, signal } = context;
   const screen = openRunScreen<LoadNews>(context, {
     device,
     screen: 'load',
