@@ -2,9 +2,12 @@ import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { startEmulatorFor } from './helpers/emulators.ts';
-import { type Ended, jsonLines, program, type Sandbox, sandboxFor } from './helpers/voicectl.ts';
+import { setUpEmulators } from './helpers/emulators.ts';
+import { hastyClock } from './helpers/hasten.ts';
+import { type Ended, jsonLines, setUpSandbox } from './helpers/voicectl.ts';
 
+const sandbox = setUpSandbox();
+const start = setUpEmulators();
 const root = join(import.meta.dirname, '..');
 const example = (name: string) => readFileSync(join(root, 'examples', 'ci', name), 'utf8');
 
@@ -22,8 +25,7 @@ const { 'voice-smoke-test': gitlab } = parse(example('gitlab-ci.yml')) as Record
  * What a pipeline has: a checkout, npm, and an `npx` that runs what is installed. Here both are stand-ins: they take
  * the same words, and run this program.
  */
-function checkOut(sandbox: Sandbox): void {
-  // Not copied: that would hold up the emulators of the other tests.
+function checkOut(): void {
   for (const part of ['examples', 'fixtures']) symlinkSync(join(root, part), sandbox.path(part));
   sandbox.write('npm', npm, 0o755);
   sandbox.write('npx', npx, 0o755);
@@ -34,20 +36,19 @@ const npm = `#!/bin/sh
 const npx = `#!/bin/sh
 [ "$1 $2 $3" = "--no -- voicectl" ] || { echo "npx $*" >&2; exit 99; }
 shift 3
-exec ${process.execPath} ${program} "$@"
+exec voicectl "$@"
 `;
 
 /** Runs a script as a runner does: bash, that ends at the first command that fails; one that names its shell by that. */
-async function runStep(sandbox: Sandbox, script: string, env: Record<string, string>): Promise<Ended> {
-  checkOut(sandbox);
+async function runStep(script: string, env: Record<string, string>): Promise<Ended> {
+  checkOut();
   const path = sandbox.write('step.sh', script);
   const shell = script.startsWith('#!') ? 'sh' : 'bash --noprofile --norc -eo pipefail';
   const line = `PATH="$PWD:$PATH" exec ${shell} ${path}`;
-  return sandbox.shell(line, { env });
+  return sandbox.shellHere(line, { env, clock: hastyClock });
 }
 
-const summaries = (sandbox: Sandbox) =>
-  jsonLines(sandbox.read('session.jsonl')).filter(({ type }) => type === 'summary');
+const summaries = () => jsonLines(sandbox.read('session.jsonl')).filter(({ type }) => type === 'summary');
 const nobody = {
   VOICECTL_BASE_URL: 'http://127.0.0.1:9',
   VOICECTL_API_KEY: 'key-of-ci',
@@ -59,11 +60,9 @@ const pipelines: [name: string, script: string, artifacts: string[], runs: numbe
     'github-actions.yml',
     Object.values(jobs)
       .flatMap(({ steps }) => steps.flatMap(({ run }) => run ?? []))
-      .join('\n')
-      // Each time takes as long as what is said.
-      .replace('--repeat 3', '--repeat 2'),
+      .join('\n'),
     Object.values(jobs).flatMap(({ steps }) => steps.flatMap((step) => step.with?.path?.split('\n') ?? [])),
-    2,
+    3,
   ],
   [
     'gitlab-ci.yml',
@@ -74,15 +73,14 @@ const pipelines: [name: string, script: string, artifacts: string[], runs: numbe
   ['smoke-test.sh', example('smoke-test.sh'), ['junit.xml', 'session.jsonl'], 1],
 ];
 
-describe.concurrent.each(pipelines)('the pipeline of examples/ci/%s', (name, script, artifacts, runs) => {
+describe.each(pipelines)('the pipeline of examples/ci/%s', (name, script, artifacts, runs) => {
   const env = name.startsWith('github')
     ? { GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: 'step-summary.md' }
     : undefined;
 
-  test('passes against a service that is well, and leaves what it says it leaves', async (context) => {
-    const sandbox = sandboxFor(context);
-    const { baseUrl } = await startEmulatorFor(context, { acceptKeys: ['key-of-ci'] });
-    const ended = await runStep(sandbox, script, {
+  test('passes against a service that is well, and leaves what it says it leaves', async () => {
+    const { baseUrl } = await start({ acceptKeys: ['key-of-ci'], clock: hastyClock });
+    const ended = await runStep(script, {
       VOICECTL_BASE_URL: baseUrl,
       VOICECTL_API_KEY: 'key-of-ci',
       ...env,
@@ -95,14 +93,13 @@ describe.concurrent.each(pipelines)('the pipeline of examples/ci/%s', (name, scr
     const files = artifacts.filter((path) => path !== '');
     expect(files.toSorted()).toEqual(['junit.xml', 'session.jsonl']);
     for (const file of files) expect(existsSync(sandbox.path(file))).toBe(true);
-    expect(summaries(sandbox)).toMatchObject([{ ok: true, ...(runs > 1 ? { runs, passed: runs } : {}) }]);
+    expect(summaries()).toMatchObject([{ ok: true, ...(runs > 1 ? { runs, passed: runs } : {}) }]);
     expect(sandbox.read('junit.xml').match(/<testsuite /g)).toHaveLength(runs);
     if (env) expect(sandbox.read('step-summary.md')).toContain(`✅ voicectl stream conversation.yaml`);
   });
 
-  test('fails with the exit code of the program where nobody answers, and leaves the same', async (context) => {
-    const sandbox = sandboxFor(context);
-    const ended = await runStep(sandbox, script.replace('stream ', 'stream --retries 0 '), {
+  test('fails with the exit code of the program where nobody answers, and leaves the same', async () => {
+    const ended = await runStep(script.replace('stream ', 'stream --retries 0 '), {
       ...nobody,
       ...env,
     });
@@ -110,7 +107,7 @@ describe.concurrent.each(pipelines)('the pipeline of examples/ci/%s', (name, scr
     expect(ended.stderr).toContain('voicectl: ');
     expect(ended.stderr.includes('::error title=')).toBe(env !== undefined);
     expect(sandbox.read('junit.xml')).toContain('<error type="unreachable"');
-    expect(summaries(sandbox).at(-1)).toMatchObject({ ok: false, failure: { kind: 'unreachable' } });
+    expect(summaries().at(-1)).toMatchObject({ ok: false, failure: { kind: 'unreachable' } });
     // The shell example gives a service that was not there a second chance.
     expect(ended.stderr.includes('Exit 4: trying again in 0 s')).toBe(name === 'smoke-test.sh');
   });

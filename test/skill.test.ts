@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -18,19 +17,23 @@ test('the skill says what it is for', () => {
   expect(description.length).toBeLessThanOrEqual(1_024);
 });
 
+test('npm ci installs what package.json asks for: the lock file is of it', () => {
+  const read = (name: string) => JSON.parse(readFileSync(join(root, name), 'utf8'));
+  const { dependencies, devDependencies, optionalDependencies } = read('package.json');
+  const { packages } = read('package-lock.json') as { packages: Record<string, object> };
+  expect(packages['']).toMatchObject({ dependencies, devDependencies, optionalDependencies });
+  for (const name of Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies }))
+    expect(packages).toHaveProperty([`node_modules/${name}`]);
+});
+
 test('every command of the skill works, one after the other, from nothing to a drilled device', async () => {
   for (const name of ['examples', 'fixtures', 'node_modules', 'docs'])
     symlinkSync(join(root, name), sandbox.path(name));
-  // npx finds the program; npm says whether the lock file could be installed.
-  const npm = execFileSync('sh', ['-c', 'command -v npm'], { encoding: 'utf8' }).trim();
+  // npx finds the program; everything is installed.
   sandbox.write('bin/npx', '#!/bin/sh\nexec "$@"\n', 0o755);
-  sandbox.write(
-    'bin/npm',
-    `#!/bin/sh\ncd ${root} && exec ${npm} "$@" --dry-run --offline --ignore-scripts\n`,
-    0o755,
-  );
+  sandbox.write('bin/npm', '#!/bin/sh\n[ "$*" = ci ] || { echo "npm $*" >&2; exit 99; }\n', 0o755);
   expect(scripts.length).toBeGreaterThan(5);
-  const { code, stdout, stderr } = await sandbox.shell(['set -e', ...scripts].join('\n'));
+  const { code, stdout, stderr } = await sandbox.shellHere(['set -e', ...scripts].join('\n'));
   expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
 
   const last = (file: string) => jsonLines(sandbox.read(file)).at(-1);

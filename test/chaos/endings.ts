@@ -5,10 +5,12 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { TestContext } from 'vitest';
 import { WebSocket } from 'ws';
+import { tokenPath } from '../../src/protocol/paths.ts';
 import { serviceRules } from '../../src/rules/catalogue.ts';
 import { startEmulatorFor } from '../helpers/emulators.ts';
 import { findMarked } from '../helpers/marked-processes.ts';
 import { startMiniService } from '../helpers/mini-service.ts';
+import { openStream } from '../helpers/stream-client.ts';
 import { makeFullPipe, makePipe } from '../helpers/unread-pipe.ts';
 import { fixture, type Running, type Sandbox } from '../helpers/voicectl.ts';
 
@@ -361,11 +363,17 @@ export const endings: readonly Ending[] = [
     isUnlimited: true,
     by: ['SIGQUIT'],
     isKilled: true,
-    async start({ sandbox, env, there }) {
+    async start({ sandbox, env, there, onTestFinished }) {
       const reply = `exec:touch replying; ${deaf}`;
       const serve = await sandbox.serve(['--reply', reply], { env });
-      const args = ['stream', '--raw', '/dev/zero', '--base-url', serve.baseUrl];
-      sandbox.start(args);
+      // The command starts with a stream.
+      const body = JSON.stringify({ apiKey: 'any', deviceId: 'lamp' });
+      const headers = { 'Content-Type': 'application/json' };
+      const answer = await fetch(`${serve.baseUrl}${tokenPath()}`, { method: 'POST', headers, body });
+      const { socket, opened, send } = openStream(serve.wsUrl);
+      onTestFinished(() => socket.terminate());
+      await opened;
+      await send(((await answer.json()) as { token: string }).token);
       await there('replying');
       return serve;
     },

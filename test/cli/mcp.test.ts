@@ -7,20 +7,21 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { findMarked } from '../helpers/marked-processes.ts';
-import { jsonLines, program, setUpSandbox } from '../helpers/voicectl.ts';
+import { jsonLines, program, setUpSandboxForAll } from '../helpers/voicectl.ts';
 
-const sandbox = setUpSandbox();
+/** Servers, and the folder that they are started in, are those of the whole file: starting one takes longer than most calls. */
+const sandbox = setUpSandboxForAll();
 const device = join(import.meta.dirname, '..', '..', 'examples', 'devices', 'device.js');
-/** In the environment of everything that a server has started. */
-const mark = `mcp-test-${process.pid}`;
+const apiKey = 'the-real-key-31337';
+const controlSecret = 'control-secret-4711';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are JSON
 type Answer = any;
 
 /** A server with a client of the protocol's own library, over the standard streams of the built program. */
-async function connect(flags: readonly string[] = [], env: Record<string, string> = {}) {
+async function connect(mark: string, flags: readonly string[], env: Record<string, string>) {
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [program, 'mcp', ...flags],
@@ -33,24 +34,26 @@ async function connect(flags: readonly string[] = [], env: Record<string, string
     stderr += chunk;
   });
   const client = new Client({ name: 'test', version: '1' });
-  const errors: Error[] = [];
-  client.onerror = (error) => errors.push(error);
   await client.connect(transport);
   sandbox.defer(() => client.close());
-  /** The answer of a tool, which must not have failed. */
-  const call = async (name: string, args: Record<string, unknown> = {}): Promise<Answer> => {
-    const { isError, answer } = await ask(name, args);
-    expect({ isError, answer }).toMatchObject({ isError: false });
-    return answer;
+  /** The text of an answer, which is short and has no secret in it. */
+  const textOf = ({ content: [content] }: CallToolResult): string => {
+    const text = content?.type === 'text' ? content.text : '';
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(24_500);
+    for (const secret of [apiKey, controlSecret]) expect(text + stderr).not.toContain(secret);
+    return text;
   };
   const ask = async (name: string, args: Record<string, unknown> = {}) => {
     const result = (await client.callTool({ name, arguments: args }, undefined, {
       timeout: 110_000,
     })) as CallToolResult;
-    const [content] = result.content;
-    const text = content?.type === 'text' ? content.text : '';
-    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(24_500);
-    return { isError: result.isError === true, answer: JSON.parse(text) as Answer, text };
+    return { isError: result.isError === true, answer: JSON.parse(textOf(result)) as Answer };
+  };
+  /** The answer of a tool, which must not have failed. */
+  const call = async (name: string, args: Record<string, unknown> = {}): Promise<Answer> => {
+    const { isError, answer } = await ask(name, args);
+    expect({ isError, answer }).toMatchObject({ isError: false });
+    return answer;
   };
   /** The same, with the messages about its progress. */
   const follow = async (name: string, args: Record<string, unknown>) => {
@@ -61,9 +64,8 @@ async function connect(flags: readonly string[] = [], env: Record<string, string
       seen.push(progress);
     };
     const result = await client.callTool({ name, arguments: args }, undefined, { onprogress });
-    const [content] = (result as CallToolResult).content;
     expect(seen).toEqual(seen.toSorted((a, b) => a - b));
-    return { answer: JSON.parse(content?.type === 'text' ? content.text : '') as Answer, messages };
+    return { answer: JSON.parse(textOf(result as CallToolResult)) as Answer, messages };
   };
   /** Why a call is refused. */
   const refusal = async (name: string, args: Record<string, unknown> = {}): Promise<string> => {
@@ -71,17 +73,42 @@ async function connect(flags: readonly string[] = [], env: Record<string, string
     expect(isError).toBe(true);
     return `${answer.error.message} ${answer.error.hint ?? ''}`;
   };
-  return { client, transport, call, ask, follow, refusal, errors, stderr: () => stderr };
+  return { client, transport, call, ask, follow, refusal };
+}
+type Connected = Awaited<ReturnType<typeof connect>>;
+
+/** A server that is started when it is first asked for, and again after its end. It has a mark in its environment, and so has what it starts. */
+function serverWith(name: string, flags: readonly string[], env: Record<string, string>) {
+  const mark = `mcp-test-${process.pid}-${name}`;
+  let connected: Promise<Connected> | undefined;
+  return {
+    /** The processes of the server. */
+    processes: () => findMarked(`CASE=${mark}`),
+    connect: () => {
+      connected ??= connect(mark, flags, env);
+      return connected;
+    },
+    /** Its end: nothing is left of it. */
+    async expectEnd() {
+      connected = undefined;
+      await vi.waitFor(async () => expect(await findMarked(`CASE=${mark}`)).toEqual([]), 10_000);
+    },
+  };
 }
 
+const secrets = { VOICECTL_API_KEY: apiKey, VOICECTL_CONTROL_SECRET: controlSecret };
+/** A server with secrets, whose client may not have them sent anywhere. */
+const stranger = serverWith('stranger', ['--folder', 'out'], secrets);
+/** One whose client may have them sent to this machine, and may write nothing. */
+const friendly = ['--allow-target', '127.0.0.1', '--api-key-file', 'key.txt'];
+const friend = serverWith('friend', friendly, { VOICECTL_CONTROL_SECRET: controlSecret });
+beforeAll(() => void sandbox.write('key.txt', `${apiKey}\n`, 0o600));
+
 const hasProc = existsSync('/proc/self/environ');
-/** Nothing that a server has started is left, and no server. */
-const expectNothingLeft = () =>
-  vi.waitFor(async () => expect(await findMarked(`CASE=${mark}`)).toEqual([]), 10_000);
 
 describe('the tools', () => {
   test('are listed with schemas that refuse what they do not know', async () => {
-    const { client } = await connect();
+    const { client } = await stranger.connect();
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual([
       ...['list', 'start', 'stop', 'state', 'journal', 'clock', 'faults'],
@@ -96,7 +123,7 @@ describe('the tools', () => {
   });
 
   test('list: what other tools take', async () => {
-    const { call } = await connect();
+    const { call } = await stranger.connect();
     const { faults } = await call('list', { of: 'faults' });
     expect(faults).toContainEqual(expect.objectContaining({ name: 'token-slow' }));
     expect(faults.find(({ name }: Answer) => name === 'close').parameters).toContain('code=');
@@ -110,7 +137,7 @@ describe('the tools', () => {
   });
 
   test('start, state, journal, clock, faults, stop: an emulator from its start to its end', async () => {
-    const { call } = await connect();
+    const { call } = await stranger.connect();
     const { id, baseUrl } = await call('start', { faults: ['token-unauthorized:times=1'], rateLimit: 2 });
     expect(baseUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     const ask = () =>
@@ -148,11 +175,12 @@ describe('the tools', () => {
     await expect(fetch(baseUrl)).rejects.toThrow();
   });
 
-  test('stream: against an emulator with a fault the cause is in the journal', async () => {
-    const { call } = await connect();
-    const { id } = await call('start', { faults: ['close:code=1012,after=300ms'] });
+  test('stream: through a proxy, which records, to an emulator with a fault: the cause is in the journals', async () => {
+    const { call } = await stranger.connect();
+    const behind = await call('start', { faults: ['close:code=1012,after=300ms'] });
+    const proxy = await call('start', { what: 'proxy', target: behind.id, record: 'streams' });
     const { exitCode, summary, counts, events } = await call('stream', {
-      service: id,
+      service: proxy.id,
       device: 'lamp-1',
       expect: { expectAudio: '500ms', events: ['service_voice_connected'] },
     });
@@ -160,13 +188,23 @@ describe('the tools', () => {
     expect(summary).toMatchObject({ device: 'lamp-1', ok: false, close: { code: 1012 } });
     expect(counts.audio).toBeGreaterThan(0);
     expect(events.map(({ type }: Answer) => type)).not.toContain('audio');
-    const { events: struck } = await call('journal', { service: id, type: 'fault-struck' });
+    const { events: struck } = await call('journal', { service: behind.id, type: 'fault-struck' });
     expect(struck).toMatchObject([{ fault: 'close', device: 'lamp-1' }]);
+    const { events: passed } = await call('journal', { service: proxy.id });
+    expect(passed.map(({ type }: Answer) => type)).toEqual(
+      expect.arrayContaining(['token-issued', 'stream-closed']),
+    );
+    for (const { id } of [proxy, behind]) await call('stop', { id });
+    expect(existsSync(sandbox.path('out/streams'))).toBe(true);
   });
 
   test('stream: with an emulator of its own, expectations, a recording and a file; inspect shows it', async () => {
-    const { call, follow } = await connect(['--folder', 'out']);
+    const { call, follow } = await stranger.connect();
+    // No setting of the user says where to, and no value is taken for a flag.
+    sandbox.write('voicectl.config.yaml', 'baseUrl: https://voice.example\nwsUrl: wss://voice.example\n');
     const { answer, messages } = await follow('stream', {
+      device: '--help',
+      ...{ file: 'barge-in.wav', pace: 'max', reply: 'echo' },
       expect: { expectAudio: '500ms' },
       record: 'session-1',
       out: 'reply.wav',
@@ -176,56 +214,42 @@ describe('the tools', () => {
     expect(messages[0]).toMatch(/^session \{/);
     expect(messages.some((text) => text.startsWith('message {'))).toBe(true);
     expect(messages.filter((text) => text.length > 200 || text.startsWith('audio'))).toEqual([]);
-    expect({ exitCode, ok: summary.ok }).toEqual({ exitCode: 0, ok: true });
+    expect({ exitCode, ok: summary.ok, device: summary.device }).toEqual({
+      exitCode: 0,
+      ok: true,
+      device: '--help',
+    });
     expect(summary.verdicts).toMatchObject([{ name: 'expect-audio', ok: true }]);
     expect(readFileSync(sandbox.path('out/reply.wav')).subarray(0, 4).toString()).toBe('RIFF');
     const { result } = await call('inspect', { recording: 'out/session-1' });
-    expect(result.manifest).toMatchObject({ source: expect.stringContaining('hello.wav') });
+    expect(result.manifest).toMatchObject({ source: expect.stringContaining('barge-in.wav') });
     expect(result.summary.ok).toBe(true);
   });
 
-  test('start: a proxy before an emulator judges and records what passes', async () => {
-    const { call } = await connect(['--folder', 'out']);
-    const behind = await call('start', { reply: 'tone' });
-    const proxy = await call('start', { what: 'proxy', target: behind.id, record: 'streams' });
-    const { exitCode } = await call('stream', { service: proxy.id, file: 'hello.wav' });
-    expect(exitCode).toBe(0);
-    const { events } = await call('journal', { service: proxy.id });
-    expect(events.map(({ type }: Answer) => type)).toEqual(
-      expect.arrayContaining(['token-issued', 'stream-closed']),
-    );
-    await call('stop', { id: proxy.id });
-    expect(existsSync(sandbox.path('out/streams'))).toBe(true);
-  });
-
   test('check: the rules that did not pass in full, with progress', async () => {
-    const { follow, call } = await connect();
+    const { follow, call } = await stranger.connect();
     const { answer, messages } = await follow('check', { rules: ['R1', 'R9', 'R12'] });
     const { exitCode, rules } = answer;
     expect({ exitCode, pass: rules.pass }).toEqual({ exitCode: 0, pass: ['R1', 'R9', 'R12'] });
     expect(messages).toHaveLength(3);
     expect(messages[2]).toMatch(/^R12 pass: /);
 
-    sandbox.write('dialect.yaml', 'token:\n  lifetimeSeconds: 60\n');
     const { plan } = await call('check', { planOnly: true, rules: ['R1'] });
     expect(plan.requests).toBeGreaterThan(0);
   });
 
-  test('drill: a device that holds up, and one that does not', async () => {
-    const { call, follow } = await connect();
+  test('drill: a device that holds up', async () => {
+    const { follow } = await stranger.connect();
     const command = [process.execPath, device];
     const { answer: good, messages } = await follow('drill', { command, situations: ['D1', 'D2'] });
     expect(messages.map((text) => text.split(':')[0])).toEqual(['D1 pass', 'D2 pass']);
     expect(good).toMatchObject({ exitCode: 0, situations: { pass: ['D1', 'D2'] } });
-    const bad = await call('drill', { command: ['true'], situations: ['D1'], deviceTimeout: '2s' });
-    expect(bad.exitCode).not.toBe(0);
-    expect(JSON.stringify(bad)).toMatch(/D1/);
   }, 60_000);
 });
 
 describe('what a client may not', () => {
   test('reach a host that is not this machine, in any spelling', async () => {
-    const { refusal, call } = await connect();
+    const { refusal } = await stranger.connect();
     for (const service of [
       ...['https://voice.example', 'http://192.0.2.1:8787', 'http://2130706433.example', 'http://0.0.0.0:1'],
       ...['http://127.0.0.1.nip.example', 'http://[2001:db8::1]', 'http://localhost.example'],
@@ -243,80 +267,52 @@ describe('what a client may not', () => {
       '--local',
     ])
       expect(await refusal('stream', { service })).toContain('neither running nor the URL');
-    sandbox.write('voicectl.config.yaml', 'baseUrl: https://voice.example\nwsUrl: wss://voice.example\n');
-    expect((await call('stream', { timeout: '20s' })).exitCode).toBe(0);
   });
 
-  test('have the key sent to a host that is not allowed by name, nor see it', async () => {
-    const key = 'the-real-key-31337';
+  test('have the key or the control secret sent to a host that is not allowed by name, nor see them', async () => {
     const seen: string[] = [];
     const service = createServer((request, response) => {
+      seen.push(request.headers.authorization ?? '');
       request.on('data', (chunk) => seen.push(String(chunk)));
       request.on('end', () => {
         response.writeHead(401, { 'content-type': 'application/json' });
-        response.end(JSON.stringify({ error: { code: 'NO', message: `wrong key ${key}` } }));
+        response.end(JSON.stringify({ error: { code: 'NO', message: `wrong key ${apiKey}` } }));
       });
     }).listen(0, '127.0.0.1');
     await once(service, 'listening');
     sandbox.defer(() => service.close());
     const url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
+    // Each answer is searched for both.
+    const [unknown, known] = [await stranger.connect(), await friend.connect()];
+    expect((await unknown.ask('stream', { service: url })).answer.exitCode).toBe(3);
+    await unknown.refusal('state', { service: url });
+    expect(seen.join()).not.toMatch(new RegExp(`${apiKey}|${controlSecret}`));
+    await known.ask('stream', { service: url });
+    expect(seen.join()).toContain(apiKey);
+    expect(seen.join()).not.toContain(controlSecret);
+    await known.refusal('state', { service: url });
+    expect(seen.at(-1)).toBe(`Bearer ${controlSecret}`);
+  });
 
-    const stranger = await connect([], { VOICECTL_API_KEY: key });
-    const { answer, text } = await stranger.ask('stream', { service: url });
-    expect(answer.exitCode).toBe(3);
-    expect(text).not.toContain(key);
-    expect(seen.join()).not.toContain(key);
-
-    sandbox.write('key.txt', `${key}\n`, 0o600);
-    const friend = await connect(['--allow-target', '127.0.0.1', '--api-key-file', 'key.txt']);
-    const told = await friend.ask('stream', { service: url });
-    expect(seen.join()).toContain(key);
-    expect(told.text).not.toContain(key);
-    const drilled = await friend.ask('drill', {
+  test('have a drill show them by a device that prints its environment and the file of the key', async () => {
+    const { call } = await friend.connect();
+    const drilled = await call('drill', {
       command: ['sh', '-c', 'cat key.txt; env; exit 3'],
       situations: ['D1'],
       deviceTimeout: '2s',
     });
-    expect(drilled.text).not.toContain(key);
-    expect(friend.stderr() + stranger.stderr()).not.toContain(key);
-  });
-
-  test('have the control secret sent to a host that is not allowed by name', async () => {
-    const secret = 'control-secret-31337';
-    const seen: unknown[] = [];
-    const service = createServer(({ headers }, response) => {
-      seen.push(headers.authorization);
-      response.writeHead(401).end();
-    }).listen(0, '127.0.0.1');
-    await once(service, 'listening');
-    sandbox.defer(() => service.close());
-    const url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
-    for (const flags of [[], ['--allow-target', '127.0.0.1']])
-      await (await connect(flags, { VOICECTL_CONTROL_SECRET: secret })).refusal('state', { service: url });
-    expect(seen).toEqual([undefined, `Bearer ${secret}`]);
-  });
-
-  test('read the control secret of the user', async () => {
-    const secret = 'control-secret-4711';
-    const { ask, call } = await connect([], { VOICECTL_CONTROL_SECRET: secret });
-    const { id } = await call('start');
-    for (const name of ['state', 'journal'])
-      expect((await ask(name, { service: id })).text).not.toContain(secret);
-    const { text } = await ask('drill', {
-      command: ['sh', '-c', 'env; exit 3'],
-      situations: ['D1'],
-      deviceTimeout: '2s',
-    });
-    expect(text).not.toContain(secret);
+    // It does not hold up either.
+    expect(drilled.exitCode).not.toBe(0);
+    expect(JSON.stringify(drilled)).toContain('D1');
   });
 
   test('write anywhere but in the folder', async () => {
-    mkdirSync(sandbox.path('out'));
+    mkdirSync(sandbox.path('out'), { recursive: true });
     mkdirSync(sandbox.path('elsewhere'));
     symlinkSync(sandbox.path('elsewhere'), sandbox.path('out/link'));
     symlinkSync(sandbox.path('elsewhere/new.wav'), sandbox.path('out/dangling.wav'));
     symlinkSync(sandbox.path('elsewhere'), sandbox.path('out/linked-session'));
-    const { refusal } = await connect(['--folder', 'out']);
+    const { refusal } = await stranger.connect();
     for (const name of [
       '../x.wav',
       '/tmp/x.wav',
@@ -332,13 +328,13 @@ describe('what a client may not', () => {
     expect(
       await refusal('start', { what: 'proxy', target: 'http://127.0.0.1:1', record: '/tmp/s' }),
     ).toContain('--folder');
-    const without = await connect();
+    const without = await friend.connect();
     expect(await without.refusal('stream', { out: 'x.wav' })).toContain('--folder');
     expect(existsSync(sandbox.path('x.wav'))).toBe(false);
   });
 
-  test('read files beyond the working folder, or use flags and modules', async () => {
-    const { refusal, ask } = await connect();
+  test('read files beyond the working folder, or use modules', async () => {
+    const { refusal } = await stranger.connect();
     symlinkSync('/etc', sandbox.path('etc'));
     expect(await refusal('stream', { file: '/etc/passwd' })).toContain('working folder');
     expect(await refusal('stream', { file: 'etc/passwd' })).toContain('working folder');
@@ -355,13 +351,10 @@ describe('what a client may not', () => {
     symlinkSync('/etc/passwd', sandbox.path('barge-in'));
     for (const scenario of ['barge-in', 'etc/passwd', '/etc/passwd', '../../../etc/passwd'])
       expect(await refusal('start', { scenario })).toContain('working folder');
-    const { answer } = await ask('stream', { device: '--debug', wait: '--help' });
-    expect(answer.exitCode).toBe(2);
-    expect(answer.error.message).toContain('--wait');
   });
 
   test('send nonsense: each is refused in words, and the server goes on', async () => {
-    const { refusal, call, client } = await connect();
+    const { refusal, call, client } = await stranger.connect();
     expect(await refusal('strem')).toContain('did you mean stream');
     expect(await refusal('constructor')).toContain('no tool');
     expect(await refusal('stream', { nonsense: 1 })).toContain('nonsense: expected no such setting');
@@ -383,88 +376,82 @@ describe('what a client may not', () => {
     await expect(client.request({ method: 'no/such' }, {} as never)).rejects.toThrow();
     expect((await call('list', { of: 'networks' })).networks.length).toBeGreaterThan(5);
   });
-
-  test('start more than a few servers', async () => {
-    const { refusal, call } = await connect();
-    await Promise.all(Array.from({ length: 8 }, () => call('start')));
-    expect(await refusal('start')).toContain('8 emulators and proxies');
-  });
 });
 
 describe.runIf(hasProc)('what is left', () => {
   test('a cancelled call leaves no process, and says nothing more', async () => {
-    const { client, transport, call } = await connect();
+    const { client, transport, call } = await friend.connect();
     execFileSync('mkfifo', [sandbox.path('slow.yaml')]);
+    // A command, one that has started others, and a server.
     const cases: [string, Record<string, unknown>][] = [
       ['stream', { file: 'two-turns.wav', pace: '0.1' }],
-      ['check', { level: 'standard' }],
       ['drill', { command: ['sh', '-c', 'sleep 600 & exec sleep 600'] }],
       // Nobody writes into it: the emulator never listens.
       ['start', { scenario: 'slow.yaml' }],
     ];
     for (const [name, args] of cases) {
-      const own = await findMarked(`CASE=${mark}`);
+      const own = await friend.processes();
       const cancel = new AbortController();
       const answer = client.callTool({ name, arguments: args }, undefined, { signal: cancel.signal });
       answer.catch(() => {});
       await vi.waitFor(
-        async () => expect((await findMarked(`CASE=${mark}`)).length).toBeGreaterThan(own.length),
+        async () => expect((await friend.processes()).length).toBeGreaterThan(own.length),
         10_000,
       );
       cancel.abort('enough');
       await expect(answer).rejects.toThrow('enough');
-      await vi.waitFor(async () => expect(await findMarked(`CASE=${mark}`)).toEqual([transport.pid]), 15_000);
+      await vi.waitFor(async () => expect(await friend.processes()).toEqual([transport.pid]), 15_000);
     }
     expect((await call('list', { of: 'networks' })).networks.length).toBeGreaterThan(5);
   }, 60_000);
 
   test('a client that goes takes everything along', async () => {
-    const { client, call } = await connect();
+    const { client, call } = await friend.connect();
     await call('start');
     void client.callTool({ name: 'drill', arguments: { command: ['sleep', '600'] } }).catch(() => {});
-    await vi.waitFor(
-      async () => expect((await findMarked(`CASE=${mark}`)).length).toBeGreaterThan(3),
-      10_000,
-    );
+    await vi.waitFor(async () => expect((await friend.processes()).length).toBeGreaterThan(3), 10_000);
     await client.close();
-    await expectNothingLeft();
+    await friend.expectEnd();
   }, 30_000);
 
   test('so does a server that is killed', async () => {
-    const { call, transport } = await connect();
+    const { call, transport } = await stranger.connect();
     await call('start');
     process.kill(transport.pid ?? 0, 'SIGKILL');
-    await expectNothingLeft();
+    await stranger.expectEnd();
   }, 30_000);
 });
 
-test('standard output carries the protocol alone, also for what is no message', async () => {
+test('standard output carries the protocol alone, also for what is no message, and hundreds of calls are answered without a warning', async () => {
   const server = sandbox.start(['mcp', '--verbose'], { input: 'open' });
   const send = (message: string) => server.child.stdin?.write(`${message}\n`);
+  const call = (id: number, name: string, args: object) =>
+    JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: args } });
   send('this is no JSON');
   send('{"jsonrpc":"2.0"}');
   const client = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'x', version: '1' } };
   send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: client }));
-  await server.line(/"id":1/);
+  await server.line(/"id":1\b/);
   send(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }));
-  const call = { name: 'stream', arguments: { timeout: '20s' } };
-  send(JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: call }));
-  await server.line(/"id":2/);
+  const calls = Array.from({ length: 200 }, (_, at) => call(at + 3, 'list', { of: 'networks' }));
+  send(
+    [call(2, 'stream', { file: 'cough.wav', pace: 'max', reply: 'silence', wait: '100ms' }), ...calls].join(
+      '\n',
+    ),
+  );
+  await server.line(/"id":2\b/);
   server.child.stdin?.end();
-  const { code, stdout } = await server.ended;
+  const { code, stdout, stderr } = await server.ended;
   expect(code).toBe(0);
-  for (const line of stdout.trimEnd().split('\n')) expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
+  const answers = jsonLines(stdout);
+  for (const answer of answers) expect(answer).toMatchObject({ jsonrpc: '2.0' });
+  const ids = answers.map(({ id }) => Number(id)).toSorted((a, b) => a - b);
+  expect(ids).toEqual(Array.from({ length: 202 }, (_, at) => at + 1));
+  for (const line of stderr.trimEnd().split('\n')) expect(line).toMatch(/^voicectl mcp: /);
 });
 
-test('a message of more than 10 MiB ends the server with a reason, and hundreds of calls are answered without a warning', async () => {
-  const call = (id: number) =>
-    `${JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'list', arguments: { of: 'faults' } } })}\n`;
-  const calls = Array.from({ length: 200 }, (_, id) => call(id)).join('');
-  const many = await sandbox.run(['mcp'], { input: calls });
-  expect(many).toMatchObject({ code: 0, stderr: '' });
-  const answered = jsonLines(many.stdout).map(({ id }) => Number(id));
-  expect(answered.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 200 }, (_, id) => id));
-  const long = await sandbox.run(['mcp'], { input: ' '.repeat(11 * 1024 * 1024) });
+test('a message of more than 10 MiB ends the server with a reason', async () => {
+  const long = await sandbox.runHere(['mcp'], { input: ' '.repeat(11 * 1024 * 1024) });
   expect(long.code).toBe(2);
   expect(long.stderr).toBe('voicectl: A message of the client is longer than 10 MiB\n');
 });

@@ -18,6 +18,8 @@ export interface InProcessOptions {
   input?: string | Buffer;
   /** Whether the program takes its output for a terminal. */
   isTTY?: boolean;
+  /** Is given all output as it comes. */
+  onOutput?(stream: 'stdout' | 'stderr', data: Buffer): void;
 }
 
 /** Runs a command line in this process, in its working folder, to its end. */
@@ -29,13 +31,17 @@ export function runInProcess(argv: readonly string[], options: InProcessOptions 
 /** Starts a command line in this process. Signals are told to the program, which ends by itself. */
 export function startInProcess(
   argv: readonly string[],
-  { clock, env = {}, input, isTTY = false }: InProcessOptions = {},
+  { clock, env = {}, input, isTTY = false, onOutput = () => {} }: InProcessOptions = {},
 ): Program {
   const said = createSaid();
   const listeners = new Set<(signal: EndSignal) => void>();
   const output = (stream: 'stdout' | 'stderr'): OutputStream => ({
     isTTY,
-    write: async (data) => said.note(stream, Buffer.from(data)),
+    write: async (data) => {
+      const bytes = Buffer.from(data);
+      said.note(stream, bytes);
+      onOutput(stream, bytes);
+    },
   });
   const io: Io = {
     stdin: Readable.from(input === undefined ? [] : [Buffer.from(input)]),

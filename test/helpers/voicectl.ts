@@ -2,10 +2,11 @@ import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, type TestContext } from 'vitest';
+import { afterAll, afterEach, type TestContext } from 'vitest';
 import { type InProcessOptions, runInProcess, startInProcess } from './in-process.ts';
-import { createManualClock } from './manual-clock.ts';
+import { createManualClock, type ManualClock } from './manual-clock.ts';
 import { createSaid, type Ended, type Program } from './said.ts';
+import { createShellHere } from './shell-here.ts';
 
 export type { Ended } from './said.ts';
 
@@ -48,6 +49,11 @@ export interface Sandbox {
   /** Runs `sh -c` in the same surroundings, where `voicectl` is the program. */
   shell(script: string, options?: RunOptions): Promise<Ended>;
   startShell(script: string, options?: RunOptions): Running;
+  /**
+   * The same, but `voicectl` runs in this process, as in `runHere`: for scripts that call it often. With a clock, time is
+   * moved while it runs. `exec` is the real program.
+   */
+  shellHere(script: string, options?: RunOptions & { clock?: ManualClock }): Promise<Ended>;
   /** Starts `voicectl serve --json` with these flags on a free port. */
   serve(args?: readonly string[], options?: RunOptions): Promise<Running & Addresses>;
   /**
@@ -76,6 +82,13 @@ const outside = process.cwd();
 export function setUpSandbox(): Sandbox {
   const sandbox = createSandbox();
   afterEach(sandbox.close);
+  return sandbox;
+}
+
+/** The same for all tests of a file together: for what takes long to start, and serves them all. */
+export function setUpSandboxForAll(): Sandbox {
+  const sandbox = createSandbox();
+  afterAll(sandbox.close);
   return sandbox;
 }
 
@@ -177,6 +190,13 @@ function createSandbox(): Sandbox & { close(): Promise<void> } {
       ),
     startShell,
     shell: (script, options) => startShell(script, options).ended,
+    shellHere: (script, { clock, ...options } = {}) =>
+      inFolder(async () => {
+        const here = await createShellHere(program, clock);
+        deferred.push(here.close);
+        writeFileSync(join(folder(), 'bin', 'voicectl'), here.script);
+        return startShell(script, options).ended;
+      }),
     async serve(args = [], options = {}) {
       const running = start(['serve', '--port', '0', '--json', ...args], options);
       const { baseUrl, wsUrl } = JSON.parse(await running.line(/"type":"listening"/)) as Addresses;
