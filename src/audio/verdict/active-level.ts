@@ -7,6 +7,7 @@ const smoothing = Math.exp(-1 / 30);
 const hangoverMs = 200;
 const marginDb = 15.9;
 const thresholds = 15;
+const heights = Float64Array.from({ length: thresholds }, (_, height) => 2 ** height);
 const fullScale = 0x8000;
 
 /**
@@ -72,7 +73,7 @@ export class ActiveLevel {
     sums[2] = (sums[2] as number) + squares;
     this.now += 1;
     let height = 0;
-    while (height < thresholds && envelope >= 2 ** height) height += 1;
+    while (height < thresholds && envelope >= (heights[height] as number)) height += 1;
     this.lastAt[height] = this.now;
     if (height > this.height) this.height = height;
     while (this.height > 0 && this.now - (this.lastAt[this.height] as number) > hangoverMs) this.height -= 1;
