@@ -1,6 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, statSync } from 'node:fs';
+import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { build } from 'esbuild';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -14,19 +15,23 @@ const declaredBytes = (path: string) => readFileSync(path).readUInt32LE(40);
 
 describe.skipIf(process.platform === 'win32')('in a process of its own', () => {
   const program = files.path('writer.mjs');
-  // Writes 100 ms at a time for ever, and prints how many bytes were accepted, or why no more.
+  // For each path and number of bytes: writes 100 ms at a time until that is reached, and prints how many bytes were accepted,
+  // or why no more. All files stay open until the last is written.
   const contents = `
     import { createWavFile } from './src/audio/wav/wav-file.ts';
-    const [path, limit] = process.argv.slice(2);
-    let written = 0;
+    const args = process.argv.slice(2);
+    const files = [];
     try {
-      const file = await createWavFile(path);
-      while (written < Number(limit)) {
-        await file.write(Buffer.alloc(3200, 5));
-        written += 3200;
-        console.error(written);
+      for (let at = 0; at < args.length; at += 2) {
+        const file = await createWavFile(args[at]);
+        files.push(file);
+        for (let written = 0; written < Number(args[at + 1]); ) {
+          await file.write(Buffer.alloc(3200, 5));
+          written += 3200;
+          console.error(args[at], written);
+        }
       }
-      await file.close();
+      for (const file of files) await file.close();
     } catch (error) {
       console.error(error.code, error.message);
     }`;
@@ -41,34 +46,44 @@ describe.skipIf(process.platform === 'win32')('in a process of its own', () => {
     });
   });
 
-  /** Resolves with the bytes accepted when they are at least `bytes`. */
-  const untilWritten = (child: ChildProcess, bytes: number) =>
-    new Promise<number>((resolve, reject) => {
-      let output = '';
-      child.once('exit', () => reject(new Error(`ended early: ${output}`)));
-      child.stderr?.on('data', (part: Buffer) => {
-        output += part.toString();
-        const accepted = Number(output.split('\n').at(-2));
-        if (accepted >= bytes) resolve(accepted);
-      });
+  describe('killed', () => {
+    const limits = Array.from({ length: 20 }, (_, i) => Math.max(1, i * 9_601));
+    const pathOf = (bytes: number) => files.path(`killed-${bytes}.wav`);
+    /** How many bytes of each file were accepted before the process was killed. */
+    const accepted = new Map<string, number>();
+
+    beforeAll(async () => {
+      // While it is killed it writes to the last file.
+      const all = [...limits, Number.POSITIVE_INFINITY];
+      const child = spawn(process.execPath, [
+        program,
+        ...all.flatMap((bytes) => [pathOf(bytes), String(bytes)]),
+      ]);
+      const last = pathOf(Number.POSITIVE_INFINITY);
+      for await (const line of createInterface(child.stderr)) {
+        const [path = '', bytes] = line.split(' ');
+        accepted.set(path, Number(bytes));
+        if ((accepted.get(last) ?? 0) > 64_000) child.kill('SIGKILL');
+      }
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'close');
+      expect(child.signalCode).toBe('SIGKILL');
     });
 
-  test.each(Array.from({ length: 20 }, (_, i) => i * 9_601))(
-    'killed after %i bytes it leaves all but the last second',
-    async (bytes) => {
-      const path = files.path();
-      const child = spawn(process.execPath, [program, path, 'Infinity']);
-      const accepted = await untilWritten(child, Math.max(1, bytes));
-      child.kill('SIGKILL');
-      await once(child, 'close');
-      expect(declaredBytes(path)).toBeGreaterThan(accepted - 32_000);
-      expect(declaredBytes(path)).toBeLessThanOrEqual(statSync(path).size - 44);
-      expect(declaredBytes(path) % 2).toBe(0);
-      const pcm = await loadPcm(path);
-      expect(pcm.length).toBeGreaterThan(accepted - 32_000);
-      expect(pcm.every((byte) => byte === 5)).toBe(true);
-    },
-  );
+    test.each([...limits, Number.POSITIVE_INFINITY])(
+      'after %d bytes it leaves all but the last second',
+      async (bytes) => {
+        const path = pathOf(bytes);
+        const written = accepted.get(path) ?? 0;
+        expect(written).toBeGreaterThan(0);
+        expect(declaredBytes(path)).toBeGreaterThan(written - 32_000);
+        expect(declaredBytes(path)).toBeLessThanOrEqual(statSync(path).size - 44);
+        expect(declaredBytes(path) % 2).toBe(0);
+        const pcm = await loadPcm(path);
+        expect(pcm.length).toBeGreaterThan(written - 32_000);
+        expect(pcm.every((byte) => byte === 5)).toBe(true);
+      },
+    );
+  });
 
   test.skipIf(!hasTools('bash'))(
     'a standard output that is a pipe gets one header for a stream of any length',
