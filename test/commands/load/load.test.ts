@@ -29,6 +29,9 @@ const resultAt = (name: string): LoadResult => JSON.parse(sandbox.read(name));
 /** `load` in the process of the test: others do not have its clock. */
 const command = ['load', '--processes', 'none', '--base-url'];
 
+/** Says the shortest of the sounds that a reply follows, unless `args` has another. */
+const sound = ['--file', fixture('barge-in.wav')];
+
 /** Runs `load` against an emulator on the same clock, which is moved. */
 async function load(
   args: readonly string[],
@@ -37,12 +40,13 @@ async function load(
 ) {
   const clock = createManualClock();
   const emulator = await startEmulator({ clock, reply: 'tone', ...options });
-  const ended = await runInProcess([...command, emulator.baseUrl, ...args], { clock, env });
+  const said = args.includes('--file') ? [] : sound;
+  const ended = await runInProcess([...command, emulator.baseUrl, ...said, ...args], { clock, env });
   return { ...ended, emulator };
 }
 
 describe('with --expect-clean', () => {
-  const clean = ['--sessions', '2', '--file', fixture('hello.wav'), '--expect-clean'];
+  const clean = ['--sessions', '1', '--expect-clean'];
   const reply = `file:${fixture('question.wav')}` as const;
 
   test('a run whose voices are clean holds, with its limit among the others', async () => {
@@ -54,8 +58,8 @@ describe('with --expect-clean', () => {
   test('a session in whose reply something is found fails, and with it the run', async () => {
     const faults = [readFault('clicks:every=1s')];
     const { code, stdout } = await load(clean, { reply, faults });
-    expect(stdout).toMatch(/^FAIL {5}unclean<=0: 2$/m);
-    expect(stdout).toContain('unclean-audio × 2');
+    expect(stdout).toMatch(/^FAIL {5}unclean<=0: 1$/m);
+    expect(stdout).toContain('unclean-audio × 1');
     expect(code).toBe(1);
     const allowed = await load([...clean, '--threshold', 'unclean<=100%'], { reply, faults });
     expect(allowed.code).toBe(0);
@@ -89,17 +93,16 @@ describe('a run', () => {
 
   test('stays within the limits of every device, as the emulator counts them', async () => {
     // With one place less a device would be refused: ten at once, and again as soon as the plan allows.
-    const { code, emulator } = await load(['--sessions', '50', '--arrival', 'burst:25/40s', '--hold', '1s']);
+    const { code, emulator } = await load(['--sessions', '30', '--arrival', 'burst:20/15s', '--hold', '1s']);
     expect(code).toBe(0);
     const refused = emulator.events.filter(({ type }) => type === 'request-refused');
     expect(refused).toEqual([]);
     const perDevice = emulator.events.flatMap((event) =>
       event.type === 'stream-authorised' ? [event.connections] : [],
     );
-    expect(Math.max(...perDevice)).toBeGreaterThan(5);
-    expect(Math.max(...perDevice)).toBeLessThanOrEqual(10);
+    expect(Math.max(...perDevice)).toBe(10);
     const closes = emulator.events.flatMap((event) => (event.type === 'stream-closed' ? [event.code] : []));
-    expect(closes).toHaveLength(50);
+    expect(closes).toHaveLength(30);
     expect(new Set(closes)).toEqual(new Set([1000]));
   });
 
@@ -112,7 +115,7 @@ describe('a run', () => {
     expect(one[0]).toMatch(/^load-[a-z0-9]+-[a-z0-9]{6}-1$/);
     expect(two).not.toContain(one[0]);
     // The shards of one run share their devices: they are planned for all together.
-    const shard = ['--start-at', new Date(createManualClock().wall() + 60_000).toISOString(), '--shard'];
+    const shard = ['--start-at', new Date(createManualClock().wall() + 2_000).toISOString(), '--shard'];
     const [first, second] = [await names([...shard, '1/2']), await names([...shard, '2/2'])];
     expect(first).toEqual(second);
     expect(await names([...shard, '1/2', '--hold', '7s'])).not.toEqual(first);
@@ -254,7 +257,7 @@ describe('what is refused', () => {
 });
 
 async function startKnown(known: Partial<Known>, clock: ManualClock) {
-  const { speechEnd } = createClip(fixturePcm('hello.wav'));
+  const { speechEnd } = createClip(fixturePcm('barge-in.wav'));
   const all = {
     tokenMs: 0,
     firstAudioMs: 300,
@@ -285,17 +288,20 @@ describe('what is measured', () => {
   test('is what the service itself has logged: first audio, refusals and cuts', async () => {
     const clock = createManualClock();
     const { log, baseUrl } = await startKnown(
-      { tokenMs: 100, spreadMs: 50, refused: 0.04, cut: 0.02 },
+      { tokenMs: 100, spreadMs: 50, refused: 0.08, cut: 0.04 },
       clock,
     );
     const { stdout } = await runInProcess(
-      [...command, baseUrl, '--sessions', '100', '--arrival', 'poisson:60/s', '--seed', '3', '--json'],
+      [
+        ...[...command, baseUrl, ...sound, '--sessions', '50', '--arrival', 'poisson:60/s', '--seed', '3'],
+        '--json',
+      ],
       { clock },
     );
     const { counts, failures, metrics } = summaryOf(stdout);
     expect(log.refused.length).toBeGreaterThan(0);
     expect(log.cut.length).toBeGreaterThan(0);
-    expect(counts).toMatchObject({ arrived: 100, failed: log.refused.length + log.cut.length });
+    expect(counts).toMatchObject({ arrived: 50, failed: log.refused.length + log.cut.length });
     expect(failures).toEqual({ 'token-refused': log.refused.length, 'stream-broken': log.cut.length });
     expect(metrics['first-audio']).toMatchObject({
       count: log.firstAudio.length + log.cut.length,
@@ -332,13 +338,13 @@ describe('what is measured', () => {
       else handle?.(...args);
     });
     const { stdout } = await runInProcess(
-      [...command, baseUrl, '--sessions', '200', '--arrival', 'constant:20/s', '--task', 'tokens', '--json'],
+      [...command, baseUrl, '--sessions', '100', '--arrival', 'constant:10/s', '--task', 'tokens', '--json'],
       { clock },
     );
     const { counts, metrics } = summaryOf(stdout);
-    expect(counts).toMatchObject({ arrived: 200, done: 200 });
+    expect(counts).toMatchObject({ arrived: 100, done: 100 });
     const { statistics } = metrics.token;
-    // The hundred that were due meanwhile waited for 5 s to nothing, evenly.
+    // The fifty that were due meanwhile waited for 5 s to nothing, evenly.
     expect(statistics.max.ms).toBeGreaterThanOrEqual(4_940);
     expect(statistics.p99.ms).toBeGreaterThan(4_700);
     expect(statistics.p50.ms).toBeLessThan(500);
