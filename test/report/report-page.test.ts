@@ -4,6 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { wrongWith } from '../helpers/axe.ts';
 import { hasBrowser } from '../helpers/browser.ts';
 import { setUpTabs } from '../helpers/browser-tabs.ts';
+import { hastyClock } from '../helpers/hasten.ts';
+import { runInProcess } from '../helpers/in-process.ts';
 import { startMiniService } from '../helpers/mini-service.ts';
 import { fixture, setUpSandbox } from '../helpers/voicectl.ts';
 
@@ -67,21 +69,37 @@ const read = (page: Page) =>
 /** A device that leaves out all fields of a token request. */
 const asksWrongly = `fetch(process.env.VOICECTL_BASE_URL + '/api/websocket-voice/token', { method: 'POST', body: '{}' })`;
 
-const commands: [name: string, args: (url: string) => string[], word: string][] = [
-  ['check', (url) => ['check', '--base-url', url, '--level', 'full', '--wait', '1s'], 'No'],
+type Run = (args: readonly string[]) => Promise<unknown>;
+const env = { VOICECTL_API_KEY: 'check-key' };
+/** In this process, on the clock of the service. */
+const hastened: Run = (args) => runInProcess(args, { env, clock: hastyClock });
+const here: Run = (args) => sandbox.runHere(args, { env });
+/** It starts a device. */
+const asProcess: Run = (args) => sandbox.run(args, { env });
+
+const commands: [name: string, run: Run, args: (url: string) => string[], word: string][] = [
+  ['check', hastened, (url) => ['check', '--base-url', url, '--level', 'full', '--wait', '1s'], 'No'],
   [
     'stream',
+    here,
     () => ['stream', ...hello, ...quick, '--expect-audio', '--expect-event', 'transcript'],
     'Failed',
   ],
-  ['stream --repeat', () => ['stream', ...hello, ...quick, '--repeat', '2', '--expect-event', 'x'], 'Failed'],
+  [
+    'stream --repeat',
+    here,
+    () => ['stream', ...hello, ...quick, '--repeat', '2', '--expect-event', 'x'],
+    'Failed',
+  ],
   [
     'drill',
+    asProcess,
     () => ['drill', '--situation', 'D1', '--situation', 'D2', '--', process.execPath, '-e', asksWrongly],
     'No',
   ],
   [
     'load',
+    here,
     (url) => [
       ...['load', '--base-url', url, '--sessions', '3', '--arrival', 'burst:3', '--task', 'tokens'],
       ...['--threshold', 'token:p95<0.001ms', '--threshold', 'failed<100%', '--processes', 'none'],
@@ -93,12 +111,10 @@ const commands: [name: string, args: (url: string) => string[], word: string][] 
 describe.skipIf(!hasBrowser)('the report in HTML', () => {
   test.each(commands)(
     'of %s says its verdict first, shows what failed and folds the rest, at every width and in both colours',
-    async (_name, argsOf, word) => {
+    async (_name, run, argsOf, word) => {
       await using service = await startMiniService({ limit: 100, statedLimit: 100 });
       const [command = '', ...args] = argsOf(service.baseUrl);
-      await sandbox.run([command, '--html', 'page.html', ...args], {
-        env: { VOICECTL_API_KEY: 'check-key' },
-      });
+      await run([command, '--html', sandbox.path('page.html'), ...args]);
       const page = await open('page.html');
       await page.setViewportSize({ width: 400, height: 900 });
       const { top, open: shown, folded, ...seen } = await read(page);
@@ -116,7 +132,7 @@ describe.skipIf(!hasBrowser)('the report in HTML', () => {
   );
 
   test('of check names the many exchanges of a rule as its lines do: a series by its first and last', async () => {
-    await sandbox.run(['check', '--local', '--level', 'full', '--html', 'page.html']);
+    await sandbox.runHere(['check', '--local', '--level', 'full', '--html', 'page.html']);
     const page = await open('page.html');
     const [names = ''] = await page.locator('#R23 details summary').allTextContents();
     expect(names).toMatch(/^E1…E3 .*X-1…X-60/);
@@ -124,8 +140,8 @@ describe.skipIf(!hasBrowser)('the report in HTML', () => {
 
   test('of inspect shows the expectation that failed before the voices, and folds the one that passed', async () => {
     const flags = ['--expect-audio', '--expect-event', 'transcript', '--record', 'rec'];
-    await sandbox.run(['stream', ...hello, ...quick, ...flags]);
-    await sandbox.run(['inspect', 'rec', '--html', 'page.html']);
+    await sandbox.runHere(['stream', ...hello, ...quick, ...flags]);
+    await sandbox.runHere(['inspect', 'rec', '--html', 'page.html']);
     const page = await open('page.html');
     await page.getByRole('heading', { name: 'Expectations that failed' }).waitFor();
     expect(await page.locator('h1').textContent()).toContain('failed');
