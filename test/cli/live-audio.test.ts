@@ -1,20 +1,29 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { describe, expect, type TestContext, test, vi } from 'vitest';
+import { afterAll, describe, expect, type TestContext, test, vi } from 'vitest';
 import { ahead } from '../helpers/ahead.js';
 import { startEmulatorFor } from '../helpers/emulators.ts';
 import { comparePieces, isOver, longestSilenceMs } from '../helpers/likeness.ts';
 import { makeMurmur } from '../helpers/murmur.js';
-import { hasSoundServer, startSoundServer } from '../helpers/sound-server.js';
+import { hasSoundServer, type SoundServer, startSoundServer } from '../helpers/sound-server.js';
 import { jsonLines, program, sandboxFor, summaryOf } from '../helpers/voicectl.ts';
 
 const spokenSeconds = 2;
 
-/** A folder and a sound server for one test, and what it does with them. */
-async function setUp(context: TestContext, options?: { isAwake: boolean }) {
+/** One sound server for all tests of a block that leave it as it is. */
+function shareSoundServer(options?: { isAwake: boolean }): () => Promise<SoundServer> {
+  let starting: Promise<SoundServer> | undefined;
+  afterAll(async () => (await starting)?.close());
+  return () => {
+    starting ??= startSoundServer(options);
+    return starting;
+  };
+}
+
+/** A folder for one test, and what it does with it and a sound server. */
+async function setUp(context: TestContext, serving: Promise<SoundServer>) {
   const sandbox = sandboxFor(context);
-  const server = await startSoundServer(options);
-  sandbox.defer(server.close);
+  const server = await serving;
   /** Starts the program. */
   const start = (args: readonly string[]) => sandbox.start(args, { env: server.env });
   /** Starts the program ahead of whatever else the machine does: what is heard of it is judged. */
@@ -41,6 +50,7 @@ type Setting = Awaited<ReturnType<typeof setUp>>;
 const hasSound = hasSoundServer();
 
 describe.skipIf(!hasSound)('live audio that is heard', { retry: 2, timeout: 60_000 }, () => {
+  const shared = shareSoundServer();
   /**
    * Speaks into the microphone, lets the service echo it, and records what the loudspeaker plays. Also what a
    * recorder of the server's own hears: where that has gaps, the machine is too busy for sound.
@@ -90,7 +100,7 @@ describe.skipIf(!hasSound)('live audio that is heard', { retry: 2, timeout: 60_0
     'what is said into the microphone comes out at the service and at the loudspeaker, by way of %s',
     { timeout: 120_000, retry: 0 },
     async (backend, context) => {
-      const setting = await setUp(context);
+      const setting = await setUp(context, shared());
       const faults: string[] = [];
       // Sound is in time or it is not: on a machine that does other things a run may show nothing but that.
       for (let attempt = 1; attempt <= 4; attempt += 1) {
@@ -117,7 +127,7 @@ describe.skipIf(!hasSound)('live audio that is heard', { retry: 2, timeout: 60_0
   );
 
   test('a file is played too, to its end, with --play', async (context) => {
-    const { server, startAhead, writeMurmur } = await setUp(context);
+    const { server, startAhead, writeMurmur } = await setUp(context, shared());
     const speaker = await server.record('spk.monitor');
     const pcm = writeMurmur();
     const { code, stdout } = await startAhead([
@@ -132,7 +142,7 @@ describe.skipIf(!hasSound)('live audio that is heard', { retry: 2, timeout: 60_0
   });
 
   test('audio test finds the delay from the loudspeaker to a microphone that hears it', async (context) => {
-    const { startAhead } = await setUp(context);
+    const { startAhead } = await setUp(context, shared());
     const { code, stdout } = await startAhead([
       ...['audio', 'test', '--audio-backend', 'pulse', '--input-device', 'spk.monitor', '--json'],
     ]).ended;
@@ -147,7 +157,15 @@ describe.skipIf(!hasSound)('live audio that is heard', { retry: 2, timeout: 60_0
 /** They wait for sound more than they compute, and judge nothing that must be in time: several run at a time. */
 describe.skipIf(!hasSound).concurrent('live audio that comes and goes', { timeout: 60_000 }, () => {
   /** Their loudspeakers are not idle: on a busy machine one would sleep for 2 s after each under-run, which is a loss. */
-  const setUpAwake = (context: TestContext) => setUp(context, { isAwake: true });
+  const awake = { isAwake: true };
+  const shared = shareSoundServer(awake);
+  const setUpAwake = (context: TestContext) => setUp(context, shared());
+  /** One that may be ended. */
+  const setUpOwn = async (context: TestContext) => {
+    const starting = startSoundServer(awake);
+    context.onTestFinished(async () => (await starting).close());
+    return setUp(context, starting);
+  };
   // PortAudio needs a third of a second of the processor to open, and has 3 s for it: it goes ahead of the other tests.
   /** The flags for an emulator in this process that echoes: one inside of each program takes longer to load. */
   const echo = async (context: TestContext) => {
@@ -174,7 +192,7 @@ describe.skipIf(!hasSound).concurrent('live audio that comes and goes', { timeou
   test.for(['naudiodon', 'pulse'])(
     'a sound server that dies ends the session with 8 and a hint, by way of %s; the files are whole',
     async (backend, context) => {
-      const { server, startAhead, seconds } = await setUpAwake(context);
+      const { server, startAhead, seconds } = await setUpOwn(context);
       const running = startAhead([
         ...['stream', '--mic', ...(await echo(context)), '--audio-backend', backend],
         ...['--record-mic', 'mic.wav', '--out', 'reply.wav'],
@@ -210,7 +228,7 @@ describe.skipIf(!hasSound).concurrent('live audio that comes and goes', { timeou
   });
 
   test('a sound server that comes back in time is gone on with', async (context) => {
-    const { server, start } = await setUpAwake(context);
+    const { server, start } = await setUpOwn(context);
     const running = start([
       ...['stream', '--mic', ...(await echo(context)), '--audio-backend', 'pulse', '--json'],
       ...['--sound-timeout', '30s'],
