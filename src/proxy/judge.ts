@@ -19,8 +19,8 @@ export interface StreamSubject {
   /** What it is judged together with: its device, or where its token names none, all streams with this token. */
   readonly owner: string;
   seenBy(side: Side): StreamExchange;
-  /** Whether the service has heard wrong audio: if it echoes that, it is not to blame. */
-  readonly hearsWrongAudio: boolean;
+  /** Whether the service has heard audio that we have spoilt: it is not to blame for its own. */
+  readonly hearsSpoiltAudio: boolean;
   /** The audio that a side has sent, if it has sent any and nothing has changed its pace on the way. */
   heard(side: Side): JudgedVoice | undefined;
   /** Called with what judging it threw, outside of its own handlers. */
@@ -118,7 +118,7 @@ export function createProxyJudge({ clock, events, isStrict }: ProxyJudgeOptions)
       const seen = gather(dossier, side, subject);
       for (const rule of catalogues[side]) {
         const isOfAudio = subject !== undefined && rule.id === audioRule[side];
-        if (isOfAudio && (!isWhole || (side === 'service' && subject.hearsWrongAudio))) continue;
+        if (isOfAudio && (!isWhole || (side === 'service' && subject.hearsSpoiltAudio))) continue;
         enter(side, rule, isOfAudio ? judgeVoice(side, subject, seen) : rule.judge(seen), device);
       }
     }
@@ -144,7 +144,7 @@ export function createProxyJudge({ clock, events, isStrict }: ProxyJudgeOptions)
       timers.set(stream, clock.after(judgeEveryMs, call, { background: true }));
     },
     heard(side, stream, finding, remark) {
-      if (!isWrongFormat(finding) || (side === 'service' && stream.hearsWrongAudio)) return;
+      if (!isWrongFormat(finding) || (side === 'service' && stream.hearsSpoiltAudio)) return;
       const rule = catalogues[side].find(({ id }) => id === audioRule[side]);
       if (rule === undefined) return;
       const { id, device } = stream;

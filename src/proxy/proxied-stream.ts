@@ -1,5 +1,4 @@
 import type { ListenerBudget } from '../audio/verdict/listener.ts';
-import { isWrongFormat } from '../audio/verdict/voice-findings.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Redactor } from '../kernel/redact.ts';
 import { shortText } from '../kernel/short-text.ts';
@@ -322,8 +321,8 @@ function createSubject(
     get owner() {
       return facts.owner;
     },
-    get hearsWrongAudio() {
-      return witness.hasSpoiltVoice || lanes.device.check.verdict().findings.some(isWrongFormat);
+    get hearsSpoiltAudio() {
+      return witness.hasSpoiltVoice;
     },
     seenBy: (side) => witness.seenBy(side),
     heard(side) {

@@ -80,7 +80,9 @@ export class StreamWitness implements PassageWatch {
   /** A message that goes on unchanged. */
   passed(from: Side, data: Buffer, isBinary: boolean): void {
     if (isBinary && (this.hasToken || from === 'service' || !holdsBinaryToken(data))) {
-      this.options.lanes[from].take(data);
+      const { lanes } = this.options;
+      lanes[from].take(data);
+      if (from === 'device') lanes.service.otherSaid(data);
       const isWanted = this.service.wantsAudio(from) || this.device.wantsAudio(from);
       if (!isWanted && this.tap === undefined) return;
       const at = this.options.clock.now();
@@ -111,7 +113,10 @@ export class StreamWitness implements PassageWatch {
     const [at, bytes] = [clock.now(), data.length];
     const injected = isInjected ? { injected: true as const } : {};
     const to = from === 'device' ? 'service' : 'device';
-    if (isBinary && isInjected && from === 'device') this.hasSpoiltVoice = true;
+    if (isBinary && from === 'device') {
+      this.options.lanes.service.otherSaid(data);
+      if (isInjected) this.hasSpoiltVoice = true;
+    }
     if (isBinary) this.keep({ at, from, opcode: 'binary', data, bytes, ...injected }, to);
     else if (!this.mayRead(bytes)) this.keep(undefined, to);
     else {

@@ -146,7 +146,7 @@ function createOpenStreams(options: StreamsOptions): OpenStreams {
         id: nextId,
         device: undefined,
         owner: ownerOf(undefined),
-        hearsWrongAudio: false,
+        hearsSpoiltAudio: false,
         seenBy: () => exchange,
         heard: () => undefined,
         failed() {},

@@ -11,7 +11,6 @@ import type { ProxyEvents } from './proxy-events.ts';
 
 /** What is heard and found in the audio of one side. */
 interface LaneListener {
-  audio(pcm: Buffer): void;
   speech(event: GateEvent): void;
   finding(found: FoundInVoice): void;
   /** It is time to judge the pace. */
@@ -46,9 +45,13 @@ export class VoiceLane {
     this.check = new VoiceCheck({ from, clock, budget: listeners });
   }
 
+  /** Takes what the other side says, as it arrives at this one: it may come back. */
+  otherSaid(message: Buffer): void {
+    this.check.otherSaid(message);
+  }
+
   take(message: Buffer): void {
     for (const found of this.check.push(message)) this.listener.finding(found);
-    this.listener.audio(message);
     if (this.check.isDue) this.listener.pace();
     if (message.length === 0) {
       this.emptyMessages += 1;
@@ -116,16 +119,11 @@ export interface Lanes extends Readonly<Record<Side, VoiceLane>> {
 /** Listens to both sides, and emits what is heard as events of the side that speaks. */
 export function createLanes(options: LanesOptions): Lanes {
   const device = createLane('device', options, {
-    isEcho: () => false,
     // A reply that the user interrupts may end anywhere.
     onTurn: () => service.check.stopped(),
-    onAudio: (pcm) => service.check.otherSaid(pcm),
   });
   const service: VoiceLane = createLane('service', options, {
-    // A service that echoes its device is not to blame for what comes back.
-    isEcho: ({ finding }) => device.check.verdict().findings.includes(finding),
     onTurn: () => {},
-    onAudio: () => {},
   });
   return {
     ...{ device, service },
@@ -145,20 +143,16 @@ export function createLanes(options: LanesOptions): Lanes {
 }
 
 interface LaneUses {
-  isEcho: (found: FoundInVoice) => boolean;
   onTurn: () => void;
-  /** Called for each message. */
-  onAudio: (pcm: Buffer) => void;
 }
 
 function createLane(
   side: Side,
   { clock, listeners, events, at, onFinding, onPace }: LanesOptions,
-  { isEcho, onTurn, onAudio }: LaneUses,
+  { onTurn }: LaneUses,
 ): VoiceLane {
   let turnStartMs = 0;
   const listener: LaneListener = {
-    audio: onAudio,
     speech({ type, atMs }) {
       const isStart = type === 'speech-start';
       if (side === 'service' && isStart) events.of.service.emit({ type: 'reply-started', ...at() });
@@ -170,7 +164,6 @@ function createLane(
       } else events.of.device.emit({ type: 'turn-ended', ...at(), atMs, turnMs: atMs - turnStartMs });
     },
     finding(found) {
-      if (isEcho(found)) return;
       events.of[side].emit({ type: `${side}-finding`, ...at(), ...found });
       onFinding(side, found);
     },

@@ -1,4 +1,3 @@
-import { createLevelMeter } from '../audio/level.ts';
 import { createServiceVoice, type VoiceSummary } from '../audio/verdict/service-voice.ts';
 import type { VoiceFinding } from '../audio/verdict/voice-findings.ts';
 import type { Recording } from './read-recording.ts';
@@ -16,11 +15,10 @@ export function judgeRecordedVoice(recording: Recording): RecordedVoice {
   const voice = createServiceVoice(({ finding, remark, agoMs }, at) => {
     if (agoMs !== undefined) moments.push({ t: Math.max(0, at - agoMs), kind: finding, text: remark });
   });
-  const meters = { out: createLevelMeter(), in: createLevelMeter() };
   replayVoices(recording, {
-    sent: (pcm, t) => voice.sent(pcm, meters.out(pcm), t),
+    sent: voice.sent,
     received(pcm, t) {
-      if (pcm.length > 0) voice.received(pcm, meters.in(pcm), t);
+      if (pcm.length > 0) voice.received(pcm, t);
     },
     interrupted: voice.interrupted,
   });

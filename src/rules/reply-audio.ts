@@ -1,6 +1,7 @@
+import { returnedText } from '../audio/brought-back.ts';
 import { VoiceCheck } from '../audio/verdict/voice-check.ts';
 import { isWrongFormat, voiceFindings } from '../audio/verdict/voice-findings.ts';
-import { bytesPerMs, bytesPerSample } from '../protocol/audio-format.ts';
+import { bytesPerMs } from '../protocol/audio-format.ts';
 import { type Finding, fail, pass, type Seen, unknown, warn } from './rule.ts';
 import { audioOf, type SeenStream } from './stream-seen.ts';
 
@@ -10,8 +11,6 @@ export interface JudgedVoice {
   /** Messages, and how much audio they hold. */
   count: number;
   audioMs: number;
-  /** Whether the other side cut its own audio within a sample, which an echo repeats. */
-  isOddEcho?: boolean;
 }
 
 /** Judges the format and the rate of the service's audio. */
@@ -21,28 +20,34 @@ export function judgeAudio(stream: SeenStream): Finding | undefined {
   let at = 0;
   let bytes = 0;
   const check = new VoiceCheck({ from: 'service', clock: { now: () => at }, isThorough: true });
-  for (const message of messages) {
+  for (const message of stream.exchange.messages) {
+    if (!('data' in message)) continue;
     at = message.at;
-    bytes += message.bytes;
-    check.push(message.data);
+    if (message.from === 'device') check.otherSaid(message.data);
+    else {
+      bytes += message.bytes;
+      check.push(message.data);
+    }
   }
   at = stream.exchange.end?.at ?? at;
   check.end();
-  const isOddEcho = audioOf(stream, 'device').some((one) => one.bytes % bytesPerSample !== 0);
-  return judgeReplyVoice(stream, { check, count: messages.length, audioMs: bytes / bytesPerMs, isOddEcho });
+  return judgeReplyVoice(stream, { check, count: messages.length, audioMs: bytes / bytesPerMs });
 }
 
 /** R38 for audio that was judged while it came. The check has seen its end. */
-export function judgeReplyVoice(stream: Seen, { check, audioMs, isOddEcho }: JudgedVoice): Finding {
+export function judgeReplyVoice(stream: Seen, { check, audioMs }: JudgedVoice): Finding {
   const { findings, remarks } = check.verdict();
   const found = findings.map((finding, at) => ({ finding, remark: remarks[at] ?? finding }));
-  const wrong = found.filter(
-    ({ finding }) => isWrongFormat(finding) && !(finding === 'odd-sizes' && isOddEcho === true),
-  );
-  if (wrong.length > 0) return fail(wrong.map(({ remark }) => remark).join('; '), stream);
+  const { returned } = check;
+  const wrong = found.filter(({ finding }) => isWrongFormat(finding));
+  const own = wrong.filter(({ finding }) => !check.isReturned(finding));
+  if (own.length > 0) return fail(own.map(({ remark }) => remark).join('; '), stream);
+  if (returned !== undefined && wrong.some(({ finding }) => finding !== 'odd-sizes'))
+    return unknown(returnedText[returned], stream);
   if (!check.hasSound) return unknown('too short or too quiet to determine its format', stream);
   const rate = found.find(({ finding }) => finding === 'wrong-rate');
-  if (rate !== undefined) return (check.isRateDoubtful ? warn : fail)(rate.remark, stream);
+  if (rate !== undefined && returned === undefined)
+    return (check.isRateDoubtful ? warn : fail)(rate.remark, stream);
   const heard = found.filter(({ finding }) => voiceFindings[finding].about === 'sound');
   const { rateUnjudged } = check;
   const rateText = rateUnjudged === undefined ? '' : `; its rate is not judged by the voice: ${rateUnjudged}`;

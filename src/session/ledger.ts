@@ -99,7 +99,7 @@ export function createLedger(
         ),
       )
     : undefined;
-  const tracks = judgesVoice ? createTwoTracks() : undefined;
+  const tracks = judgesVoice ? createTwoTracks({ returned: () => voice?.returned }) : undefined;
   const timeOf = (at: number) => roundMs(at - startedAt);
   let clipStartMs = 0;
   const metrics = createMetrics({ settleMs, onGap: (ms, at) => emit({ type: 'gap', ms, atMs: timeOf(at) }) });
@@ -186,8 +186,8 @@ export function createLedger(
     },
     sent(frame, at) {
       emitSpeech(metrics.sent(frame, at), at);
-      const level = emitAudio('out', frame, at);
-      voice?.sent(frame, level, at);
+      emitAudio('out', frame, at);
+      voice?.sent(frame, at);
       tracks?.sent(frame, timeOf(at));
       judged = undefined;
       emitFigures(at);
@@ -197,7 +197,7 @@ export function createLedger(
     received(pcm, at) {
       const level = emitAudio('in', pcm, at);
       metrics.received(pcm.length, level, at);
-      voice?.received(pcm, level, at);
+      voice?.received(pcm, at);
       tracks?.received(pcm, timeOf(at));
       judged = undefined;
       conversation?.received(pcm, level);

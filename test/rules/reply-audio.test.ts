@@ -92,8 +92,8 @@ test.each<[what: string, found: string | undefined, messages: readonly WireMessa
   [
     'half a sample that echoes one of the device',
     fits(100),
-    [...speaks(0, { frame: () => half }), ...tone(5), replies(100, half)],
-    { at: 600, by: 'device' },
+    [...speaks(0, { ms: 100 }), ...speaks(100, { frame: () => half }), ...tone(5, 40), replies(200, half)],
+    { at: 700, by: 'device' },
   ],
   [
     'half a sample where the device sent whole ones',

@@ -1,3 +1,4 @@
+import { type Returned, returnedText } from '../brought-back.ts';
 import type {
   AiSpeech,
   Dialogue,
@@ -7,7 +8,6 @@ import type {
   UserNoise,
   UserTurn,
 } from './dialogue.ts';
-import { isEcho } from './echo.ts';
 import { findSounds, joinSounds, lengthOf, overlaps, type SoundSpan } from './find-sound.ts';
 import { dialogueRules as rules } from './rules.ts';
 import { findAiSpeech } from './speech-end.ts';
@@ -22,6 +22,8 @@ export interface DialogueInput {
   stops: readonly number[];
   /** How long a turn may be without a reply, in milliseconds. */
   waitMs: number;
+  /** What the AI's audio is, if it is the user's: an echo is all overlap, and not judged. */
+  returned?: Returned | undefined;
 }
 
 type UserSound = SoundSpan & { turn?: number; isTurn: boolean; holdMs?: number | undefined };
@@ -33,8 +35,8 @@ type Reply = SoundSpan & { speech: readonly AiSpeech[] };
 export function judgeDialogue(input: DialogueInput): Dialogue {
   const [userSounds, aiSounds] = [findSounds(input.user), findSounds(input.ai)];
   const ai = findAiSpeech(input.ai, joinSounds(aiSounds, rules.aiSilentMs), input.stops);
-  const echo = isEcho(input.user, input.ai);
-  const user = echo ? [] : userParts(userSounds, input.clips);
+  const isEcho = input.returned === 'echo';
+  const user = isEcho ? [] : userParts(userSounds, input.clips);
   const turns = user.filter(({ isTurn }) => isTurn);
   const replies = groupReplies(ai, turns);
   const endMs = Math.max(input.user.length, input.ai.length) * rules.stepMs;
@@ -45,7 +47,7 @@ export function judgeDialogue(input: DialogueInput): Dialogue {
     noises: user.filter(({ isTurn }) => !isTurn).map((noise) => judgeNoise(noise, scene)),
   };
   return {
-    unjudged: echo ? 'the service echoes what it hears' : null,
+    unjudged: isEcho ? returnedText.echo : null,
     ...judged,
     ai,
     overlaps: both,

@@ -1,4 +1,5 @@
 import { bytesForMs, msForBytes } from '../../protocol/audio-format.ts';
+import { BroughtBack, type Returned } from '../brought-back.ts';
 import { createBlockJoiner } from '../whole-samples.ts';
 import type { Dialogue, ScriptedClip } from './dialogue.ts';
 import type { SoundSpan } from './find-sound.ts';
@@ -29,8 +30,15 @@ export interface TwoTracks {
   judge(waitMs: number, untilMs?: number): Dialogue;
 }
 
-/** `keepMs`: how much is kept, if not everything: of a session that goes on and on, only the newest part is looked at. */
-export function createTwoTracks({ keepMs }: { keepMs?: number } = {}): TwoTracks {
+export interface TwoTracksOptions {
+  /** How much is kept, if not everything: of a session that goes on and on, only the newest part is looked at. */
+  keepMs?: number;
+  /** What the service brings back, where somebody else listens for that. */
+  returned?: () => Returned | undefined;
+}
+
+export function createTwoTracks({ keepMs, returned }: TwoTracksOptions = {}): TwoTracks {
+  const back = returned === undefined ? new BroughtBack() : undefined;
   const [user, ai] = [createSide(createSentTrack()), createSide(createReceivedTrack())];
   let stops: number[] = [];
   let clips: ScriptedClip[] | undefined;
@@ -49,11 +57,18 @@ export function createTwoTracks({ keepMs }: { keepMs?: number } = {}): TwoTracks
     endMs: span.endMs - keptFromMs,
   });
   return {
-    sent: user.add,
-    received: ai.add,
+    sent(pcm, t) {
+      user.add(pcm, t);
+      back?.said(pcm, t);
+    },
+    received(pcm, t) {
+      ai.add(pcm, t);
+      back?.heard(pcm, t);
+    },
     interrupted(t) {
       stops.push(t);
       ai.drop(t);
+      back?.interrupted(t);
     },
     said(clip) {
       clips = [...(clips ?? []), clip];
@@ -73,6 +88,7 @@ export function createTwoTracks({ keepMs }: { keepMs?: number } = {}): TwoTracks
         clips: clips?.map(sinceKept),
         stops: stops.map((at) => at - keptFromMs),
         waitMs,
+        returned: back === undefined ? returned?.() : back.is,
       });
       return user.isFull || ai.isFull ? { ...found, unjudged: 'only the first hour is judged' } : found;
     },

@@ -1,4 +1,4 @@
-import type { Level } from '../level.ts';
+import type { Returned } from '../brought-back.ts';
 import { createSentSpeech } from '../sent-speech.ts';
 import type { FoundInVoice, VoiceJudgement } from './found-sounds.ts';
 import type { VoiceMeasures } from './listener.ts';
@@ -19,58 +19,41 @@ export interface VoiceSummary extends VoiceMeasures {
 /** Judges the voice of the service while a session runs. */
 export interface ServiceVoice {
   /** Takes what the user says: a reply that is arriving when that begins may end anywhere. */
-  sent(pcm: Buffer, level: Level, at: number): void;
-  received(pcm: Buffer, level: Level, at: number): void;
+  sent(pcm: Buffer, at: number): void;
+  received(pcm: Buffer, at: number): void;
   /** The service drops what was not heard yet; the reply may end anywhere. */
   interrupted(at: number): void;
   /** The stream has ended. */
   end(at: number): void;
+  /** What the service sends, if it is what it hears. */
+  readonly returned: Returned | undefined;
   summary(): VoiceSummary;
 }
 
-/** Sent frames that are remembered, to recognise a service that echoes them: half a minute. */
-const maxRemembered = 1_500;
-const comparedBytes = 64;
-/** Quieter messages are alike without being an echo. */
-const tellingDbfs = -50;
-
-/** `onFound` is called once for each kind. A service that echoes what it hears is not judged. */
+/** `onFound` is called once for each kind. A service that brings back what it hears is not judged. */
 export function createServiceVoice(onFound: (found: FoundInVoice, at: number) => void): ServiceVoice {
   let now = 0;
   const check = new VoiceCheck({ from: 'service', clock: { now: () => now }, isThorough: true });
   const speech = createSentSpeech<never>();
-  const remembered = new Set<string>();
   const told = new Map<string, boolean>();
-  let audible = 0;
-  let echoed = 0;
-  const isEcho = () => echoed > audible / 2;
-  const nameOf = (pcm: Buffer) => pcm.toString('latin1', 0, comparedBytes);
   const report = (news: readonly FoundInVoice[]) => {
     for (const one of news) {
       const isCertain = one.isDoubtful !== true;
-      if (isEcho() || (told.has(one.finding) && (!isCertain || told.get(one.finding)))) continue;
+      if (told.has(one.finding) && (!isCertain || told.get(one.finding))) continue;
       told.set(one.finding, isCertain);
       onFound(one, now);
     }
   };
   return {
-    sent(pcm, { rmsDbfs }, at) {
+    sent(pcm, at) {
       now = at;
       check.otherSaid(pcm);
       if (speech.push(pcm, at).some(({ type }) => type === 'speech-start')) check.stopped();
-      if (rmsDbfs < tellingDbfs) return;
-      remembered.add(nameOf(pcm));
-      const [oldest] = remembered;
-      if (remembered.size > maxRemembered && oldest !== undefined) remembered.delete(oldest);
     },
-    received(pcm, { rmsDbfs }, at) {
+    received(pcm, at) {
       now = at;
-      if (rmsDbfs >= tellingDbfs) {
-        audible += 1;
-        if (remembered.has(nameOf(pcm))) echoed += 1;
-      }
       report(check.push(pcm));
-      if (!check.isDue) return;
+      if (!check.isDue || check.returned !== undefined) return;
       const verdict = check.judgePace();
       const remark = verdict?.remarks[verdict.findings.indexOf('wrong-rate')];
       const isDoubtful = check.isRateDoubtful ? { isDoubtful: true as const } : {};
@@ -84,17 +67,18 @@ export function createServiceVoice(onFound: (found: FoundInVoice, at: number) =>
       now = at;
       report(check.end());
     },
+    get returned() {
+      return check.returned;
+    },
     summary() {
-      const judgements = isEcho() ? [] : check.judgements();
+      const judgements = check.judgements();
       return {
         findings: judgements.map(({ kind }) => kind),
         remarks: judgements.map(({ text }) => text),
         judgements,
-        ...(isEcho() ? unmeasured : check.measures()),
-        unjudged: isEcho() ? 'the service echoes what it hears' : (check.unjudged ?? null),
+        ...check.measures(),
+        unjudged: check.unjudged ?? null,
       };
     },
   };
 }
-
-const unmeasured: VoiceMeasures = { activeDbov: null, floorDbov: null, bandwidthHz: null };

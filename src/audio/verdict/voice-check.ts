@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { bytesForMs, bytesPerSample, msForBytes } from '../../protocol/audio-format.ts';
+import { BroughtBack, type Returned, returnedText } from '../brought-back.ts';
 import { LatestLevel } from '../latest-level.ts';
-import { EchoCheck } from './echo-check.ts';
 import { advised, type FoundInVoice, FoundSounds, type VoiceJudgement } from './found-sounds.ts';
 import type { HeardSound } from './heard.ts';
 import { HeardAt } from './heard-at.ts';
@@ -17,6 +17,7 @@ import {
 import { Listener, type ListenerBudget, type VoiceMeasures } from './listener.ts';
 import { type LostTime, PaceCheck } from './pace-check.ts';
 import { PcmCheck, speechPeak } from './pcm-check.ts';
+import { recogniseContainer } from './recognise-container.ts';
 import { formatSizes } from './recognise-format.ts';
 import type { PaceMeasure, PaceReport } from './span.ts';
 import {
@@ -66,6 +67,9 @@ const samplesPerMs = bytesForMs(1) / bytesPerSample;
 /** Findings that leave the samples what they are. */
 const ofRightSamples: ReadonlySet<VoiceFinding> = new Set(['riff-header', 'odd-sizes']);
 
+/** More kinds there are hardly. */
+const mostHeld = 64;
+
 /** Shared result for messages without findings, so that most messages create nothing. */
 const nothing: readonly never[] = [];
 
@@ -85,7 +89,11 @@ export class VoiceCheck {
   private readonly heardAt = new HeardAt();
   /** Hears how the voice sounds; null if too many others are listened to, undefined before its first message. */
   private listener: Listener | null | undefined;
-  private echo: EchoCheck | undefined;
+  private back: BroughtBack | undefined;
+  /** What the other side puts between its samples: it comes back with them. */
+  private readonly ofOther = new Set<VoiceFinding>();
+  /** What is told if it turns out to be the voice of the service. */
+  private held: { one: FoundInVoice; at: number }[] = [];
   /** Bytes so far. */
   private passed = 0;
   /** Whether the present reply was interrupted. */
@@ -134,16 +142,18 @@ export class VoiceCheck {
     if (this.nextJudgeAt < 0) this.nextJudgeAt = ms + judgeEveryMs;
     else if (ms >= this.nextJudgeAt) this.isDue = true;
     if (this.kept !== undefined && this.keptLength < keptBytes) this.keep(this.kept, message);
-    const ofEcho = this.echo === undefined ? nothing : this.hearEcho(message, now);
+    const ofEcho = this.back === undefined ? nothing : this.hearEcho(message, now);
     const ofSound = this.hear(message);
     const ofSamples = this.pcm.push(message, ms);
     this.passed += message.length;
     const isOdd = message.length % 2 === 1;
     if (isOdd) this.isOdd = !this.isOdd;
     const isNewOdd = isOdd && !this.isService && !this.found.has('odd-sizes');
-    if (ofSamples.length === 0 && !isNewOdd && ofSound.length === 0 && ofEcho.length === 0) return ofPause;
+    if (ofSamples.length === 0 && !isNewOdd && ofSound.length === 0 && ofEcho.length === 0)
+      return this.tell(ofPause);
     const findings: Found[] = [...ofSamples, ...(isNewOdd ? ['odd-sizes' as const] : [])];
-    return [...ofPause, ...findings.flatMap((finding) => this.note(finding)), ...ofEcho, ...ofSound];
+    const ofFindings = findings.flatMap((finding) => this.note(finding));
+    return this.tell([...ofPause, ...ofFindings, ...ofEcho, ...ofSound]);
   }
 
   /** Records a finding from outside binary messages; returns it if it is new. */
@@ -165,25 +175,45 @@ export class VoiceCheck {
     this.stopped();
     const now = this.options.clock.now();
     this.heardAt.interrupted(now);
-    this.echo?.interrupted(now);
+    this.back?.interrupted(now);
   }
 
   /** Takes what the other side says: it may come back. */
   otherSaid(pcm: Buffer): void {
     if (this.isOver) return;
     if (this.listener === undefined) this.beginToListen();
-    if (this.listener === null) return;
-    this.echo ??= new EchoCheck();
-    this.echo.said(pcm, this.options.clock.now());
+    if (this.back === undefined && recogniseContainer(pcm) === 'riff-header') this.ofOther.add('riff-header');
+    if (pcm.length % bytesPerSample !== 0) this.ofOther.add('odd-sizes');
+    this.back ??= new BroughtBack({ compares: this.listener !== null });
+    this.back.said(pcm, this.options.clock.now());
   }
 
-  /** All that was found so far, without what something else explains. Published order: cause before symptom. */
+  /** What all of this audio is, if it is the other side's; undefined if it is a voice of its own. */
+  get returned(): Returned | undefined {
+    return this.back?.is;
+  }
+
+  /**
+   * All that was found so far, without what something else explains, and without what comes from the other side. Published
+   * order: cause before symptom.
+   */
   judgements(): VoiceJudgement[] {
+    return this.allJudgements().filter(({ kind }) => !this.isReturned(kind));
+  }
+
+  /** Whether it is found only because the other side's audio comes back. */
+  isReturned(finding: VoiceFinding): boolean {
+    if (finding === 'odd-sizes' && this.back?.hasOddBack) return true;
+    return this.returned !== undefined && (!ofRightSamples.has(finding) || this.ofOther.has(finding));
+  }
+
+  private allJudgements(): VoiceJudgement[] {
     return this.sounds.judgements(this.options.from, (finding) => this.isMisread(finding));
   }
 
   /** Levels and bandwidth of the voice. */
   measures(): VoiceMeasures {
+    if (this.returned !== undefined) return { activeDbov: null, floorDbov: null, bandwidthHz: null };
     return this.listener?.measures() ?? { activeDbov: null, floorDbov: null, bandwidthHz: null };
   }
 
@@ -220,11 +250,30 @@ export class VoiceCheck {
     // A service may stop within a sample where it is interrupted.
     const hasEnded = this.isService && this.isOdd && isOver;
     const found = [...ofSamples, ...(hasEnded ? this.note('odd-sizes') : nothing), ...ofReply];
-    if (!this.options.isThorough || this.isOtherFormat()) return found;
+    if (!this.options.isThorough || this.isOtherFormat()) return this.tell(found);
     const scale = this.listen();
     // Noise and a telephone change how a voice sounds, too.
     const isChanged = this.sounds.has('noise') || this.sounds.has('narrow-band');
-    return this.isService && !isChanged ? [...found, ...this.noteRate(judgeVoiceRate(scale))] : found;
+    return this.tell(
+      this.isService && !isChanged ? [...found, ...this.noteRate(judgeVoiceRate(scale))] : found,
+    );
+  }
+
+  /** News, with what was held back: what comes back is nothing that the service has to answer for. */
+  private tell(news: readonly FoundInVoice[]): readonly FoundInVoice[] {
+    if (this.back === undefined || (news.length === 0 && this.held.length === 0)) return news;
+    const now = this.options.clock.now();
+    if (this.returned !== undefined) {
+      const ofOther = news.filter(({ finding }) => this.isReturned(finding));
+      for (const one of ofOther) if (this.held.length < mostHeld) this.held.push({ one, at: now });
+      return ofOther.length === news.length ? nothing : news.filter((one) => !ofOther.includes(one));
+    }
+    if (this.held.length === 0) return news;
+    const held = this.held.map(({ one, at }) =>
+      one.agoMs === undefined ? one : { ...one, agoMs: one.agoMs + Math.round(now - at) },
+    );
+    this.held = [];
+    return [...held, ...news];
   }
 
   /** Whether there was audio to judge: 60 ms that are no silence. */
@@ -234,6 +283,7 @@ export class VoiceCheck {
 
   /** Why the voice was not judged; undefined if it was, or nobody listened. */
   get unjudged(): string | undefined {
+    if (this.returned !== undefined) return returnedText[this.returned];
     if (this.isOtherFormat()) return undefined;
     if (this.listener === null) return 'too many voices at once';
     return this.listener?.unjudged;
@@ -253,7 +303,7 @@ export class VoiceCheck {
   verdict(): VoiceVerdict {
     const report = this.pace.report();
     const pace = this.isService ? this.ownRate() : judgePace(report, this.facts()).judged;
-    const certain = this.judgements().filter(({ is, kind }) => is === 'finding' && kind !== 'wrong-rate');
+    const certain = this.allJudgements().filter(({ is, kind }) => is === 'finding' && kind !== 'wrong-rate');
     return this.verdictOf(report, pace, certain);
   }
 
@@ -296,7 +346,7 @@ export class VoiceCheck {
   }
 
   private hearEcho(message: Buffer, now: number): readonly FoundInVoice[] {
-    const found = this.echo?.heard(message, now);
+    const found = this.back?.heard(message, now);
     const text = findingText('user-echo', this.options.from);
     if (found === undefined || text === undefined || this.isOtherFormat()) return nothing;
     const atMs = Math.max(0, Math.round(msForBytes(this.passed)) - 1_000);
@@ -314,7 +364,6 @@ export class VoiceCheck {
   private beginToListen(): void {
     const { budget } = this.options;
     this.listener = budget === undefined ? new Listener() : (budget.take() ?? null);
-    if (this.listener === null) this.echo = undefined;
   }
 
   /** What was heard and is not told. */

@@ -39,7 +39,7 @@ export class Ear extends ReplyArrivals {
 
   /** Takes a frame that was sent. */
   said(pcm: Buffer, at: number): void {
-    this.#voice?.sent(pcm, measureLevel(pcm), at);
+    this.#voice?.sent(pcm, at);
   }
 
   override interrupted(at: number): void {
@@ -81,7 +81,7 @@ export class Ear extends ReplyArrivals {
     counts.bytesIn += bytes;
     if (bytes === 0) return;
     if (this.#unheardSince !== undefined) this.#listen(from.payload, Math.max(at, this.playedUntil));
-    if (this.#voice !== undefined) this.#voice.received(from.payload, measureLevel(from.payload), at);
+    this.#voice?.received(from.payload, at);
     this.#passedBytes += bytes;
     const goesOn = this.arrived(bytes, at);
     if (this.#awaitedSince !== undefined) {

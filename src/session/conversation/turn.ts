@@ -1,6 +1,6 @@
 import type { Dialogue } from '../../audio/dialogue/dialogue.ts';
 import { dialogueRules } from '../../audio/dialogue/rules.ts';
-import { type Level, measureLevel } from '../../audio/level.ts';
+import type { Level } from '../../audio/level.ts';
 import { createServiceVoice } from '../../audio/verdict/service-voice.ts';
 import { weighPart } from '../../kernel/part-bytes.ts';
 import { bytesForMs } from '../../protocol/audio-format.ts';
@@ -67,14 +67,14 @@ export function createTurn(plan: TurnPlan, options: TurnOptions): Turn {
     audio,
     sent(frame, now) {
       audio.sent(frame, now);
-      voice?.sent(frame, measureLevel(frame), now);
+      voice?.sent(frame, now);
       look(now);
     },
     received(pcm, level, now) {
       look(now);
       if (passedOnAt !== undefined) return;
       audio.received(pcm, level, now);
-      voice?.received(pcm, level, now);
+      voice?.received(pcm, now);
       if (plan.judge === undefined || replyBytes >= maxJudgedBytes) return;
       reply.push(pcm);
       replyBytes += weighPart(pcm.length);

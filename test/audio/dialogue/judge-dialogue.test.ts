@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Returned } from '../../../src/audio/brought-back.ts';
 import type { ScriptedClip } from '../../../src/audio/dialogue/dialogue.ts';
 import { findSounds } from '../../../src/audio/dialogue/find-sound.ts';
 import { judgeDialogue } from '../../../src/audio/dialogue/judge-dialogue.ts';
@@ -27,13 +28,14 @@ interface Call {
   cuts?: readonly number[];
   clips?: readonly ScriptedClip[];
   stops?: readonly number[];
+  returned?: Returned;
 }
 
-function judge({ lengthMs = 12_000, user, ai, cuts, clips, stops = [] }: Call) {
+function judge({ lengthMs = 12_000, user, ai, cuts, clips, stops = [], returned }: Call) {
   return judgeDialogue({
     user: track(lengthMs, user),
     ai: track(lengthMs, ai, cuts),
-    ...{ clips, stops, waitMs: 5_000 },
+    ...{ clips, stops, waitMs: 5_000, returned },
   });
 }
 
@@ -199,7 +201,7 @@ test('a service that echoes the user is not judged', () => {
     [5_000, 5_900],
   ];
   const later = speech.map(([startMs, endMs]): Span => [startMs + 60, endMs + 60]);
-  const { unjudged, turns } = judge({ user: speech, ai: later });
+  const { unjudged, turns } = judge({ user: speech, ai: later, returned: 'echo' });
   expect(unjudged).toBe('the service echoes what it hears');
   expect(turns).toEqual([]);
 });

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { measureLevel } from '../../../src/audio/level.ts';
 import { createServiceVoice } from '../../../src/audio/verdict/service-voice.ts';
 import { encodings, speechPcm } from '../../helpers/device-audio.ts';
 
@@ -13,8 +12,8 @@ function hear(reply: Buffer, said: Buffer = Buffer.alloc(0)) {
   const voice = createServiceVoice(({ finding }) => warnings.push(finding));
   for (let at = 0; at < reply.length; at += 640) {
     const [frame, own] = [reply.subarray(at, at + 640), said.subarray(at, at + 640)];
-    if (own.length > 0) voice.sent(own, measureLevel(own), now);
-    voice.received(frame, measureLevel(frame), now);
+    if (own.length > 0) voice.sent(own, now);
+    voice.received(frame, now);
     now += 20;
   }
   now += 2_000;
@@ -64,13 +63,13 @@ test('a click after an interrupted burst was heard when its reply came', () => {
   const ago: number[] = [];
   const voice = createServiceVoice(({ agoMs }) => ago.push(agoMs ?? Number.NaN));
   const long = Buffer.concat(Array.from({ length: 16 }, () => speechPcm));
-  voice.received(long, measureLevel(long), 0);
+  voice.received(long, 0);
   voice.interrupted(2_000);
   const clicked = Buffer.from(speechPcm);
   for (const at of [32_000, 48_000, 64_000, 80_000]) clicked.writeInt16LE(30_000, at);
   for (let at = 0; at < clicked.length; at += 640) {
     const frame = clicked.subarray(at, at + 640);
-    voice.received(frame, measureLevel(frame), 5_000 + at / 32);
+    voice.received(frame, 5_000 + at / 32);
   }
   voice.end(12_000);
   expect(ago.length).toBeGreaterThan(0);

@@ -1,0 +1,289 @@
+import { bytesForMs, bytesPerSample, msForBytes } from '../protocol/audio-format.ts';
+import { measureLevel } from './level.ts';
+
+/** The search runs at an eighth of the sample rate: speech is loudest below 1 kHz. */
+const every = 8;
+const perMs = bytesForMs(1) / bytesPerSample / every;
+/** A second of the service's audio is compared with what the user said up to 600 ms before. */
+const windowSamples = 1_000 * perMs;
+const mostLagMs = 600;
+const mostLag = mostLagMs * perMs;
+const kept = 2 * (windowSamples + mostLag);
+/** A longer pause between messages is one; others are the network's. */
+const pauseMs = 100;
+/** More than chance; weaker than this, −40 dB, is not heard. In two windows in a row the delay is the same. */
+const leastLikeness = 0.6;
+const leastGain = 0.01;
+const sameMs = 5;
+/** A window that is this like is nothing but the user's words. */
+const pureLikeness = 0.9;
+/** Quieter speech of the user, −55 dBov, is not compared. */
+const leastLevel = 58;
+
+/** Messages of the user that are recognised as they are: half a minute of frames, and as much of each. */
+const remembered = 1_500;
+const comparedBytes = 64;
+/** Quieter messages are alike without being the same. */
+const tellingDbfs = -50;
+/** A service with so much of its own to say brings nothing back but an echo: a second, or this share of what it brings back. */
+const ownMs = 1_000;
+const ownShare = 0.05;
+
+/** What came back of the user's words. */
+export interface UserEchoFound {
+  delayMs: number;
+  /** In decibels: how much louder it is than it was said. */
+  gainDb: number;
+}
+
+/** `echo`: the service sends what it hears while it hears it. `repeat`: it sends it later, as it was. */
+export type Returned = 'echo' | 'repeat';
+
+/** What a service does of which there is no voice to judge. */
+export const returnedText: Readonly<Record<Returned, string>> = {
+  echo: 'the service echoes what it hears',
+  repeat: 'the service repeats what it hears',
+};
+
+/**
+ * The one judge of what a service brings back of the user's words: all of its audio (`is`), or an echo in audio of its own
+ * (`heard`). State: about 70 kB; 20 kB without `compares`.
+ */
+export class BroughtBack {
+  private readonly tracks: Tracks | undefined;
+  private readonly messages = new SaidMessages();
+  /** Whether a message came back that the user had cut within a sample. */
+  hasOddBack = false;
+  /** Whether the next message of a side begins within a sample. */
+  private isUserWithin = false;
+  private isServiceWithin = false;
+  private nextAt = 0;
+  private lastLag = Number.NEGATIVE_INFINITY;
+  /** What is audible of the service, and what of that came back; milliseconds. */
+  private audibleMs = 0;
+  private echoedMs = 0;
+  private repeatedMs = 0;
+  /** The same since the last window, and of a window that may be the first of an echo. */
+  private windowMs = 0;
+  private windowBackMs = 0;
+  private doubtfulMs = 0;
+
+  /** Without `compares` only messages that come back as they were are noticed: it costs next to nothing. */
+  constructor({ compares = true }: { compares?: boolean } = {}) {
+    if (compares) this.tracks = { user: new Track(), service: new Track() };
+  }
+
+  /** Takes what the user says. */
+  said(pcm: Buffer, nowMs: number): void {
+    this.tracks?.user.add(pcm, nowMs);
+    if (isTelling(pcm) || isOdd(pcm)) this.messages.add(pcm, { nowMs, isWithin: this.isUserWithin });
+    if (isOdd(pcm)) this.isUserWithin = !this.isUserWithin;
+  }
+
+  /** Takes what the service sends; returns an echo that is certain. */
+  heard(pcm: Buffer, nowMs: number): UserEchoFound | undefined {
+    const isAudible = isTelling(pcm);
+    const ageMs =
+      isAudible || isOdd(pcm)
+        ? this.messages.ageOf(pcm, { nowMs, isWithin: this.isServiceWithin })
+        : undefined;
+    if (isAudible) this.count(msForBytes(pcm.length), ageMs);
+    if (isOdd(pcm)) {
+      this.isServiceWithin = !this.isServiceWithin;
+      this.hasOddBack ||= ageMs !== undefined;
+    }
+    if (this.tracks === undefined) return undefined;
+    const { service } = this.tracks;
+    service.add(pcm, nowMs);
+    if (service.end < this.nextAt + windowSamples) return undefined;
+    this.nextAt = service.end;
+    const found = this.compare(this.tracks, service.end - windowSamples);
+    this.windowMs = 0;
+    this.windowBackMs = 0;
+    return found;
+  }
+
+  /** The service drops what was not heard yet: what comes next is heard from now on. */
+  interrupted(nowMs: number): void {
+    if (this.tracks === undefined) return;
+    const { service } = this.tracks;
+    service.cut(Math.max(0, Math.round(nowMs * perMs)));
+    this.nextAt = Math.min(this.nextAt, service.end);
+  }
+
+  /** What all of the service's audio is, if it is the user's; undefined while it is its own. */
+  get is(): Returned | undefined {
+    const backMs = this.echoedMs + this.repeatedMs;
+    const own = this.audibleMs - backMs;
+    if (own >= backMs || own >= Math.max(ownMs, ownShare * backMs)) return undefined;
+    return this.echoedMs >= this.repeatedMs ? 'echo' : 'repeat';
+  }
+
+  private count(ms: number, ageMs: number | undefined): void {
+    this.audibleMs += ms;
+    this.windowMs += ms;
+    if (ageMs === undefined) return;
+    this.windowBackMs += ms;
+    if (ageMs <= mostLagMs) this.echoedMs += ms;
+    else this.repeatedMs += ms;
+  }
+
+  /** Compares the window of the service that begins here. */
+  private compare({ user, service }: Tracks, from: number): UserEchoFound | undefined {
+    if (
+      service.level(from, windowSamples) === 0 ||
+      user.level(from - mostLag / 2, windowSamples) < leastLevel
+    )
+      return this.differ();
+    service.copy(from, heardWindow);
+    user.copy(from - mostLag, saidWindow);
+    const { best, lagOfBest } = findLag();
+    const gain = (best * service.level(from, windowSamples)) / user.level(from - lagOfBest, windowSamples);
+    if (best < leastLikeness || gain < leastGain) return this.differ();
+    const isSame = Math.abs(lagOfBest - this.lastLag) <= sameMs * perMs;
+    this.lastLag = lagOfBest;
+    const leftMs = best < pureLikeness ? 0 : this.windowMs - this.windowBackMs;
+    if (isSame) this.echoedMs += this.doubtfulMs + leftMs;
+    this.doubtfulMs = isSame ? 0 : leftMs;
+    if (!isSame) return undefined;
+    return { delayMs: Math.round(lagOfBest / perMs), gainDb: 20 * Math.log10(gain) };
+  }
+
+  private differ(): undefined {
+    this.lastLag = Number.NEGATIVE_INFINITY;
+    this.doubtfulMs = 0;
+    return undefined;
+  }
+}
+
+interface Tracks {
+  user: Track;
+  service: Track;
+}
+
+function isOdd(pcm: Buffer): boolean {
+  return pcm.length % bytesPerSample !== 0;
+}
+
+function isTelling(pcm: Buffer): boolean {
+  return measureLevel(pcm).rmsDbfs >= tellingDbfs;
+}
+
+interface Moment {
+  nowMs: number;
+  /** Whether the message begins within a sample. */
+  isWithin: boolean;
+}
+
+/** The user's latest messages, to recognise one that comes back. */
+class SaidMessages {
+  private readonly hashes = new Int32Array(remembered);
+  private readonly times = new Float64Array(remembered).fill(Number.NEGATIVE_INFINITY);
+  private next = 0;
+
+  add(pcm: Buffer, { nowMs, isWithin }: Moment): void {
+    this.hashes[this.next] = hashOf(pcm, isWithin);
+    this.times[this.next] = nowMs;
+    this.next = (this.next + 1) % remembered;
+  }
+
+  /** How long ago this message was said last; undefined if it was not. */
+  ageOf(pcm: Buffer, { nowMs, isWithin }: Moment): number | undefined {
+    const hash = hashOf(pcm, isWithin);
+    const newest = this.next === 0 ? -1 : this.hashes.lastIndexOf(hash, this.next - 1);
+    const at = newest >= 0 ? newest : this.hashes.lastIndexOf(hash);
+    const saidMs = at < 0 ? Number.NEGATIVE_INFINITY : (this.times[at] as number);
+    return saidMs === Number.NEGATIVE_INFINITY ? undefined : nowMs - saidMs;
+  }
+}
+
+/** FNV-1a of the beginning: bytes of other samples are other audio. */
+function hashOf(pcm: Buffer, isWithin: boolean): number {
+  let hash = isWithin ? 0x811c9dc4 : 0x811c9dc5;
+  const end = Math.min(pcm.length, comparedBytes);
+  for (let at = 0; at < end; at += 1) hash = Math.imul(hash ^ (pcm[at] as number), 0x01000193);
+  return hash | 0;
+}
+
+// Shared by all: each use fills them anew.
+const heardWindow = new Float32Array(windowSamples);
+const saidWindow = new Float32Array(windowSamples + mostLag);
+
+/** How many samples before the words were said that are most like what is heard, and how like they are: 1 is the same. */
+function findLag(): { best: number; lagOfBest: number } {
+  let own = 1;
+  for (let at = 0; at < windowSamples; at += 1) own += (heardWindow[at] as number) ** 2;
+  let others = 1;
+  for (let at = mostLag; at < mostLag + windowSamples; at += 1) others += (saidWindow[at] as number) ** 2;
+  let best = 0;
+  let lagOfBest = 0;
+  for (let lag = 0; lag < mostLag; lag += 1) {
+    const start = mostLag - lag;
+    let product = 0;
+    for (let at = 0; at < windowSamples; at += 1)
+      product += (heardWindow[at] as number) * (saidWindow[start + at] as number);
+    const likeness = product / Math.sqrt(own * Math.max(1, others));
+    if (likeness > best) [best, lagOfBest] = [likeness, lag];
+    others += (saidWindow[start - 1] as number) ** 2 - (saidWindow[start + windowSamples - 1] as number) ** 2;
+  }
+  return { best, lagOfBest };
+}
+
+/** The newest audio of one side, at its place in time: index 0 is the time 0. Differences, which hum hardly has. */
+class Track {
+  /** Where the audio ends, in samples. */
+  end = 0;
+  private readonly samples = new Float32Array(kept);
+  private sum = 0;
+  private count = 0;
+  private before = 0;
+
+  add(pcm: Buffer, nowMs: number): void {
+    const startAt = Math.round(nowMs * perMs) - Math.round((pcm.length / bytesForMs(1)) * perMs);
+    if (startAt > this.end + pauseMs * perMs) this.skip(startAt);
+    for (let at = 0; at + 1 < pcm.length; at += bytesPerSample) {
+      this.sum += pcm.readInt16LE(at);
+      this.count += 1;
+      if (this.count < every) continue;
+      this.put(this.sum / every - this.before);
+      this.before = this.sum / every;
+      this.sum = 0;
+      this.count = 0;
+    }
+  }
+
+  /** Takes back what lies beyond this place; what was forgotten for it is silence. */
+  cut(to: number): void {
+    for (let place = to; place < Math.min(this.end, to + kept); place += 1) this.samples[place % kept] = 0;
+    this.end = Math.min(this.end, to);
+  }
+
+  /** RMS of so many samples. */
+  level(from: number, count: number): number {
+    let squares = 0;
+    for (let at = from; at < from + count; at += 1) squares += this.at(at) ** 2;
+    return Math.sqrt(squares / count);
+  }
+
+  /** Copies samples from this place on. */
+  copy(from: number, into: Float32Array): void {
+    for (let index = 0; index < into.length; index += 1) into[index] = this.at(from + index);
+  }
+
+  private at(place: number): number {
+    return place < this.end && place >= this.end - kept && place >= 0
+      ? (this.samples[place % kept] as number)
+      : 0;
+  }
+
+  private put(value: number): void {
+    this.samples[this.end % kept] = value;
+    this.end += 1;
+  }
+
+  private skip(to: number): void {
+    const from = Math.max(this.end, to - kept);
+    this.end = from;
+    while (this.end < to) this.put(0);
+  }
+}
