@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { parseYamlFile, type YamlFile } from '../files/yaml-file.ts';
-import { type AudioLimitName, audioLimitNames, audioLimits } from '../kernel/audio-limits.ts';
+import { type AudioLimitName, audioLimitNames, audioLimits, refuseLimit } from '../kernel/audio-limits.ts';
 import { durationSchema as duration } from '../protocol/duration.ts';
 
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
@@ -72,7 +72,13 @@ const cue = z
 
 /** Limits on the AI audio, by the names of the flags. */
 const limits = Object.fromEntries(
-  audioLimitNames.map((name) => [name, duration.optional().describe(audioLimits[name].says)]),
+  audioLimitNames.map((name) => {
+    const limit = duration.optional().superRefine((ms, context) => {
+      const refused = ms === undefined ? undefined : refuseLimit(name, ms);
+      if (refused !== undefined) context.addIssue({ code: 'custom', message: refused });
+    });
+    return [name, limit.describe(audioLimits[name].says)];
+  }),
 ) as Record<AudioLimitName, z.ZodOptional<typeof duration>>;
 
 const command = z

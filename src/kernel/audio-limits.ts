@@ -1,3 +1,6 @@
+/** An AI that goes on for this long after an interruption does not yield, in milliseconds: no limit on a yield is longer. */
+export const neverYieldsMs = 2_000;
+
 /**
  * Every limit on AI audio: of a whole session, or of the reply to one turn. A row is a flag (`--NAME`), a key of a
  * conversation file, a verdict, and a kind of failure; all of them are made from it. It is here because the
@@ -58,7 +61,11 @@ export const audioLimits = {
   },
   'max-yield': {
     help: 'fail if the AI is silent later than this after an interruption begins',
-    says: 'From the start of an interruption until the AI is silent',
+    says: 'From the start of an interruption until the AI is silent; at most 2s, after which it never yields',
+    most: {
+      ms: neverYieldsMs,
+      why: 'an AI that goes on for 2 s after an interruption never yields, which fails in any case',
+    },
     kind: 'slow-yield',
     meaning: 'the AI spoke for too long after it was interrupted',
     judge: (ms, { dialogue }) => judged(dialogue, ms, (found) => judgeYield(ms, found)),
@@ -74,6 +81,12 @@ export const audioLimits = {
 
 /** Default of `--wait`: how long a reply may take to begin, in milliseconds. */
 export const defaultWaitMs = 10_000;
+
+/** Why this is no limit that can be kept or broken; undefined if it is one. */
+export function refuseLimit(name: AudioLimitName, ms: number): string | undefined {
+  const { most }: AudioLimit = audioLimits[name];
+  return most === undefined || ms <= most.ms ? undefined : `expected at most ${most.ms} ms: ${most.why}`;
+}
 
 export type AudioLimitName = keyof typeof audioLimits;
 export const audioLimitNames = Object.keys(audioLimits) as AudioLimitName[];
@@ -135,6 +148,8 @@ interface AudioLimit {
   says: string;
   /** Whether the flag may have no value, and 0 means: any. */
   mayBeAny?: true;
+  /** The longest time that can be measured, and why. */
+  most?: { ms: number; why: string };
   /** The failure kind of a broken limit, and its meaning. */
   kind: string;
   meaning: string;
@@ -164,7 +179,7 @@ function judgeResponse(ms: number, { responseMs, earlyMs, isUnanswered }: Measur
 
 function judgeYield(ms: number, { yieldMs, neverYields }: MeasuredTurns): Judgement {
   const expected = `at most ${ms} ms`;
-  if (neverYields) return { ok: false, expected, measured: 'more than 2000 ms: the AI went on' };
+  if (neverYields) return { ok: false, expected, measured: `more than ${neverYieldsMs} ms: the AI went on` };
   return yieldMs === null ? { ok: true, expected, measured: 'no reply was cut' } : atMost(ms, yieldMs);
 }
 

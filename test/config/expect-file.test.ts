@@ -52,6 +52,14 @@ describe('a conversation file', () => {
     expect(turns[1]).toEqual({ when: { 'during-reply': 600 }, expect: [], absent: [] });
   });
 
+  test('a yield that is longer than can be measured is no limit, and why is said', () => {
+    const file = (limit: string) => `turns: [{ max-yield: ${limit} }]\nmax-yield: ${limit}\n`;
+    expect(() => parseExpectFile(file('2s'), 'f.yaml')).not.toThrow();
+    expect(() => parseExpectFile(file('2001ms'), 'f.yaml')).toThrow(
+      /expected at most 2000 ms: an AI that goes on for 2 s after an interruption never yields/,
+    );
+  });
+
   test.each([
     ['an unknown key', 'turns: [{ x: 1 }]'],
     ['no turns', '{}'],

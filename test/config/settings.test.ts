@@ -35,6 +35,16 @@ async function refusal(promise: Promise<unknown>): Promise<VoicectlError> {
   return thrown as VoicectlError;
 }
 
+test('a yield that is longer than can be measured is refused, wherever it is written', async () => {
+  const why = /at most 2000 ms: an AI that goes on for 2 s after an interruption never yields/;
+  expect((await resolve(['maxYield'], { maxYield: '2s' })).settings.maxYield).toBe(2_000);
+  expect(await refusal(resolve(['maxYield'], { maxYield: '3s' }))).toMatchObject({
+    ...{ code: 'usage', message: expect.stringMatching(why) },
+  });
+  write('voicectl.config.yaml', 'maxYield: 3s\n');
+  expect((await refusal(resolve(['maxYield']))).message).toMatch(why);
+});
+
 describe('where a setting comes from', () => {
   test('the strongest place that has it: flag, environment, profile, config file, default', async () => {
     const url = (name: string) => `http://${name}.localhost`;

@@ -1,3 +1,5 @@
+import { neverYieldsMs } from '../../kernel/audio-limits.ts';
+
 /**
  * Every constant by which two voices beside each other are judged. `--json` reports them beside the figures. Times are
  * milliseconds, levels dBov: the RMS of a full-scale sine is −3.
@@ -46,7 +48,7 @@ export const dialogueRules = {
   /** A reply is early if it leads the end of the turn by more than this. */
   earlyMs: 50,
   /** An AI that goes on for this long after an interruption does not yield. */
-  neverYieldsMs: 2_000,
+  neverYieldsMs,
   /** An AI that stops this soon after a sound that is no turn was stopped by it. */
   falseStopMs: 1_000,
   /** It has resumed if it goes on within this time. */

@@ -1,4 +1,4 @@
-import { type AudioLimitName, audioLimitNames, audioLimits } from '../../kernel/audio-limits.ts';
+import { type AudioLimitName, audioLimitNames, audioLimits, refuseLimit } from '../../kernel/audio-limits.ts';
 import { define, type OptionSpec, results } from '../option.ts';
 import { parseChoice, parseDuration, parseInteger, parseText } from '../parse.ts';
 
@@ -22,7 +22,12 @@ const limitSettings = Object.fromEntries(
         flag: mayBeAny ? `--${name} [DURATION]` : `--${name} <DURATION>`,
         commands: ['stream'],
         group: 'expectations',
-        parse: parseDuration,
+        parse: (text) => {
+          const ms = parseDuration(text);
+          const refused = refuseLimit(name, ms);
+          if (refused !== undefined) throw new Error(refused);
+          return ms;
+        },
         ...(mayBeAny ? { preset: '0' } : {}),
         help,
       }),
