@@ -44,7 +44,10 @@ export interface Ending {
   start(scene: Scene): Promise<Running>;
   /** What must be there afterwards. */
   found?: (ended: { stdout: string; junit: string; html: string }, says: string, scene: Scene) => void;
-  /** What ends it in the suite: a sample. `npm run endings` ends each row by everything. */
+  /**
+   * What ends it in the suite: a sample, picked so that each command which runs for a while, each moment and each request is
+   * there; of what starts commands one is asked, and one is killed. `npm run endings` ends each row by everything.
+   */
   by: readonly Request[];
   /** Whether it has no limit of time. */
   isUnlimited?: true;
@@ -209,7 +212,7 @@ export const endings: readonly Ending[] = [
     name: 'check before its first answer',
     of: 'check',
     moment: 'before',
-    by: ['SIGINT', '--timeout'],
+    by: ['--timeout'],
     start: startAt(check, silentService),
     found({ stdout, junit, html }, says, { expect }) {
       expect(stdout).toMatch(/^R1 +skipped/m);
@@ -222,7 +225,7 @@ export const endings: readonly Ending[] = [
     name: 'check while it asks',
     of: 'check',
     moment: 'during',
-    by: requests.map(([request]) => request),
+    by: ['SIGINT'],
     start: startAt((baseUrl) => [...check(baseUrl), '--json'], slowService),
     found({ stdout, junit, html }, says, { expect, isThere }) {
       const lines = stdout
@@ -260,7 +263,7 @@ export const endings: readonly Ending[] = [
     name: 'learn before its first answer',
     of: 'learn',
     moment: 'before',
-    by: ['SIGHUP'],
+    by: [],
     start: startAt(learn, silentService),
     found: ({ stdout }, _says, { expect }) => expect(stdout).toBe(''),
   },
@@ -268,7 +271,7 @@ export const endings: readonly Ending[] = [
     name: 'learn while it asks',
     of: 'learn',
     moment: 'during',
-    by: ['SIGINT'],
+    by: ['SIGHUP'],
     start: startAt(learn, slowService),
     found({ stdout }, says, { expect, isThere }) {
       if (!isThere) return;
@@ -281,12 +284,12 @@ export const endings: readonly Ending[] = [
     of: 'drill',
     moment: 'before',
     isUnlimited: true,
-    by: ['SIGQUIT'],
+    by: [],
     isKilled: true,
     async start({ sandbox, env, expect }) {
       const args = ['drill', '--drill', 'D1', '--drill', 'D5', ...junit, '--', 'sh', '-c', deaf];
       const running = sandbox.start(args, { env });
-      await expect.poll(() => findMarked(`CASE=${env.CASE}`)).toHaveLength(4);
+      await expect.poll(() => findMarked(`CASE=${env.CASE}`), { interval: 100 }).toHaveLength(4);
       return running;
     },
     found: ({ stdout, junit }, says, { expect }) => {
@@ -329,7 +332,7 @@ export const endings: readonly Ending[] = [
     of: 'exec',
     moment: 'during',
     isUnlimited: true,
-    by: ['SIGHUP'],
+    by: [],
     isKilled: true,
     async start({ sandbox, env }) {
       const script = `setsid sleep 100 & echo runs; exec sleep 100`;
@@ -342,7 +345,7 @@ export const endings: readonly Ending[] = [
     name: 'stream while a command judges a reply',
     of: 'stream',
     moment: 'during',
-    by: ['SIGQUIT', '--timeout'],
+    by: ['SIGQUIT'],
     isKilled: true,
     async start({ sandbox, env, limit, there }) {
       const run = ['sh', '-c', `touch judging; ${deaf}`];
@@ -361,7 +364,7 @@ export const endings: readonly Ending[] = [
     of: 'serve',
     moment: 'during',
     isUnlimited: true,
-    by: ['SIGQUIT'],
+    by: ['SIGTERM'],
     isKilled: true,
     async start({ sandbox, env, there, onTestFinished }) {
       const reply = `exec:touch replying; ${deaf}`;

@@ -54,7 +54,7 @@ describe.concurrent('within a moment', () => {
       expect(code, running.stderr).toBe(one.code?.(one.usual) ?? one.usual);
       const read = (name: string) => (existsSync(sandbox.path(name)) ? sandbox.read(name) : '');
       one.found?.({ stdout, junit: read('j.xml'), html: read('page.html') }, one.says, scene);
-      if (process.platform === 'linux') await expect.poll(() => findMarked(`CASE=${id}`)).toEqual([]);
+      if (process.platform === 'linux') await expect.poll(() => findMarked(`CASE=${id}`), { interval: 100 }).toEqual([]);
       results.push({ ...one, code, tookMs });
     },
   );
@@ -78,7 +78,7 @@ describe.skipIf(process.platform !== 'linux').concurrent('SIGKILL of', () => {
       });
       running.signal('SIGKILL');
       await running.ended;
-      await expect.poll(() => findMarked(`CASE=${env.CASE}`)).toEqual([]);
+      await expect.poll(() => findMarked(`CASE=${env.CASE}`), { interval: 100 }).toEqual([]);
     },
   );
 });

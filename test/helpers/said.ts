@@ -1,3 +1,4 @@
+import { StringDecoder } from 'node:string_decoder';
 import { createWatch } from './watch.ts';
 
 export interface Ended {
@@ -22,6 +23,8 @@ export interface Program {
 export function createSaid() {
   const watch = createWatch();
   const said = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
+  /** The whole lines, as far as somebody has looked for one, and what is after them. */
+  const read = { stdout: createLines(), stderr: createLines() };
   let end: Ended | undefined;
   const text = (stream: keyof typeof said) => Buffer.concat(said[stream]).toString();
   return {
@@ -36,16 +39,43 @@ export function createSaid() {
     },
     ended: () => watch.until(() => end),
     text,
-    line: (matches: RegExp) =>
-      watch.until(() => {
-        const found = (['stdout', 'stderr'] as const)
-          .flatMap((stream) => text(stream).split('\n').slice(0, -1))
-          .find((line) => matches.test(line));
-        if (found === undefined && end !== undefined)
+    line(matches: RegExp) {
+      const looked = { stdout: 0, stderr: 0 };
+      return watch.until(() => {
+        for (const stream of ['stdout', 'stderr'] as const) {
+          const lines = read[stream](said[stream]);
+          const found = lines.slice(looked[stream]).find((line) => matches.test(line));
+          looked[stream] = lines.length;
+          if (found !== undefined) return found;
+        }
+        if (end !== undefined)
           throw new Error(
             `it ended with ${end.code} and never said ${matches}: ${text('stdout')}\n${text('stderr')}`,
           );
-        return found;
-      }),
+        return undefined;
+      });
+    },
+  };
+}
+
+/** Reads the whole lines of a stream; what was read before is not read again. */
+function createLines() {
+  const decoder = new StringDecoder();
+  const lines: string[] = [];
+  let rest = '';
+  let chunks = 0;
+  return (said: readonly Buffer[]): readonly string[] => {
+    const [first = '', ...more] = said
+      .slice(chunks)
+      .map((chunk) => decoder.write(chunk))
+      .join('')
+      .split('\n');
+    chunks = said.length;
+    rest += first;
+    for (const line of more) {
+      lines.push(rest);
+      rest = line;
+    }
+    return lines;
   };
 }
