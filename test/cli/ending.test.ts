@@ -54,7 +54,8 @@ describe.concurrent('within a moment', () => {
       expect(code, running.stderr).toBe(one.code?.(one.usual) ?? one.usual);
       const read = (name: string) => (existsSync(sandbox.path(name)) ? sandbox.read(name) : '');
       one.found?.({ stdout, junit: read('j.xml'), html: read('page.html') }, one.says, scene);
-      if (process.platform === 'linux') await expect.poll(() => findMarked(`CASE=${id}`), { interval: 100 }).toEqual([]);
+      if (process.platform === 'linux')
+        await expect.poll(() => findMarked(`CASE=${id}`), { interval: 100 }).toEqual([]);
       results.push({ ...one, code, tookMs });
     },
   );

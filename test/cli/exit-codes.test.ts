@@ -199,7 +199,6 @@ describe('a bug of ours', () => {
   test.each([
     ['serve', ['serve', '--port', '0']],
     ['exec', ['exec', '--', 'sleep', '60']],
-    ['stream', ['stream', '--raw', '/dev/zero', '--local', '--reply', 'silence']],
   ])('that nothing has caught ends %s with 70 as well', async (_what, args) => {
     const env = broken(`setTimeout(() => { throw new Error('out of the blue'); }, 1500).unref()`);
     const { code, stderr } = await sandbox.run(args, { env });
@@ -252,7 +251,8 @@ describe('what needs nobody', () => {
     expect(stdout).toContain(text);
   });
 
-  test.each([['--version'], ['--help'], ['token --local'], ['token --curl'], ['completion bash']])(
+  // What is printed before the commands are known, by the help, and by a command.
+  test.each([['--version'], ['--help'], ['token --local']])(
     '%s into a full disk: exit 8 and why; into a closed pipe: exit 8 and not a word',
     async (words) => {
       const full = await sandbox.shell(`voicectl ${words} >/dev/full; echo "exit $?" >&2`);

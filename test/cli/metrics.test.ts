@@ -84,10 +84,12 @@ describe('a scrape', () => {
       'listen',
       '--hold',
       '20s',
+      '--processes',
+      'none',
       '--metrics',
       '0',
     ];
-    const load = sandbox.start(['load', '--base-url', baseUrl, ...flags, '--json']);
+    const load = await sandbox.startHere(['load', '--base-url', baseUrl, ...flags, '--json']);
     await load.line(/"type":"progress".*"confirmed":5/);
     const url = /Metrics: (\S+)/.exec(load.stderr)?.[1] ?? '';
     const { text } = await scrape(url);
@@ -112,8 +114,8 @@ describe.skipIf(!hasPrometheus)('a real Prometheus', () => {
     (await prometheus.query(`sum(${expression})`))[0]?.value ?? 0;
 
   test('has the numbers of the journal, and data for each panel of the dashboard', async () => {
-    const serve = await sandbox.serve(['--fault', 'duplicate:probability=0.2']);
-    const proxy = sandbox.start(['proxy', '--target', serve.baseUrl, '--port', '0', '--json']);
+    const serve = await sandbox.serveHere(['--fault', 'duplicate:probability=0.2']);
+    const proxy = await sandbox.startHere(['proxy', '--target', serve.baseUrl, '--port', '0', '--json']);
     const listening = JSON.parse(await proxy.line(/"type":"listening"/));
     const loadPort = await freePort();
     const prometheus = await prometheusFor({
@@ -122,10 +124,13 @@ describe.skipIf(!hasPrometheus)('a real Prometheus', () => {
       'voicectl-load': `127.0.0.1:${loadPort}`,
     });
     const key = ['--api-key', 'a-key-of-tests'];
-    await sandbox.run(['stream', '--file', 'hello.wav', '--base-url', listening.baseUrl, ...key]);
+    await (
+      await sandbox.startHere(['stream', '--file', 'hello.wav', '--base-url', listening.baseUrl, ...key])
+    ).ended;
     // The bytes of each sample are swapped: a finding.
     const swapped = sandbox.write('swapped.raw', Buffer.from(fixturePcm('hello.wav')).swap16());
-    await sandbox.run(['stream', '--raw', swapped, '--base-url', serve.baseUrl, '--wait', '1s']);
+    await (await sandbox.startHere(['stream', '--raw', swapped, '--base-url', serve.baseUrl, '--wait', '1s']))
+      .ended;
     for (const body of ['{', '{}'])
       await fetch(`${serve.baseUrl}/api/websocket-voice/token`, { method: 'POST', body });
     const flags = [
@@ -135,10 +140,12 @@ describe.skipIf(!hasPrometheus)('a real Prometheus', () => {
       'constant:3/s',
       '--hold',
       '60s',
+      '--processes',
+      'none',
       '--metrics',
       String(loadPort),
     ];
-    const load = sandbox.start(['load', '--base-url', serve.baseUrl, ...flags, '--json']);
+    const load = await sandbox.startHere(['load', '--base-url', serve.baseUrl, ...flags, '--json']);
     await load.line(/"type":"progress".*"replies":[1-9]/);
 
     // Each panel shows something while all three run.

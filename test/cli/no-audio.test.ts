@@ -1,6 +1,7 @@
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { grant, startTokenStub } from '../helpers/token-stub.ts';
 import { fixture, setUpSandbox, summaryOf } from '../helpers/voicectl.ts';
@@ -12,28 +13,31 @@ const root = join(import.meta.dirname, '..', '..');
  * The package as it is after an installation without install scripts and optional packages, on a machine without
  * any program that reaches a sound device.
  */
+const installed = mkdtempSync(join(tmpdir(), 'voicectl-lean-'));
+const only = join(installed, 'only');
+const lean = { copy: pathToFileURL(join(installed, 'dist', 'cli.js')).href, env: { PATH: only } };
+const run = (...args: string[]) => sandbox.runHere(args, lean);
+
+beforeAll(() => {
+  for (const folder of ['bin', 'dist']) {
+    cpSync(join(root, folder), join(installed, folder), {
+      recursive: true,
+      filter: (path) => !path.endsWith(join('dist', 'types')),
+    });
+  }
+  writeFileSync(join(installed, 'package.json'), '{"type":"module"}');
+  mkdirSync(only);
+  symlinkSync(process.execPath, join(only, 'node'));
+  symlinkSync('/bin/sh', join(only, 'sh'));
+});
+afterAll(() => rmSync(installed, { recursive: true, force: true }));
+
 describe('without any way to sound', () => {
-  const installed = mkdtempSync(join(tmpdir(), 'voicectl-lean-'));
-  const only = join(installed, 'only');
-  const run = (...args: string[]) =>
-    sandbox.shell(`node ${join(installed, 'bin', 'voicectl.js')} ${args.join(' ')}`, { env: { PATH: only } });
-
-  beforeAll(() => {
-    for (const folder of ['bin', 'dist']) {
-      cpSync(join(root, folder), join(installed, folder), {
-        recursive: true,
-        filter: (path) => !path.endsWith(join('dist', 'types')),
-      });
-    }
-    writeFileSync(join(installed, 'package.json'), '{"type":"module"}');
-    mkdirSync(only);
-    symlinkSync(process.execPath, join(only, 'node'));
-    symlinkSync('/bin/sh', join(only, 'sh'));
-  });
-  afterAll(() => rmSync(installed, { recursive: true, force: true }));
-
   test('--mic ends with 8 and names what to install', async () => {
-    const { code, stdout, stderr } = await run('stream', '--mic', '--local');
+    const { code, stdout, stderr } = await sandbox.shell(
+      `node ${join(installed, 'bin', 'voicectl.js')} stream --mic --local`,
+      { env: { PATH: only } },
+    );
     expect({ code, stdout }).toEqual({ code: 8, stdout: '' });
     expect(stderr).toMatch(
       /^voicectl: No microphone is available: no audio backend is installed\n {2}Install one of: .+\n$/,
@@ -75,7 +79,6 @@ describe('without any way to sound', () => {
 });
 
 describe('doctor', () => {
-  const lean = { env: { PATH: '' } };
   const checksOf = (stdout: string) =>
     new Map((JSON.parse(stdout).checks as { name: string }[]).map((check) => [check.name, check]));
 

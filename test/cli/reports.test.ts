@@ -57,30 +57,41 @@ describe('--junit FILE', () => {
     expect(counts(xml)?.[2]).toBe(1);
   });
 
-  test.each([
-    ['stream', ['--file', fixture('barge-in.wav')]],
-    ['stream', ['--file', fixture('barge-in.wav'), '--repeat', '3']],
-    ['check', []],
-    ['load', ['--sessions', '1', '--processes', 'none']],
-  ])(
-    'exists from the start of %s %j, and says of a run that was killed that it did not finish',
-    async (command, flags) => {
-      const silent = await listenSilently();
-      const running = sandbox.start([command, ...flags, '--base-url', silent.baseUrl, '--junit', 'j.xml']);
-      await silent.asked;
-      running.signal('SIGKILL');
-      expect((await running.ended).code).toBe(137);
-      expectUnfinished(command);
-    },
-  );
-
-  test('exists from the start of drill, too', async () => {
+  test('says of a run that was killed that it did not finish', async () => {
     const silent = await listenSilently();
-    const args = ['drill', '--situation', 'D1', '--junit', 'j.xml', '--', process.execPath, '-e'];
-    const running = sandbox.start([...args, `fetch('${silent.baseUrl}')`]);
+    const running = sandbox.start(['stream', ...file, '--base-url', silent.baseUrl, '--junit', 'j.xml']);
     await silent.asked;
     running.signal('SIGKILL');
     expect((await running.ended).code).toBe(137);
+    expectUnfinished('stream');
+  });
+
+  test.each([
+    ['stream', [...file, '--repeat', '3']],
+    ['check', []],
+    ['load', ['--sessions', '1', '--processes', 'none']],
+  ])('says so from the start of %s %j', async (command, flags) => {
+    const silent = await listenSilently();
+    const at = ['--base-url', silent.baseUrl, '--junit', sandbox.path('j.xml')];
+    await sandbox.startHere([command, ...flags, ...at]);
+    await silent.asked;
+    expectUnfinished(command);
+  });
+
+  test('says so from the start of drill, too', async () => {
+    const silent = await listenSilently();
+    const args = [
+      'drill',
+      '--situation',
+      'D1',
+      '--junit',
+      sandbox.path('j.xml'),
+      '--',
+      process.execPath,
+      '-e',
+    ];
+    await sandbox.startHere([...args, `fetch('${silent.baseUrl}')`]);
+    await silent.asked;
     expectUnfinished('drill');
   });
 
@@ -96,7 +107,8 @@ describe('--junit FILE', () => {
   });
 
   test('of a run that was interrupted says so', async () => {
-    const running = sandbox.start(['stream', '--raw', '/dev/zero', '--local', '--junit', 'j.xml']);
+    const args = ['stream', '--raw', '/dev/zero', '--local', '--junit', sandbox.path('j.xml')];
+    const running = await sandbox.startHere(args);
     await running.line(/ live$/);
     running.signal('SIGINT');
     expect((await running.ended).code).toBe(130);

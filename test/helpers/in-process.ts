@@ -8,7 +8,7 @@ import { createSaid, type Ended, type Program } from './said.ts';
 
 /** The built program, as the binary loads it. It is loaded much faster than its sources. */
 const program = new URL('../../dist/cli.js', import.meta.url).href;
-let loaded: Promise<Pick<typeof import('../../src/cli.ts'), 'main'>> | undefined;
+const loaded = new Map<string, Promise<Pick<typeof import('../../src/cli.ts'), 'main'>>>();
 
 export interface InProcessOptions {
   /** Is moved as fast as it can be. Without one, time is that of the machine. */
@@ -18,6 +18,8 @@ export interface InProcessOptions {
   input?: string | Buffer;
   /** Whether the program takes its output for a terminal. */
   isTTY?: boolean;
+  /** The URL of another copy of the built program. */
+  copy?: string;
   /** Is given all output as it comes. */
   onOutput?(stream: 'stdout' | 'stderr', data: Buffer): void;
 }
@@ -31,7 +33,7 @@ export function runInProcess(argv: readonly string[], options: InProcessOptions 
 /** Starts a command line in this process. Signals are told to the program, which ends by itself. */
 export function startInProcess(
   argv: readonly string[],
-  { clock, env = {}, input, isTTY = false, onOutput = () => {} }: InProcessOptions = {},
+  { clock, env = {}, input, isTTY = false, copy = program, onOutput = () => {} }: InProcessOptions = {},
 ): Program {
   const said = createSaid();
   const listeners = new Set<(signal: EndSignal) => void>();
@@ -62,8 +64,9 @@ export function startInProcess(
       throw new Error(`the program ended itself with ${code}`);
     },
   };
-  loaded ??= import(program);
-  const failed = loaded.then(({ main }) => main(argv, io)).then(said.end);
+  const loading: NonNullable<ReturnType<typeof loaded.get>> = loaded.get(copy) ?? import(copy);
+  loaded.set(copy, loading);
+  const failed = loading.then(({ main }) => main(argv, io)).then(said.end);
   return {
     // Rejects where the program does, and else waits for its end.
     ended: Promise.all([said.ended(), failed]).then(([ended]) => ended),

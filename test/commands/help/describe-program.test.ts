@@ -178,9 +178,20 @@ describe('the lines of --json', () => {
   });
 
   test('of load are described as they are', async () => {
-    const { baseUrl } = await sandbox.serve();
-    const { code, stdout } = await sandbox.run([
-      ...['load', '--sessions', '2', '--task', 'tokens', '--arrival', 'burst:2', '--json'],
+    const { baseUrl } = await sandbox.serveHere();
+    const { code, stdout } = await sandbox.runHere([
+      ...[
+        'load',
+        '--sessions',
+        '2',
+        '--task',
+        'tokens',
+        '--arrival',
+        'burst:2',
+        '--json',
+        '--processes',
+        'none',
+      ],
       ...['--base-url', baseUrl],
     ]);
     expect([0, 9]).toContain(code);
