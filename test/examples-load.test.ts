@@ -11,28 +11,47 @@ import { type Sandbox, sandboxFor } from './helpers/voicectl.ts';
 const folder = join(import.meta.dirname, '..', 'examples', 'load');
 const locustfile = join(folder, 'locustfile.py');
 
-const hasLocust = spawnSync('sh', ['-c', 'command -v locust']).status === 0;
+const { status, stdout: found } = spawnSync('sh', ['-c', 'command -v locust'], { encoding: 'utf8' });
+const hasLocust = status === 0;
 if (!hasLocust) console.warn('Skipped: Locust is not installed (apt-get install python3-locust)');
 
-/** Starts a master and two workers of Locust; both are processes of their own, as on three machines. */
+/**
+ * Starts a master and two workers of Locust, processes of their own, as on three machines; what takes longest is loading
+ * Locust, and is done once before they part. It ends with the exit code of the master.
+ */
+const parting = `
+import os, shlex, sys
+from locust.main import main
+def start(flags):
+    pid = os.fork()
+    if pid == 0:
+        os.dup2(1, 2)
+        sys.argv = ["locust", "-f", sys.argv[1]] + shlex.split(flags)
+        sys.exit(main())
+    return pid
+port = sys.argv[2]
+master = start(f"--headless --only-summary -u 1 --master --master-bind-port {port} --expect-workers 2")
+workers = [start(f"--worker --master-port {port}") for _ in range(2)]
+print("workers", *workers, flush=True)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(master, 0)[1]))
+`;
+
 async function startLocust(context: TestContext, load: string) {
   const sandbox = sandboxFor(context);
+  await sandbox.standIn();
   const { baseUrl } = await startEmulatorFor(context, { reply: 'silence' });
-  const port = await freePort();
   const env = {
     VOICECTL: 'voicectl',
-    VOICECTL_LOAD: `--base-url ${baseUrl} ${load}`,
+    VOICECTL_LOAD: `--processes none --base-url ${baseUrl} ${load}`,
     VOICECTL_MERGE: `--threshold failed<1 --out ${sandbox.path('merged.json')}`,
-    VOICECTL_LEAD: '8',
+    VOICECTL_LEAD: '4',
     PYTHONDONTWRITEBYTECODE: '1',
     PATH: `${sandbox.path('bin')}:${process.env.PATH}`,
   };
-  const locust = (flags: string) => sandbox.startShell(`exec locust -f ${locustfile} ${flags} 2>&1`, { env });
-  const master = locust(
-    `--headless --only-summary -u 1 --master --master-bind-port ${port} --expect-workers 2`,
-  );
-  const workers = [1, 2].map(() => locust(`--worker --master-port ${port}`));
-  return { master, workers, sandbox };
+  sandbox.write('parting.py', parting);
+  const [, python = ''] = /^#!(.*)\n/.exec(readFileSync(found.trim(), 'utf8')) ?? [];
+  const script = `exec ${python} parting.py ${locustfile} ${await freePort()}`;
+  return { locust: sandbox.startShell(script, { env }), sandbox };
 }
 
 const mergedOf = (sandbox: Sandbox) => JSON.parse(sandbox.read('merged.json'));
@@ -43,8 +62,8 @@ describe.skipIf(!hasLocust).concurrent('the Locust file', { timeout: 120_000 }, 
   });
 
   test('starts both workers at one moment, and ends with the exit code of the merged result', async (context) => {
-    const { master, sandbox } = await startLocust(context, '--sessions 6 --task tokens --seed 1');
-    const { code, stdout } = await master.ended;
+    const { locust, sandbox } = await startLocust(context, '--sessions 6 --task tokens --seed 1');
+    const { code, stdout } = await locust.ended;
     expect(stdout).toContain('6 arrived, 6 confirmed, 6 done');
     expect(mergedOf(sandbox)).toMatchObject({ shards: { has: [1, 2], of: 2 }, counts: { arrived: 6 } });
     // On a busy machine six requests are enough to be late: then the result says so.
@@ -52,10 +71,11 @@ describe.skipIf(!hasLocust).concurrent('the Locust file', { timeout: 120_000 }, 
   });
 
   test('tells a lost worker, keeps the rest, and ends with 9', async (context) => {
-    const { master, workers, sandbox } = await startLocust(context, '--sessions 6 --task listen --hold 2s');
-    await workers[0]?.line(/load {5}http/);
-    workers[0]?.signal('SIGKILL');
-    const { code, stdout } = await master.ended;
+    const { locust, sandbox } = await startLocust(context, '--sessions 6 --task listen --hold 2s');
+    const [, worker = ''] = (await locust.line(/^workers \d+ \d+$/)).split(' ');
+    await locust.line(/load {5}http/);
+    process.kill(Number(worker), 'SIGKILL');
+    const { code, stdout } = await locust.ended;
     expect(stdout).toMatch(/Worker \S+ was lost with shard \d\/2/);
     expect(mergedOf(sandbox).shards.has).toHaveLength(1);
     // On a busy machine one may be too late to be sent: that is counted too.
@@ -98,9 +118,12 @@ describe('the Job of Kubernetes', () => {
         `--base-url ${baseUrl} --task tokens`,
       )
       .replace('--sessions 4000', '--sessions 16')
+      .replace('--processes auto', '--processes none')
       .replaceAll('/tmp/result.json', sandbox.path('result.json'));
     const start = new Date(Date.now() + 3_000).toISOString();
-    const { code, stdout } = await sandbox.shell(line, { env: { JOB_COMPLETION_INDEX: '2', START: start } });
+    const { code, stdout } = await sandbox.shellHere(line, {
+      env: { JOB_COMPLETION_INDEX: '2', START: start },
+    });
     expect(code).toBe(0);
     const result = JSON.parse(/^RESULT (.*)$/m.exec(stdout)?.[1] ?? '');
     expect(result).toMatchObject({ shards: { has: [3], of: 8 } });

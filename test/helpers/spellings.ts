@@ -5,8 +5,7 @@ const numbers = (text: string) =>
     .join('');
 const percents = (text: string) => Buffer.from(text).toString('hex').replace(/../g, '%$&');
 
-/** How services, libraries and logs write a text. */
-export const spellings: Readonly<Record<string, (text: string) => string>> = {
+const ways: Readonly<Record<string, (text: string) => string>> = {
   plain: (text) => text,
   JSON: json,
   'JSON, each character a number': numbers,
@@ -24,6 +23,27 @@ export const spellings: Readonly<Record<string, (text: string) => string>> = {
   'hex in capitals': (text) => Buffer.from(text).toString('hex').toUpperCase(),
   Basic: (text) => Buffer.from(`user:${text}`).toString('base64'),
 };
+
+/** Texts that were written last, in every way: a long one takes its time. */
+const written = new Map<string, Map<string, string>>();
+const mostWritten = 8;
+
+/** How services, libraries and logs write a text. */
+export const spellings = Object.fromEntries(
+  Object.entries(ways).map(([name, write]) => [
+    name,
+    (text: string): string => {
+      const known = written.get(text) ?? new Map<string, string>();
+      written.delete(text);
+      written.set(text, known);
+      const [oldest = ''] = written.keys();
+      if (written.size > mostWritten) written.delete(oldest);
+      const found = known.get(name) ?? write(text);
+      known.set(name, found);
+      return found;
+    },
+  ]),
+);
 
 /** The names of the spellings of a secret that are in a text. */
 export function spellingsIn(text: string, secret: string): string[] {

@@ -63,6 +63,8 @@ export interface Sandbox {
   startHere(args: readonly string[], options?: HereOptions): Promise<Program>;
   /** `serve` in this process: for tests of what talks to it. */
   serveHere(args?: readonly string[], options?: HereOptions): Promise<Program & Addresses>;
+  /** From now on `voicectl` runs in this process for all shells of this sandbox. Files are named by their whole paths. */
+  standIn(clock?: ManualClock): Promise<void>;
   /** Has `call` called after the test. */
   defer(call: () => unknown): void;
 }
@@ -166,6 +168,11 @@ function createSandbox(): Sandbox & { close(): Promise<void> } {
       });
       return running;
     });
+  const standIn: Sandbox['standIn'] = async (clock) => {
+    const here = await createShellHere(program, clock);
+    deferred.push(here.close);
+    writeFileSync(join(folder(), 'bin', 'voicectl'), here.script);
+  };
   const startShell: Sandbox['startShell'] = (script, options) => launch('sh', ['-c', script], options);
   return {
     get dir() {
@@ -192,9 +199,7 @@ function createSandbox(): Sandbox & { close(): Promise<void> } {
     shell: (script, options) => startShell(script, options).ended,
     shellHere: (script, { clock, ...options } = {}) =>
       inFolder(async () => {
-        const here = await createShellHere(program, clock);
-        deferred.push(here.close);
-        writeFileSync(join(folder(), 'bin', 'voicectl'), here.script);
+        await standIn(clock);
         return startShell(script, options).ended;
       }),
     async serve(args = [], options = {}) {
@@ -209,6 +214,7 @@ function createSandbox(): Sandbox & { close(): Promise<void> } {
         const { baseUrl, wsUrl } = JSON.parse(await running.line(/"type":"listening"/)) as Addresses;
         return Object.assign(running, { baseUrl, wsUrl });
       }),
+    standIn,
     defer: (call) => void deferred.push(call),
     close,
   };
