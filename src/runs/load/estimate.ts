@@ -1,6 +1,7 @@
 import type { TimeStatistic } from '../../config/threshold.ts';
 import { rankOf } from './histogram.ts';
 import type { MetricTimes } from './result.ts';
+import { percentileOf } from './series.ts';
 
 /** A statistic of times of which some are only known to be longer than their age. */
 export interface Estimate {
@@ -44,10 +45,5 @@ function percentile({ finished, unfinished }: MetricTimes, percent: number): Est
   const rank = rankOf(percent, finished.count + unfinished.count);
   if (rank <= finished.count) return { ms: finished.nth(rank) / 1000, isLowerBound: false };
   const all = [...finished.values(), ...unfinished.values()].sort(([a], [b]) => a - b);
-  let left = rank;
-  const [us] = all.find(([, count]) => {
-    left -= count;
-    return left <= 0;
-  }) ?? [0];
-  return { ms: us / 1000, isLowerBound: true };
+  return { ms: percentileOf(all, percent) ?? 0, isLowerBound: true };
 }
