@@ -3,6 +3,8 @@ import { createInterface } from 'node:readline';
 import { type ClockTimer, systemClock } from '../../kernel/clock.ts';
 import { type CommandProcess, startCommand } from '../../kernel/command-process.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
+import { isRecord } from '../../protocol/error-body.ts';
+import { parseJson } from '../../protocol/parse-json.ts';
 
 /** A line of JSON that a command has printed. */
 export type PrintedLine = Record<string, unknown> & { type?: string };
@@ -86,14 +88,8 @@ function startProgram(words: readonly string[], env: ChildOptions['env'], cwd: s
 }
 
 function parseLine(line: string): PrintedLine | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as PrintedLine)
-      : { value };
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(line);
+  return value === undefined || isRecord(value) ? value : { value };
 }
 
 /** The environment of a command without our settings and without what makes it report to a pipeline. */

@@ -2,6 +2,7 @@ import { readDialect } from '../../config/dialect-file.ts';
 import { cutText, escapeText, jsonText } from '../../kernel/escape.ts';
 import { dialectSchema, dialectSecrets } from '../../protocol/dialect.ts';
 import { isRecord } from '../../protocol/error-body.ts';
+import { parseJson } from '../../protocol/parse-json.ts';
 import { readResult } from '../load/read-result.ts';
 import { readBaseline } from './baseline.ts';
 import { refuseRun } from './check-shape.ts';
@@ -11,7 +12,7 @@ import type { ComparedItem, RunSet } from './run-set.ts';
 
 /** Reads a file of a result, of a baseline or of a dialect, which somebody else may have written. Throws `bad-input`. */
 export function readRuns(content: string, name: string): RunSet {
-  const whole = parse(content);
+  const whole = parseJson(content);
   if (isRecord(whole)) {
     if (whole.type === 'load-result') return runOfLoad(readResult(content, name), name);
     if (whole.type === 'baseline') return readBaseline(whole, name);
@@ -21,21 +22,13 @@ export function readRuns(content: string, name: string): RunSet {
   const lines = content.split('\n').map((text, index) => ({ line: index + 1, text }));
   const [first, ...others] = lines.filter(({ text }) => text.trim() !== '');
   if (first === undefined) throw refuseRun(name, 'it is empty');
-  if (!isRecord(parse(first.text))) return dialectRun(content, name);
+  if (!isRecord(parseJson(first.text))) return dialectRun(content, name);
   const parsed = [first, ...others].map(({ line, text }) => {
-    const value = parse(text);
+    const value = parseJson(text);
     if (!isRecord(value)) throw refuseRun(name, `line ${line} is not a JSON object`);
     return { line, value };
   });
   return runOfLines(parsed, name);
-}
-
-function parse(content: string): unknown {
-  try {
-    return JSON.parse(content);
-  } catch {
-    return undefined;
-  }
 }
 
 function dialectRun(content: string, name: string): RunSet {
