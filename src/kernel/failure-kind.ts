@@ -43,6 +43,13 @@ export const failureKinds = {
 
 export type FailureKind = keyof typeof failureKinds;
 
+const ownFailures: readonly FailureKind[] = ['usage', 'local-io', 'bug', 'cancelled'];
+
+/** Whether it is of this machine or of who runs it, not of the service: another run fails in the same way. */
+export function isOwnFailure(kind: FailureKind): boolean {
+  return ownFailures.includes(kind);
+}
+
 /** The kind of each error. A failed expectation has its kind in the error's details. */
 const kindOfCode: Record<Exclude<ErrorCode, 'expectation-failed'>, FailureKind> = {
   usage: 'usage',

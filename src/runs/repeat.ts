@@ -6,6 +6,7 @@ import {
   type Failure,
   type FailureKind,
   failureKind,
+  isOwnFailure,
   kindCountsText,
 } from '../kernel/failure-kind.ts';
 import { roundMs } from '../protocol/time-text.ts';
@@ -124,9 +125,6 @@ export interface RepeatOptions {
   onRun?: (result: RunResult) => void;
 }
 
-/** Failures after which another run is pointless: they are local, not of the service. */
-const fatal: readonly FailureKind[] = ['usage', 'local-io', 'bug', 'cancelled'];
-
 /**
  * Holds sessions one after the other. A run that fails does not keep the others from being held, but for failures of
  * this machine and an end that was asked for. Throws what a single run threw; of several, `expectation-failed` where
@@ -174,7 +172,7 @@ export async function* runRepeatedly(
       onRun?.(result);
       if (error !== undefined) errors.push(error);
     }
-    if (error !== undefined && (isSingle || signal.aborted || fatal.includes(failureKind(error)))) {
+    if (error !== undefined && (isSingle || signal.aborted || isOwnFailure(failureKind(error)))) {
       if (!isWarmup && !isSingle) yield { t: roundMs(clock.now() - beganAt), type: 'summary', ...total() };
       throw error;
     }

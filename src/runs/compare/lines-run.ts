@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { cutText, escapeText } from '../../kernel/escape.ts';
-import { failureKinds } from '../../kernel/failure-kind.ts';
+import { failureKinds, isOwnFailure } from '../../kernel/failure-kind.ts';
 import { mostLateMs } from '../load/validity.ts';
 import { checkShape, refuseRun } from './check-shape.ts';
 import { type Figure, failedShare, timeFigures } from './figure.ts';
@@ -72,9 +72,6 @@ function turnsOf({ dialogue }: SessionFigures) {
 /** A session is measured to a tenth of a millisecond. */
 const sessionResolutionMs = 0.1;
 
-/** Failures that are not of the service. */
-const ownFailures: readonly unknown[] = ['usage', 'local-io', 'bug', 'cancelled'];
-
 /** An object of a result in lines, with its place. */
 export interface ResultLine {
   /** From 1. */
@@ -137,7 +134,8 @@ function sessionRun(lines: readonly ResultLine[], summary: ResultLine, name: str
   const sessions = (isSingle ? [summary] : counted).map((line) => checkLine(sessionSummary, line, name));
   const late = timesOf(sessions.flatMap(({ sendLatenessMs }) => sendLatenessMs?.p95 ?? []));
   const lateMs = late.count === 0 ? 0 : late.nth(Math.ceil(late.count / 2));
-  const own = [total, ...sessions].find(({ failure }) => ownFailures.includes(failure?.kind))?.failure?.kind;
+  const kinds = [total, ...sessions].flatMap(({ failure }) => failure?.kind ?? []);
+  const own = kinds.find(isOwnFailure);
   return {
     kind: 'stream',
     name,
