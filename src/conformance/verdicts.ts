@@ -12,6 +12,14 @@ export function countVerdicts(judged: readonly { finding: Finding }[]): Record<V
 const failing: readonly Verdict[] = ['fail'];
 const failingStrictly: readonly Verdict[] = ['fail', 'warn', 'unknown'];
 
+/** Whether a verdict fails a run: it is bad, and was not `expected` to be. `strict`: `warn` and `unknown` fail too. */
+export function isFailed(
+  { finding, expected }: { finding: Finding; expected?: string | undefined },
+  strict: boolean,
+): boolean {
+  return (strict ? failingStrictly : failing).includes(finding.verdict) && expected === undefined;
+}
+
 /** Of a run: of what stopped it, or of a rule that failed and was not `expected` to. `strict`: `warn` and `unknown` fail. */
 export function exitCodeOf(
   judged: readonly { finding: Finding; expected?: string | undefined }[],
@@ -19,9 +27,5 @@ export function exitCodeOf(
   strict: boolean,
 ): number {
   if (stopped !== undefined) return stopped.exitCode;
-  const bad = strict ? failingStrictly : failing;
-  const isBad = judged.some(
-    ({ finding, expected }) => bad.includes(finding.verdict) && expected === undefined,
-  );
-  return isBad ? exitCodes['expectation-failed'] : 0;
+  return judged.some((one) => isFailed(one, strict)) ? exitCodes['expectation-failed'] : 0;
 }

@@ -2,6 +2,7 @@ import type { CheckResult } from '../conformance/check.ts';
 import type { Cost } from '../conformance/cost.ts';
 import type { Judged } from '../conformance/judge.ts';
 import type { Plan } from '../conformance/plan.ts';
+import { isFailed } from '../conformance/verdicts.ts';
 import { countText } from '../protocol/count-text.ts';
 import { secondsText } from '../protocol/time-text.ts';
 import { exchangeLine } from './check-evidence.ts';
@@ -103,8 +104,7 @@ export function checkSummaryLines(
   { rules, verdicts, spent, elapsedMs, stopped }: CheckResult,
   style: Style,
 ): string[] {
-  const failed = rules.find(({ finding, expected }) => finding.verdict === 'fail' && expected === undefined)
-    ?.rule.id;
+  const failed = rules.find((judged) => isFailed(judged, false))?.rule.id;
   return [
     '',
     ...stoppedLines(stopped),

@@ -1,5 +1,6 @@
 import type { CheckResult } from '../conformance/check.ts';
 import type { DrillResult } from '../conformance/drill/drill.ts';
+import { isFailed } from '../conformance/verdicts.ts';
 import type { Finding, Verdict } from '../rules/rule.ts';
 import { exchangeLine, maxExchanges } from './check-evidence.ts';
 import { againLine, evidenceLines } from './drill-lines.ts';
@@ -17,17 +18,16 @@ export interface CheckReport {
 /** A check, for pipelines: a case for each rule. */
 export function checkReport({ subject, startedAt, result, strict }: CheckReport): RunReport {
   const { rules, spent } = result;
-  const bad: readonly Verdict[] = strict ? ['fail', 'warn', 'unknown'] : ['fail'];
   return verdictReport({
     ...result,
     ...{ command: 'check', subject, noun: 'rule', startedAt },
-    items: rules.map(({ rule, finding, evidence, expected }) => ({
-      ...rule,
-      finding,
-      expected,
+    items: rules.map((judged) => ({
+      ...judged.rule,
+      finding: judged.finding,
+      expected: judged.expected,
       seconds: 0,
-      lines: evidence.slice(0, maxExchanges).map((seen) => `${seen.id}: ${exchangeLine(seen)}`),
-      isFailed: bad.includes(finding.verdict) && expected === undefined,
+      lines: judged.evidence.slice(0, maxExchanges).map((seen) => `${seen.id}: ${exchangeLine(seen)}`),
+      isFailed: isFailed(judged, strict),
     })),
     properties: [
       ['tokenRequests', String(spent.tokens)],
@@ -57,7 +57,7 @@ export function drillReport({ subject, device, startedAt, result }: DrillReport)
       return {
         ...{ id, title, finding, says: rule.says, seconds: elapsedMs / 1000 },
         lines: [...evidenceLines(drilled, mostLines), `again: ${againLine(drilled, device)}`],
-        isFailed: finding.verdict === 'fail',
+        isFailed: isFailed(drilled, false),
       };
     }),
     properties: [],

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
 import { skipped, unknown, type Verdict } from '../../rules/rule.ts';
-import { countVerdicts } from '../verdicts.ts';
+import { countVerdicts, exitCodeOf } from '../verdicts.ts';
 import { ruleOf } from './catalogue.ts';
 import { confirmed } from './moments.ts';
 import { type Drilled, type Outcome, runSituation, type SituationOptions } from './run-situation.ts';
@@ -58,7 +58,7 @@ export async function drill({ signal: given, ...rest }: DrillOptions): Promise<D
     drilled,
     verdicts: countVerdicts(drilled),
     stopped: course.stopped,
-    exitCode: exitCodeOf(drilled, course.stopped),
+    exitCode: drillExitCode(drilled, course.stopped),
     elapsedMs: clock.now() - startedAt,
   };
 }
@@ -145,10 +145,9 @@ function leftOut({ id, title }: Situation, finding: Drilled['finding']): Drilled
   return { id, situation: id, rule: ruleOf(id), title, finding, evidence: [], elapsedMs: 0, output: [] };
 }
 
-function exitCodeOf(drilled: readonly Drilled[], stopped: VoicectlError | undefined): number {
-  const isFailed = drilled.some(({ finding }) => finding.verdict === 'fail');
-  if (stopped !== undefined && (stopped.code !== 'timed-out' || !isFailed)) return stopped.exitCode;
-  return isFailed ? 1 : 0;
+function drillExitCode(drilled: readonly Drilled[], stopped: VoicectlError | undefined): number {
+  const own = exitCodeOf(drilled, undefined, false);
+  return stopped !== undefined && (stopped.code !== 'timed-out' || own === 0) ? stopped.exitCode : own;
 }
 
 type Absent = Pick<SituationOptions, 'start' | 'deviceTimeoutMs'>;
