@@ -91,9 +91,13 @@ export function markText(verdict: RunComparison['verdict']): string {
 }
 
 function markOf(verdict: RunComparison['verdict'], style: Style): string {
-  const text = markText(verdict).padEnd(markWidth);
-  if (verdict === 'better' || verdict === 'same') return style.good(text);
-  return verdict === 'unknown' ? style.note(text) : style.bad(text);
+  return style[toneOf(verdict)](markText(verdict).padEnd(markWidth));
+}
+
+/** How a change looks; what is bad fails. */
+export function toneOf(verdict: RunComparison['verdict']): 'good' | 'note' | 'bad' {
+  if (verdict === 'better' || verdict === 'same') return 'good';
+  return verdict === 'unknown' ? 'note' : 'bad';
 }
 
 /** A side: its name, what was measured, how many runs and when. */

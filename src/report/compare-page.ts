@@ -1,8 +1,16 @@
 import { countText } from '../protocol/count-text.ts';
 import type { Change, FigureChange, ItemChange, RunComparison } from '../runs/compare/compare-runs.ts';
-import { comparisonText, figureCells, figureHead, itemText, markText, sideText } from './compare-lines.ts';
+import {
+  comparisonText,
+  figureCells,
+  figureHead,
+  itemText,
+  markText,
+  sideText,
+  toneOf,
+} from './compare-lines.ts';
 import { type Html, html } from './html.ts';
-import { type ReportPage, type ReportTone, reportPage, wideTable } from './report-page.ts';
+import { type ReportPage, reportPage, wideTable } from './report-page.ts';
 
 /** A comparison as one page that needs nothing else: the verdict, what got worse open, what did not folded. */
 export function comparisonPage(comparison: RunComparison): string {
@@ -61,7 +69,7 @@ function comparisonTables(
   { kind, verdict, invalid, figures, items, unchanged }: RunComparison,
   { isPart = false } = {},
 ): Html {
-  const isOpen = ({ change }: FigureChange | ItemChange) => change === 'worse' || change === 'changed';
+  const isOpen = ({ change }: FigureChange | ItemChange) => toneOf(change) === 'bad';
   const [open, folded] = [figures.filter(isOpen), figures.filter((one) => !isOpen(one))];
   const [openItems, foldedItems] = [items.filter(isOpen), items.filter((one) => !isOpen(one))];
   const others = folded.length + foldedItems.length;
@@ -105,9 +113,4 @@ function itemTable(items: readonly ItemChange[], label: string): Html | undefine
 
 function mark(change: Change): Html {
   return html`<span class="${toneOf(change)}-text">${markText(change)}</span>`;
-}
-
-function toneOf(verdict: RunComparison['verdict']): ReportTone {
-  if (verdict === 'better' || verdict === 'same') return 'good';
-  return verdict === 'unknown' ? 'note' : 'bad';
 }

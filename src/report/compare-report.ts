@@ -1,5 +1,5 @@
 import { version } from '../kernel/version.ts';
-import type { RunComparison } from '../runs/compare/compare-runs.ts';
+import type { Change, RunComparison } from '../runs/compare/compare-runs.ts';
 import {
   compareLines,
   comparisonText,
@@ -8,9 +8,10 @@ import {
   itemText,
   markText,
   sideText,
+  toneOf,
 } from './compare-lines.ts';
 import type { Block, RunReport, TestCase, TestSuite } from './run-report.ts';
-import { createStyle } from './style.ts';
+import { plainStyle } from './style.ts';
 
 /** A comparison as one object. */
 export function comparisonObject(comparison: RunComparison, exitCode: number): object {
@@ -24,14 +25,13 @@ export function comparisonReport(comparison: RunComparison, { startedAt }: { sta
   const name = `compare ${a.name} ${b.name}`;
   const classname = 'voicectl.compare';
   const common = { classname, seconds: 0 };
-  const bad = (change: string) => change === 'worse' || change === 'changed';
   const whole: TestCase = {
     ...common,
     name: 'comparison',
     ...(invalid.length === 0
       ? {}
       : { outcome: { element: 'error', type: 'not-valid', message: invalid.join('; ') } }),
-    out: compareLines(comparison, createStyle(false)),
+    out: compareLines(comparison, plainStyle),
   };
   const each = [
     ...figures.map((figure) => ({
@@ -46,7 +46,7 @@ export function comparisonReport(comparison: RunComparison, { startedAt }: { sta
     })),
   ];
   const cases = each.map(({ name, change, text }): TestCase => {
-    if (bad(change))
+    if (toneOf(change) === 'bad')
       return { ...common, name, outcome: { element: 'failure', type: change, message: text }, out: [text] };
     return change === 'unknown'
       ? { ...common, name, outcome: { element: 'skipped', type: change, message: text }, out: [text] }
@@ -59,7 +59,7 @@ export function comparisonReport(comparison: RunComparison, { startedAt }: { sta
     failures: [
       ...invalid.map((message) => ({ title: `${name}: not valid`, message })),
       ...each
-        .filter(({ change }) => bad(change))
+        .filter(({ change }) => toneOf(change) === 'bad')
         .map(({ name: what, text, change }) => ({
           title: `${name}: ${change}`,
           message: `${what}: ${text}`,
@@ -72,8 +72,8 @@ export function comparisonReport(comparison: RunComparison, { startedAt }: { sta
 /** What a step summary shows of it. */
 function comparisonBlocks(comparison: RunComparison): Block[] {
   const { a, b, verdict, invalid, figures, items } = comparison;
-  const mark = (change: RunComparison['verdict']) =>
-    change === 'worse' || change === 'changed' ? { strong: markText(change) } : markText(change);
+  const mark = (change: Change) =>
+    toneOf(change) === 'bad' ? { strong: markText(change) } : markText(change);
   return [
     [{ strong: markText(verdict) }, ` ${comparisonText(comparison)}`],
     [`Before: ${sideText(a)}. Now: ${sideText(b)}.`],
