@@ -14,7 +14,7 @@ import type { RecordedTurn } from '../recording/turns.ts';
 import { type DialogueMark, dialogueMarks, dialogueMedianText } from '../report/dialogue-lines.ts';
 import { entryText } from '../report/event-words.ts';
 import { describeSessionEvent, transcriptOf } from '../report/session-lines.ts';
-import { createStyle } from '../report/style.ts';
+import { plainStyle } from '../report/style.ts';
 import { createTranscript } from '../session/transcript.ts';
 import {
   type Mark,
@@ -25,7 +25,6 @@ import {
   tones,
 } from './view-data.ts';
 
-const plain = createStyle(false);
 /** About 250 MB of page: browsers still open it. */
 const longestMs = 60 * 60_000;
 
@@ -136,7 +135,7 @@ function spokenIn({ events }: Recording): SpokenLine[] {
 }
 
 function textOf(event: RecordedEvent): string {
-  return entryText(describeSessionEvent(event), plain);
+  return entryText(describeSessionEvent(event), plainStyle);
 }
 
 function toneOf(event: RecordedEvent): Tone {

@@ -17,7 +17,7 @@ import {
   reportPage,
   wideTable,
 } from './report-page.ts';
-import { createStyle } from './style.ts';
+import { plainStyle } from './style.ts';
 
 /** Inlined, so that the page needs nothing else. */
 const style = `
@@ -57,7 +57,7 @@ ${timeSeries('Sent late', seconds, ({ late }) => late ?? undefined)}</div>
 <h2>Distributions</h2>
 <div class="charts">${metrics.map(({ metric, bars }) => html`<div><h3>${metric}</h3>${distributionChart(metric, bars)}</div>`)}</div>
 ${countsTable(summary)}
-<details class="fold"><summary><h2>The plan</h2></summary>${linesBlock(loadPlanLines(facts, createStyle(false)), 'The plan')}</details>`,
+<details class="fold"><summary><h2>The plan</h2></summary>${linesBlock(loadPlanLines(facts, plainStyle), 'The plan')}</details>`,
     remark: 'Red parts of a bar did not finish: their age is a lower bound.',
     style,
   };

@@ -1,7 +1,7 @@
 import type { LoadSummary } from '../runs/load/summary.ts';
 import { countLines, loadSummaryLines, measuredText, thresholdText } from './load-lines.ts';
 import type { RunReport, TestCase } from './run-report.ts';
-import { createStyle } from './style.ts';
+import { plainStyle } from './style.ts';
 
 /** A run of load, for pipelines: a case for the run itself, in error if it is not valid, and one for each threshold. */
 export function loadReport(summary: LoadSummary, exitCode: number): RunReport {
@@ -10,13 +10,12 @@ export function loadReport(summary: LoadSummary, exitCode: number): RunReport {
   const classname = 'voicectl.load';
   const why = [...invalid, ...(stopped === null ? [] : [stopped])].join('; ');
   const type = invalid.length > 0 ? 'not-valid' : 'stopped';
-  const plain = createStyle(false);
   const run: TestCase = {
     name: 'run',
     classname,
     seconds: seconds.length,
     ...(why === '' ? {} : { outcome: { element: 'error', type, message: why } }),
-    out: loadSummaryLines(summary, plain),
+    out: loadSummaryLines(summary, plainStyle),
   };
   const cases = thresholds.map((threshold): TestCase => {
     const message = thresholdText(threshold);
@@ -51,7 +50,7 @@ export function loadReport(summary: LoadSummary, exitCode: number): RunReport {
     blocks: [
       ...(why === '' ? [] : [[{ strong: type }, ` ${why}`]]),
       ...(rows.length === 0 ? [] : [{ head: ['', 'threshold', 'measured'], rows }]),
-      ...countLines(summary, plain).map((line) => [line]),
+      ...countLines(summary, plainStyle).map((line) => [line]),
     ],
   };
 }

@@ -7,10 +7,8 @@ import { secondsText } from '../protocol/time-text.ts';
 import { readTranscript, type Spoken, spokenText } from '../protocol/transcript.ts';
 import type { SessionEvent } from '../session/events.ts';
 import { type EventWords, eventLine, type SaidWords, say } from './event-words.ts';
-import { createStyle, type Style } from './style.ts';
+import { plainStyle, type Style } from './style.ts';
 import { expectationText, resultText, spreadText, summaryLines, summaryMsText } from './summary-lines.ts';
-
-const plain = createStyle(false);
 
 /** The lines that plain output prints for a session event. */
 export function sessionLines(event: SessionEvent, style: Style): string[] {
@@ -59,7 +57,7 @@ export function describeSessionEvent(event: SessionEvent): EventWords {
 export function describeExpectations({ t, verdicts }: SessionEvent & { type: 'summary' }): EventWords[] {
   return verdicts.map((verdict) => ({
     t,
-    ...say('self', escapeText(verdict.name), expectationText(verdict, plain)),
+    ...say('self', escapeText(verdict.name), expectationText(verdict, plainStyle)),
     level: verdict.ok ? 'info' : 'error',
   }));
 }
@@ -116,7 +114,7 @@ function describe(event: SessionEvent): SaidWords {
       return say(event.from ?? 'service', 'close', `${event.code} ${escapeText(event.name)}${reason}`);
     }
     case 'summary':
-      return say('self', 'result', resultText(event, plain));
+      return say('self', 'result', resultText(event, plainStyle));
   }
 }
 

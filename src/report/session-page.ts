@@ -5,10 +5,8 @@ import { addBaseline, type BaselineResult } from './compare-page.ts';
 import { html } from './html.ts';
 import { itemSections, linesBlock, type ReportItem, type ReportPage, reportPage } from './report-page.ts';
 import type { SessionReport } from './session-report.ts';
-import { createStyle } from './style.ts';
+import { plainStyle } from './style.ts';
 import { summaryLines, summaryMsText } from './summary-lines.ts';
-
-const plain = createStyle(false);
 
 /** One session, or several, as one page that needs nothing else. `failure`: why there is no session, if there is none. */
 export function sessionPage(
@@ -38,7 +36,7 @@ export function sessionPage(
     body: html`${itemSections(
       runs.flatMap((run) => itemsOf(run, several)),
       several ? 'check' : 'expectation',
-    )}${several ? '' : runs.map(({ summary }) => (summary === undefined ? '' : html`<h2>Measured</h2>${linesBlock(summaryLines(summary, plain), 'Measured')}`))}`,
+    )}${several ? '' : runs.map(({ summary }) => (summary === undefined ? '' : html`<h2>Measured</h2>${linesBlock(summaryLines(summary, plainStyle), 'Measured')}`))}`,
   } satisfies ReportPage;
   return reportPage(addBaseline(page, baseline));
 }
@@ -56,7 +54,7 @@ function factsOf(summary: SessionSummary): [string, string][] {
 function itemsOf({ run, warmup, summary, failure }: RunResult, several: boolean): ReportItem[] {
   const prefix = several ? `${warmup ? 'warm-up' : 'run'} ${run}` : 'session';
   const details =
-    summary === undefined ? [] : [linesBlock(summaryLines(summary, plain), `What ${prefix} measured`)];
+    summary === undefined ? [] : [linesBlock(summaryLines(summary, plainStyle), `What ${prefix} measured`)];
   const isOwn = failure !== null && failure.code !== 'expectation-failed';
   const whole: ReportItem = {
     id: prefix.replace(' ', '-'),

@@ -4,8 +4,8 @@ import type { ExpectationVerdict } from '../session/expectations.ts';
 import type { SessionSummary } from '../session/summary.ts';
 import { maxAnnotations } from './github.ts';
 import type { Block, RunReport, TestCase, TestSuite } from './run-report.ts';
-import { createStyle } from './style.ts';
-import { summaryLines } from './summary-lines.ts';
+import { plainStyle } from './style.ts';
+import { summaryLines, summaryMsText } from './summary-lines.ts';
 
 export interface SessionReport {
   /** What was tested, for people: `stream hello.wav`. */
@@ -42,7 +42,7 @@ function suiteOf(
     classname,
     seconds: elapsedMs / 1000,
     ...(isOwn ? { outcome: { element: 'error', type: failure.kind, message: failure.message } } : {}),
-    out: summary === undefined ? [] : summaryLines(summary, createStyle(false)),
+    out: summary === undefined ? [] : summaryLines(summary, plainStyle),
   };
   const judged = verdicts.map((verdict) => caseOf(verdict, classname));
   return {
@@ -141,12 +141,12 @@ function measuredBlocks(run: RunResult | undefined, total: RepeatSummary | undef
   const rows = [
     ['audio sent', `${summary.out.audioMs} ms`],
     ['audio received', `${summary.in.audioMs} ms`],
-    ['token', measured(tokenMs)],
-    ['connect', measured(connectMs)],
-    ['confirmed', measured(authoriseMs)],
-    ['first audio', measured(firstAudioMs)],
-    ['longest gap', measured(longestGapMs)],
-    ['jitter, p95', measured(jitterMs?.p95 ?? null)],
+    ['token', summaryMsText(tokenMs)],
+    ['connect', summaryMsText(connectMs)],
+    ['confirmed', summaryMsText(authoriseMs)],
+    ['first audio', summaryMsText(firstAudioMs)],
+    ['longest gap', summaryMsText(longestGapMs)],
+    ['jitter, p95', summaryMsText(jitterMs?.p95 ?? null)],
     ['close', close === null ? '–' : `${close.code} ${close.name}`],
   ];
   return [{ head: ['metric', 'measured'], rows }];
@@ -162,8 +162,4 @@ function spreadBlocks({ runs, passed, spread }: RepeatSummary): Block[] {
     [`${passed} of ${runs} runs passed.`],
     { head: ['metric', 'values', 'min', 'median', 'p95', 'max'], rows },
   ];
-}
-
-function measured(value: number | null): string {
-  return value === null ? '–' : `${value} ms`;
 }

@@ -21,6 +21,9 @@ export function createStyle(colour: boolean): Style {
   };
 }
 
+/** For text that is escaped as a whole, or kept: without colours. */
+export const plainStyle = createStyle(false);
+
 /** Whether the terminal shows Unicode: by the locale, like the C library reads it; on Windows always. */
 export function speaksUnicode({
   LC_ALL,

@@ -1,6 +1,6 @@
 import { createEmulator } from '../../emulator/emulator.ts';
 import { emulatorLines } from '../../report/emulator-lines.ts';
-import { createStyle } from '../../report/style.ts';
+import { plainStyle } from '../../report/style.ts';
 import { childEnvironment } from '../child/environment.ts';
 import type { ContextOf } from '../command.ts';
 import { readEmulatorSettings } from '../service/emulator-settings.ts';
@@ -15,12 +15,11 @@ export async function run(context: ContextOf<typeof execSpec>): Promise<number> 
   const { settings, verbose, note } = context;
   const options = await readEmulatorSettings(context);
   // A note is escaped whole, even its colours.
-  const style = createStyle(false);
   const emulator = await createEmulator({
     ...options,
     tls: settings.tls ?? false,
     onEvent(event) {
-      if (verbose) for (const line of emulatorLines(event, style)) void note(line);
+      if (verbose) for (const line of emulatorLines(event, plainStyle)) void note(line);
     },
   });
   try {

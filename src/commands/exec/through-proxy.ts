@@ -1,7 +1,7 @@
 import { defaultDevice } from '../../config/target.ts';
 import { checkProxy, createProxy } from '../../proxy/proxy.ts';
 import { emulatorLines } from '../../report/emulator-lines.ts';
-import { createStyle } from '../../report/style.ts';
+import { plainStyle } from '../../report/style.ts';
 import { readProxySettings } from '../proxy/proxy-settings.ts';
 import { reachTarget } from '../proxy/reach.ts';
 import { proxyVerdict } from '../proxy/verdict.ts';
@@ -17,7 +17,6 @@ export async function runThroughProxy(context: ExecContext): Promise<number> {
   checkProxy(options);
   await reachTarget(options.target, { clock: io.clock, signal });
   // A note is escaped whole, even its colours.
-  const style = createStyle(false);
   const proxy = await createProxy({
     ...options,
     tls: settings.tls ?? false,
@@ -26,7 +25,7 @@ export async function runThroughProxy(context: ExecContext): Promise<number> {
     onEvent(event) {
       const tell = event.type === 'violation' ? warn : note;
       if (verbose || event.type === 'violation' || event.type === 'remark')
-        for (const line of emulatorLines(event, style)) void tell(line);
+        for (const line of emulatorLines(event, plainStyle)) void tell(line);
     },
   });
   let status = 0;

@@ -5,7 +5,7 @@ import { emulatorLines } from '../../report/emulator-lines.ts';
 import { createPrinter } from '../../report/printer.ts';
 import { foldRepeats } from '../../report/repeats.ts';
 import { type StartFacts, startLines } from '../../report/start-lines.ts';
-import { createStyle, type Style } from '../../report/style.ts';
+import { plainStyle, type Style } from '../../report/style.ts';
 import type { EmulatorEvent } from '../../service/events.ts';
 import type { CommandContext } from '../command.ts';
 
@@ -55,8 +55,6 @@ export function createServeLines(context: ServeContext, facts: ServeFacts): Serv
       ? jsonLine({ type: 'left-out', count })
       : `(${count} lines dropped: standard output is read too slowly)\n`,
   );
-  // A warning is escaped whole, even its colours.
-  const plain = createStyle(false);
   const speakers = { reply: settings.reply, scenario: settings.scenario };
   let running: RunningFacts = {};
   const linesOf = (event: EmulatorEvent, again?: string) =>
@@ -67,7 +65,7 @@ export function createServeLines(context: ServeContext, facts: ServeFacts): Serv
   const repeats = foldRepeats(io.clock, (event, again) => {
     if (!quiet) for (const line of linesOf(event, again)) printer.print(`${line}\n`);
     else if (event.level === 'warning')
-      for (const line of emulatorLines(event, plain, again)) void warn(line);
+      for (const line of emulatorLines(event, plainStyle, again)) void warn(line);
   });
   return {
     show(event) {
