@@ -10,6 +10,7 @@ import type {
 import { fewestRuns } from '../runs/compare/run-set.ts';
 import { msText, percentText } from './load-lines.ts';
 import type { Style } from './style.ts';
+import { columnLines } from './table-lines.ts';
 
 /** What a comparison comes to, in a sentence. */
 export function comparisonText(comparison: RunComparison): string {
@@ -145,21 +146,12 @@ function changeText(change: number): string {
 
 function figureLines({ figures }: RunComparison, style: Style): string[] {
   if (figures.length === 0) return [];
-  const rows = figures.map(figureCells);
-  const widths = figureHead.map((text, index) =>
-    Math.max(text.length, ...rows.map((row) => row[index]?.length ?? 0)),
-  );
-  const line = (cells: readonly string[]) =>
-    cells
-      .map((cell, index) =>
-        index === 0 || index === 4 ? cell.padEnd(widths[index] ?? 0) : cell.padStart(widths[index] ?? 0),
-      )
-      .join('  ')
-      .trimEnd();
+  const rows = [figureHead, ...figures.map(figureCells)];
+  const [head = '', ...lines] = columnLines(rows, (column) => column === 0 || column === 4);
   return [
     '',
-    `${' '.repeat(markWidth + 1)}${style.dim(line(figureHead))}`,
-    ...rows.map((row, index) => `${markOf(figures[index]?.change ?? 'same', style)} ${line(row)}`),
+    `${' '.repeat(markWidth + 1)}${style.dim(head)}`,
+    ...lines.map((line, index) => `${markOf(figures[index]?.change ?? 'same', style)} ${line}`),
   ];
 }
 

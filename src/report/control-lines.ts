@@ -2,6 +2,7 @@ import { escapeText } from '../kernel/escape.ts';
 import type { EmulatorState } from '../protocol/control.ts';
 import { secondsText } from '../protocol/time-text.ts';
 import { faultLine } from './fault-lines.ts';
+import { columnLines } from './table-lines.ts';
 
 /** The state of an emulator as lines. */
 export function stateLines({ version, clock, devices, streams, tokens, faults }: EmulatorState): string[] {
@@ -33,16 +34,7 @@ export function stateLines({ version, clock, devices, streams, tokens, faults }:
 
 function section<Item>(name: string, items: readonly Item[], cells: (item: Item) => string[]): string[] {
   if (items.length === 0) return ['', `no ${name}s`];
-  const rows = items.map(cells);
-  const widths = (rows[0] ?? []).map((_, column) =>
-    Math.max(...rows.map((row) => (row[column] ?? '').length)),
-  );
-  const line = (row: string[]) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd();
-  return ['', `${name}s`, ...rows.map((row) => `  ${line(row)}`)];
+  return ['', `${name}s`, ...columnLines(items.map(cells)).map((line) => `  ${line}`)];
 }
 
 /** Which streams an operation reached. */

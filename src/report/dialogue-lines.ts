@@ -2,14 +2,13 @@ import type { Dialogue, DialogueSpread } from '../audio/dialogue/dialogue.ts';
 import { secondsText } from '../protocol/time-text.ts';
 import { timeText } from './event-words.ts';
 import type { Style } from './style.ts';
+import { factLines } from './table-lines.ts';
 
 /** How two voices got on, as a short table and a line for each thing that is worth a look. */
 export function dialogueLines(dialogue: Dialogue, style: Style): string[] {
-  const rows = dialogueRows(dialogue);
   const problems = dialogue.unjudged === null ? dialogueProblems(dialogue) : [];
-  const width = Math.max(...rows.map(([name]) => name.length));
   return [
-    ...rows.map(([name, value]) => `${style.dim(name.padEnd(width))}  ${value}`),
+    ...factLines(dialogueRows(dialogue), style),
     ...problems.map(({ atMs, text }) => style.note(`${timeText(atMs)}  ! ${text}`)),
   ];
 }

@@ -6,6 +6,7 @@ import type { LoadFacts } from '../runs/load/result.ts';
 import type { HistogramBar, LoadSummary, MetricSummary, SecondSummary } from '../runs/load/summary.ts';
 import type { JudgedThreshold } from '../runs/load/thresholds.ts';
 import type { Style } from './style.ts';
+import { columnLines } from './table-lines.ts';
 
 /** What a run does and what it costs, before it starts. */
 export function loadPlanLines({ target, task, arrival, seed, cost }: LoadFacts, style: Style): string[] {
@@ -65,14 +66,8 @@ function table(metrics: readonly MetricSummary[], style: Style): string[] {
     ...columns.map((name) => `${statistics[name].isLowerBound ? '≥ ' : ''}${msText(statistics[name].ms)}`),
     String(unfinished),
   ]);
-  const widths = head.map((text, index) =>
-    Math.max(text.length, ...rows.map((row) => row[index]?.length ?? 0)),
-  );
-  const line = (cells: readonly string[]) =>
-    cells
-      .map((cell, index) => (index === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[index] ?? 0)))
-      .join('  ');
-  return [style.dim(line(head)), ...rows.map(line)];
+  const [first = '', ...lines] = columnLines([head, ...rows], (column) => column === 0);
+  return [style.dim(first), ...lines];
 }
 
 const histogramRows = 10;

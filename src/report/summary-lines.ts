@@ -6,6 +6,7 @@ import type { AudioTotals, Spread } from '../session/metrics.ts';
 import type { SessionSummary } from '../session/summary.ts';
 import { dialogueRows } from './dialogue-lines.ts';
 import type { Style } from './style.ts';
+import { factLines } from './table-lines.ts';
 
 /** The summary of a session as a short table. */
 export function summaryLines(summary: SessionSummary, style: Style): string[] {
@@ -44,8 +45,7 @@ export function summaryLines(summary: SessionSummary, style: Style): string[] {
     ]),
     ['result', resultText(summary, style)],
   ];
-  const width = Math.max(...rows.map(([name]) => name.length));
-  return rows.map(([name, value]) => `${style.dim(name.padEnd(width))}  ${value}`);
+  return factLines(rows, style);
 }
 
 /** `pass: expected any AI audio, measured 1000 ms` */

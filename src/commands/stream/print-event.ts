@@ -4,6 +4,7 @@ import { secondsText } from '../../protocol/time-text.ts';
 import { isWarning, sessionLines } from '../../report/session-lines.ts';
 import type { Style } from '../../report/style.ts';
 import { resultText } from '../../report/summary-lines.ts';
+import { factLines } from '../../report/table-lines.ts';
 import type {
   MetricSpread,
   RepeatEvent,
@@ -94,8 +95,7 @@ function totalLines(summary: RepeatSummary, style: Style): string[] {
     ]),
     ['result', resultText(summary, style)],
   ];
-  const width = Math.max(...rows.map(([name]) => name.length));
-  return rows.map(([name, value]) => `${style.dim(name.padEnd(width))}  ${value}`);
+  return factLines(rows, style);
 }
 
 const turnTakingNames: Record<keyof TurnTakingCounts, string> = {
