@@ -8,7 +8,7 @@ import { cutTo, padTo } from './cells.ts';
 import { AmountBars } from './components/AmountBars.tsx';
 import { Bar } from './components/Bar.tsx';
 import { type Count, CountLine } from './components/CountLine.tsx';
-import { Head } from './components/Head.tsx';
+import { WatchedHead } from './components/Head.tsx';
 import { LoadTimes } from './components/LoadTimes.tsx';
 import { Divider } from './components/Rule.tsx';
 import { footBand } from './foot-band.tsx';
@@ -79,22 +79,14 @@ export function loadBands(model: LoadModel, terminal: Size): Band[] {
 }
 
 function LoadHead({ model, width }: { model: LoadModel; width: number }) {
-  const { start, ended, isEnding, now, plan, live } = model;
-  const elapsed = (ended?.at ?? now) - plan.startsAt;
-  const isWaiting = elapsed < 0;
+  const { ended, now, plan, live } = model;
   const isArriving = (live?.counts.arrived ?? 0) < plan.sessions;
   return (
-    <Head
-      command={start.screen}
-      subject={start.subject}
-      state={
-        ended?.text ??
-        (isEnding ? 'ending' : isWaiting ? 'waiting' : isArriving ? 'arriving' : 'all have arrived')
-      }
-      stateKind={
-        ended === undefined ? (isWaiting || isEnding ? 'pending' : 'live') : ended.ok ? 'done' : 'failed'
-      }
-      elapsedMs={Math.abs(elapsed)}
+    <WatchedHead
+      model={model}
+      doing={isArriving ? 'arriving' : 'all have arrived'}
+      isWaiting={(ended?.at ?? now) < plan.startsAt}
+      since={plan.startsAt}
       width={width}
     />
   );

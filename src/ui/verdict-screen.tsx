@@ -4,7 +4,7 @@ import { type Band, space } from './bands.ts';
 import { cutTo, padTo, widthOf } from './cells.ts';
 import { AmountBars } from './components/AmountBars.tsx';
 import { CountLine } from './components/CountLine.tsx';
-import { Head } from './components/Head.tsx';
+import { WatchedHead } from './components/Head.tsx';
 import { Divider } from './components/Rule.tsx';
 import { markedRow } from './event-list.ts';
 import { footBand } from './foot-band.tsx';
@@ -26,7 +26,14 @@ export function verdictBands(model: VerdictModel, terminal: Size): Band[] {
       name: 'head',
       lines: 1,
       on: [Math.floor((ended?.at ?? now) / 100), ended, model.doing, model.isEnding],
-      draw: () => <VerdictHead model={model} width={columns} />,
+      draw: () => (
+        <WatchedHead
+          model={model}
+          doing="asking"
+          isWaiting={model.doing.until !== undefined}
+          width={columns}
+        />
+      ),
     },
     ...(doing
       ? [
@@ -82,23 +89,6 @@ export function verdictBands(model: VerdictModel, terminal: Size): Band[] {
 
 function judgedCount({ items }: VerdictModel): number {
   return items.filter(({ verdict }) => verdict !== undefined).length;
-}
-
-function VerdictHead({ model, width }: { model: VerdictModel; width: number }) {
-  const { start, ended, doing, isEnding, now } = model;
-  const isWaiting = doing.until !== undefined;
-  return (
-    <Head
-      command={start.screen}
-      subject={start.subject}
-      state={ended?.text ?? (isEnding ? 'ending' : isWaiting ? 'waiting' : 'asking')}
-      stateKind={
-        ended === undefined ? (isWaiting || isEnding ? 'pending' : 'live') : ended.ok ? 'done' : 'failed'
-      }
-      elapsedMs={ended?.at ?? now}
-      width={width}
-    />
-  );
 }
 
 /** What is being done now, and for how long. */

@@ -1,6 +1,7 @@
 import { Text } from 'ink';
 import { padTo, widthOf } from '../cells.ts';
 import { type Colour, colours, useGlyphs } from '../theme.ts';
+import type { Watched } from '../watched.ts';
 
 interface HeadProps {
   command: string;
@@ -39,6 +40,32 @@ export function Head({ command, subject, state, stateKind, elapsedMs, width }: H
       {'  '}
       {durationText(elapsedMs)}
     </Text>
+  );
+}
+
+interface WatchedHeadProps {
+  model: Watched;
+  /** What goes on, in a word, while nothing is waited for. */
+  doing: string;
+  isWaiting: boolean;
+  /** The moment from which time counts, milliseconds on the axis of the events. */
+  since?: number;
+  width: number;
+}
+
+/** The first line of a screen of something that ends by itself. */
+export function WatchedHead({ model, doing, isWaiting, since = 0, width }: WatchedHeadProps) {
+  const { start, ended, isEnding, now } = model;
+  const running = isWaiting || isEnding ? 'pending' : 'live';
+  return (
+    <Head
+      command={start.screen}
+      subject={start.subject}
+      state={ended?.text ?? (isEnding ? 'ending' : isWaiting ? 'waiting' : doing)}
+      stateKind={ended === undefined ? running : ended.ok ? 'done' : 'failed'}
+      elapsedMs={Math.abs((ended?.at ?? now) - since)}
+      width={width}
+    />
   );
 }
 
