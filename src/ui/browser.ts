@@ -254,10 +254,11 @@ function scrolled<Shown extends Overlay>(
   }
 }
 
-function within(to: number, last: number): number {
+/** `to`, or the nearest place from 0 to `last`. */
+export function within(to: number, last: number): number {
   return Math.max(0, Math.min(last, to));
 }
 
-function only<Model>(model: Model): Pressed<Model> {
+export function only<Model>(model: Model): Pressed<Model> {
   return { model, actions: [] };
 }

@@ -3,6 +3,7 @@ import type { EventWords } from '../report/event-words.ts';
 import { type Repeatable, repeatableOf, seriesPauseMs } from '../report/repeats.ts';
 import type { EmulatorEvent } from '../service/events.ts';
 import type { Side } from '../wire/exchange.ts';
+import { firstShown } from './layout.ts';
 
 /** One line of the event list. */
 export interface Row extends EventWords {
@@ -111,8 +112,7 @@ export function rowsInView(list: EventList, height: number): readonly Row[] {
   const rows = shownRows(list);
   const at = list.marked ?? list.latest;
   const index = at === undefined ? -1 : rows.findIndex(({ id }) => id === at);
-  const last = Math.max(0, rows.length - height);
-  const top = index < 0 ? last : Math.min(last, Math.max(0, index - Math.floor(height / 2)));
+  const top = firstShown(index < 0 ? rows.length : index, height, rows.length);
   return rows.slice(top, top + height);
 }
 

@@ -24,6 +24,11 @@ export const margin = 1;
 
 export const smallest = { columns: 40, rows: 10 };
 
+/** The first of `count` items in so many lines: the one at `at` is in the middle, or near an end of them. */
+export function firstShown(at: number, lines: number, count: number): number {
+  return Math.max(0, Math.min(count - lines, at - Math.floor(lines / 2)));
+}
+
 export interface Size {
   columns: number;
   rows: number;

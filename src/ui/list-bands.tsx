@@ -7,6 +7,7 @@ import { Divider } from './components/Rule.tsx';
 import { heldCount, type Row, rowsInView, shownRows } from './event-list.ts';
 import { glyphsFor, legendFor } from './glyphs.ts';
 import { bindingsFor } from './keys.ts';
+import { firstShown } from './layout.ts';
 import { colours, useGlyphs } from './theme.ts';
 
 interface ListOptions {
@@ -178,7 +179,7 @@ function ChoiceLines({
   const { ellipsis, cursor, show } = useGlyphs();
   const { at, title } = choice;
   const items = shownItems(choice);
-  const top = Math.min(Math.max(0, items.length - lines), Math.max(0, at - Math.floor(lines / 2)));
+  const top = firstShown(at, lines, items.length);
   return (
     <Box flexDirection="column">
       <Divider title={title} note={noteOf(choice, items.length)} width={width} />

@@ -4,7 +4,16 @@ import type { EmulatorState } from '../protocol/control.ts';
 import { countText, timesText } from '../protocol/count-text.ts';
 import { secondsText } from '../protocol/time-text.ts';
 import { timeText } from '../report/event-words.ts';
-import { type ChoiceItem, type DetailSubject, type Pressed, pressKey, scrollOf, tell } from './browser.ts';
+import {
+  type ChoiceItem,
+  type DetailSubject,
+  only,
+  type Pressed,
+  pressKey,
+  scrollOf,
+  tell,
+  within,
+} from './browser.ts';
 import { durationText } from './components/Head.tsx';
 import { levelText } from './components/LevelMeter.tsx';
 import type { Row } from './event-list.ts';
@@ -96,7 +105,7 @@ function pressInPanel(model: ServeModel, key: Key, { deviceLines }: Room): Serve
 
 function step<Item>(items: readonly Item[], marked: Item | undefined, by: number): Item | undefined {
   const at = marked === undefined ? -1 : items.indexOf(marked);
-  return items[Math.min(items.length - 1, Math.max(0, at + by))];
+  return items[within(at + by, items.length - 1)];
 }
 
 function open(model: ServeModel, subject: { stream: number } | { device: string }): ServeModel {
@@ -139,10 +148,6 @@ function faultItems({ state, start }: ServeModel): ChoiceItem[] {
 function choose(model: ServeModel, { value, clears }: ChoiceItem): Pressed<ServeModel> {
   if (clears !== undefined) return { model, actions: [{ type: 'clearFault', id: clears }] };
   return only({ ...model, overlay: { type: 'prompt', purpose: 'fault', text: value } });
-}
-
-function only(model: ServeModel): Pressed<ServeModel> {
-  return { model, actions: [] };
 }
 
 type StreamState = EmulatorState['streams'][number];

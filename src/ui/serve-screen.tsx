@@ -10,7 +10,7 @@ import { durationText, Head } from './components/Head.tsx';
 import { partOf } from './components/LevelMeter.tsx';
 import { Divider, shownNote } from './components/Rule.tsx';
 import { footBand } from './foot-band.tsx';
-import { halves, layoutServe, type Size } from './layout.ts';
+import { firstShown, halves, layoutServe, type Size } from './layout.ts';
 import { listBands } from './list-bands.tsx';
 import { readMeter, restingMeter } from './meter.ts';
 import {
@@ -181,7 +181,7 @@ function DevicesPanel({ model, width, lines }: { model: ServeModel; width: numbe
   const marked = markedDevice(model);
   const at = devices.findIndex(({ device }) => device === marked?.device);
   const isFocused = model.panel === 'devices';
-  const top = isFocused ? Math.max(0, Math.min(devices.length - lines, at - Math.floor(lines / 2))) : 0;
+  const top = isFocused ? firstShown(at, lines, devices.length) : 0;
   const shown = devices.slice(top, top + lines);
   return (
     <Box flexDirection="column" width={width}>
@@ -244,7 +244,7 @@ function StreamsPanel({ model, width, lines }: { model: ServeModel; width: numbe
   const streams = model.state?.streams ?? [];
   const marked = markedStream(model);
   const at = streams.findIndex(({ stream }) => stream === marked?.stream);
-  const top = Math.max(0, Math.min(streams.length - lines, at - Math.floor(lines / 2)));
+  const top = firstShown(at, lines, streams.length);
   const shown = streams.slice(top, top + lines);
   return (
     <Box flexDirection="column" width={width}>
