@@ -1,11 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { createEchoCanceller } from '../../src/audio/echo-canceller.ts';
 import { measureLevel } from '../../src/audio/level.ts';
 import { bytesForMs } from '../../src/protocol/audio-format.ts';
+import { fixturePcm } from '../helpers/fixtures.ts';
 import { framesOf, silence } from '../helpers/pcm.ts';
-
-const voice = (name: string) => readFileSync(new URL(`../../fixtures/${name}`, import.meta.url)).subarray(44);
 
 /** Every sample so much quieter, and later. */
 function echoOf(pcm: Buffer, gain: number, delayMs: number): Buffer {
@@ -23,7 +21,7 @@ function mix(a: Buffer, b: Buffer): Buffer {
   return mixed;
 }
 
-const ai = Buffer.concat(Array.from({ length: 6 }, () => voice('hello.wav')));
+const ai = Buffer.concat(Array.from({ length: 6 }, () => fixturePcm('hello.wav')));
 
 /** What is sent of a microphone that hears this. */
 async function cancel(played: Buffer, heard: Buffer): Promise<Buffer> {
@@ -47,7 +45,7 @@ test.each([80, 150, 350])('an echo %i ms later is removed', async (delayMs) => {
 });
 
 test('the voice of the user stays, also while the AI speaks', async () => {
-  const said = voice('question.wav');
+  const said = fixturePcm('question.wav');
   const at = bytesForMs(6_000);
   const user = Buffer.concat([silence(6_000), said, Buffer.alloc(ai.length - at - said.length)]);
   const clean = await cancel(ai, mix(echoOf(ai, 0.2, 150), user));
@@ -56,7 +54,7 @@ test('the voice of the user stays, also while the AI speaks', async () => {
 });
 
 test('without anything played the microphone passes', async () => {
-  const said = voice('question.wav');
+  const said = fixturePcm('question.wav');
   const clean = await cancel(silence(10_000), said.subarray(0, bytesForMs(3_000)));
   expect(
     Math.abs(measureLevel(clean).rmsDbfs - measureLevel(said.subarray(0, bytesForMs(3_000))).rmsDbfs),

@@ -1,11 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { measureLikeness } from '../../src/audio/likeness.ts';
 import { createResampler } from '../../src/audio/resample.ts';
+import { fixturePcm } from '../helpers/fixtures.ts';
 
-const fixture = (name: string) =>
-  readFileSync(new URL(`../../fixtures/${name}`, import.meta.url)).subarray(44);
-const speech = fixture('question.wav');
+const speech = fixturePcm('question.wav');
 
 function mapSamples(pcm: Buffer, map: (sample: number, at: number) => number): Buffer {
   const mapped = Buffer.alloc(pcm.length);
@@ -38,7 +36,7 @@ describe('the same speech is alike', () => {
     ['from a clock that is 0.5 % off', resample(speech, 16_000, 16_080)],
     [
       'amid other speech and silence',
-      Buffer.concat([fixture('hello.wav'), Buffer.alloc(32_000), speech, fixture('answer.wav')]),
+      Buffer.concat([fixturePcm('hello.wav'), Buffer.alloc(32_000), speech, fixturePcm('answer.wav')]),
     ],
   ])('%s', (_, heard) => {
     expect(measureLikeness(heard, speech)).toBeGreaterThan(0.8);
@@ -47,8 +45,8 @@ describe('the same speech is alike', () => {
 
 describe('something else is not', () => {
   test.each<[string, Buffer]>([
-    ['other speech', fixture('hello.wav')],
-    ['another voice', fixture('answer.wav')],
+    ['other speech', fixturePcm('hello.wav')],
+    ['another voice', fixturePcm('answer.wav')],
     ['half of it', speech.subarray(0, (speech.length / 4) * 2)],
     ['the same at 1.5 × the speed', resample(speech, 24_000, 16_000)],
     ['samples with swapped bytes', Buffer.from(speech).swap16()],

@@ -1,12 +1,11 @@
-import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { createEchoWatch } from '../../src/devices/echo-watch.ts';
 import { createNotices, type DeviceNotice } from '../../src/devices/notices.ts';
+import { fixturePcm } from '../helpers/fixtures.ts';
 import { framesOf, silence } from '../helpers/pcm.ts';
 
-const voice = (name: string) => readFileSync(new URL(`../../fixtures/${name}`, import.meta.url)).subarray(44);
-const hello = Buffer.concat(Array.from({ length: 4 }, () => voice('hello.wav')));
-const question = Buffer.concat(Array.from({ length: 8 }, () => voice('question.wav'))).subarray(
+const hello = Buffer.concat(Array.from({ length: 4 }, () => fixturePcm('hello.wav')));
+const question = Buffer.concat(Array.from({ length: 8 }, () => fixturePcm('question.wav'))).subarray(
   0,
   hello.length,
 );

@@ -62,16 +62,3 @@ function readAll(playable: Playable): Buffer {
   for (let frame = playable.read(640); frame !== undefined; frame = playable.read(640)) frames.push(frame);
   return Buffer.concat(frames);
 }
-
-/** A 300 Hz tone at −20 dBFS: speech, as far as a gate by level can tell. */
-export function speech(ms: number): Buffer {
-  const pcm = Buffer.alloc(ms * 32);
-  for (let i = 0; i < ms * 16; i += 1) {
-    pcm.writeInt16LE(Math.round(3_277 * Math.SQRT2 * Math.sin((2 * Math.PI * 300 * i) / 16_000)), i * 2);
-  }
-  return pcm;
-}
-
-export function silence(ms: number): Buffer {
-  return Buffer.alloc(ms * 32);
-}

@@ -8,15 +8,11 @@ import { createManualClock, type ManualClock } from './manual-clock.ts';
 import { createSaid, type Ended, type Program } from './said.ts';
 import { createShellHere } from './shell-here.ts';
 
+export { fixture, fixturePcm } from './fixtures.ts';
 export type { Ended } from './said.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 export const program = join(root, 'bin', 'voicectl.js');
-
-/** The path of a sound in fixtures/. */
-export const fixture = (name: string) => join(root, 'fixtures', name);
-/** The audio of a fixture with the plain 44-byte header. */
-export const fixturePcm = (name: string) => readFileSync(fixture(name)).subarray(44);
 
 export interface RunOptions {
   env?: Record<string, string>;

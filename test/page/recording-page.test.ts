@@ -11,8 +11,7 @@ import { wrongWith } from '../helpers/axe.ts';
 import { hasBrowser, until } from '../helpers/browser.ts';
 import { setUpTabs } from '../helpers/browser-tabs.ts';
 import { message, setUpBundles } from '../helpers/bundles.ts';
-import { silence, speech } from '../helpers/fake-voice.ts';
-import { framesOf } from '../helpers/pcm.ts';
+import { framesOf, silence, speech } from '../helpers/pcm.ts';
 
 const bundles = setUpBundles();
 

@@ -3,8 +3,7 @@ import { readPeaks } from '../../src/commands/inspect/run.ts';
 import type { BundleWriter } from '../../src/recording/bundle-writer.ts';
 import { readTimeline } from '../../src/recording/timeline.ts';
 import { setUpBundles } from '../helpers/bundles.ts';
-import { silence, speech } from '../helpers/fake-voice.ts';
-import { framesOf } from '../helpers/pcm.ts';
+import { framesOf, silence, speech } from '../helpers/pcm.ts';
 
 const bundles = setUpBundles();
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { echo } from '../../../src/emulator/replies/registry.ts';
-import { silence, speakWith, speech } from '../../helpers/fake-voice.ts';
+import { speakWith } from '../../helpers/fake-voice.ts';
+import { silence, speech } from '../../helpers/pcm.ts';
 
 test('echo sends every message back as it came, and says nothing of turns', () => {
   const { sent, log, hear } = speakWith(echo);

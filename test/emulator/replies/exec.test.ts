@@ -7,6 +7,7 @@ import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { createEmulator, type Emulator } from '../../../src/emulator/emulator.ts';
 import type { EmulatorEvent } from '../../../src/service/events.ts';
+import { fixturePcm } from '../../helpers/fixtures.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'voicectl-exec-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -53,7 +54,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-const pcm = readFileSync(new URL('../../../fixtures/barge-in.wav', import.meta.url)).subarray(44);
+const pcm = fixturePcm('barge-in.wav');
 
 test('a command hears the user and says what it writes, byte for byte', async () => {
   const { socket, heard } = await converseWith('cat');

@@ -1,15 +1,13 @@
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { createReplyMode } from '../../../src/emulator/replies/registry.ts';
-import { silence, speakWith, speech } from '../../helpers/fake-voice.ts';
-
-const fixture = (name: string) => fileURLToPath(new URL(`../../../fixtures/${name}`, import.meta.url));
+import { speakWith } from '../../helpers/fake-voice.ts';
+import { fixture, fixturePcm } from '../../helpers/fixtures.ts';
+import { silence, speech } from '../../helpers/pcm.ts';
 
 test('a file answers each turn with its audio, byte for byte where it has the format of the protocol', async () => {
   const { said, hear } = speakWith(await createReplyMode(`file:${fixture('answer.wav')}`));
   for (let turn = 0; turn < 2; turn += 1) hear(Buffer.concat([speech(500), silence(1_000)]));
-  const pcm = readFileSync(fixture('answer.wav')).subarray(44);
+  const pcm = fixturePcm('answer.wav');
   expect(said.map((audio) => audio.equals(pcm))).toEqual([true, true]);
 });
 

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { loadModule } from '../../../src/emulator/replies/module.ts';
-import { silence, speakWith, speech } from '../../helpers/fake-voice.ts';
+import { speakWith } from '../../helpers/fake-voice.ts';
+import { silence, speech } from '../../helpers/pcm.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'voicectl-module-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,13 +1,11 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { setUpEmulators } from '../../helpers/emulators.ts';
-import { silence, speech } from '../../helpers/fake-voice.ts';
+import { fixturePcm } from '../../helpers/fixtures.ts';
 import { createManualClock } from '../../helpers/manual-clock.ts';
+import { silence, speech } from '../../helpers/pcm.ts';
 
 const startEmulator = setUpEmulators();
-const fixture = (name: string) =>
-  readFileSync(new URL(`../../../fixtures/${name}`, import.meta.url)).subarray(44);
-const hello = fixture('hello.wav');
+const hello = fixturePcm('hello.wav');
 
 const statuses = (messages: Record<string, unknown>[]) =>
   messages.flatMap((message) => (message.type === 'status' ? [message.status] : []));
@@ -53,7 +51,7 @@ describe('parrot', () => {
     const { emulator, client, say } = await start();
     say(Buffer.concat([hello, silence(1_000)]));
     await client.until(() => client.audio.length > 0);
-    say(fixture('barge-in.wav'));
+    say(fixturePcm('barge-in.wav'));
     expect(await emulator.event('reply-ended')).toMatchObject({ bargeIn: true });
     await client.until(() => statuses(client.messages).length === 3);
     expect(statuses(client.messages)).toEqual(['listening', 'speaking', 'listening']);
@@ -92,7 +90,11 @@ describe('parrot', () => {
 
   test('gives each of many streams its own words', async () => {
     const emulator = await startEmulator({ reply: 'parrot' });
-    const texts = [fixture('hello.wav'), fixture('barge-in.wav'), fixture('hello.wav').subarray(0, 32_000)];
+    const texts = [
+      fixturePcm('hello.wav'),
+      fixturePcm('barge-in.wav'),
+      fixturePcm('hello.wav').subarray(0, 32_000),
+    ];
     const clients = await Promise.all(texts.map((_, i) => emulator.connect(`device-${i}`)));
     clients.forEach((client, i) => {
       client.socket.send(Buffer.concat([texts[i]!, silence(1_000)]));

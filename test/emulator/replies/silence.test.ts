@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { silence } from '../../../src/emulator/replies/registry.ts';
-import { silence as noSound, speakWith, speech } from '../../helpers/fake-voice.ts';
+import { speakWith } from '../../helpers/fake-voice.ts';
+import { silence as noSound, speech } from '../../helpers/pcm.ts';
 
 test('silence never says or sends anything', () => {
   const { sent, log, hear, clock } = speakWith(silence);

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { tone } from '../../../src/emulator/replies/tone.ts';
-import { silence, speakWith, speech } from '../../helpers/fake-voice.ts';
+import { speakWith } from '../../helpers/fake-voice.ts';
+import { silence, speech } from '../../helpers/pcm.ts';
 
 test('tone answers each turn with a second of 440 Hz at −12 dBFS', () => {
   const { said, hear } = speakWith(tone);

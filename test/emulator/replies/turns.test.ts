@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { takeTurns } from '../../../src/emulator/replies/turns.ts';
 import { playPcm } from '../../../src/service/streams/playable.ts';
-import { silence, speakWith, speech } from '../../helpers/fake-voice.ts';
+import { speakWith } from '../../helpers/fake-voice.ts';
+import { silence, speech } from '../../helpers/pcm.ts';
 
 const start = () => speakWith(takeTurns(playPcm));
 

@@ -5,7 +5,8 @@ import type { ScenarioInput } from '../../../src/emulator/scenario/scenario-sche
 import { createEmulatorEvents } from '../../../src/service/events.ts';
 import { createFaults } from '../../../src/service/faults/faults.ts';
 import { createRandom } from '../../../src/service/random.ts';
-import { silence, speakWith, speech } from '../../helpers/fake-voice.ts';
+import { speakWith } from '../../helpers/fake-voice.ts';
+import { silence, speech } from '../../helpers/pcm.ts';
 import { fixture, fixturePcm } from '../../helpers/voicectl.ts';
 
 async function play(input: ScenarioInput) {

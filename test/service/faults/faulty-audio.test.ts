@@ -4,8 +4,8 @@ import { createEmulatorEvents } from '../../../src/service/events.ts';
 import { createFaults } from '../../../src/service/faults/faults.ts';
 import { createFaultyAudio } from '../../../src/service/faults/faulty-audio.ts';
 import { createRandom } from '../../../src/service/random.ts';
-import { silence, speech } from '../../helpers/fake-voice.ts';
 import { createManualClock } from '../../helpers/manual-clock.ts';
+import { silence, speech } from '../../helpers/pcm.ts';
 
 /** Ten numbered 20 ms messages through the fault, with the time at which each left. */
 async function pass(...written: string[]) {
