@@ -1,5 +1,4 @@
-/** An AI that goes on for this long after an interruption does not yield, in milliseconds: no limit on a yield is longer. */
-export const neverYieldsMs = 2_000;
+import { neverYieldsMs } from './never-yields.ts';
 
 /**
  * Every limit on AI audio: of a whole session, or of the reply to one turn. A row is a flag (`--NAME`), a key of a

@@ -8,6 +8,8 @@ export interface Track {
   rest(t: number): number;
   /** Fills up with silence until there are so many bytes. Returns how many are missing. */
   fill(toBytes: number): number;
+  /** Takes back what lies beyond these bytes: nobody hears it. */
+  cut(toBytes: number): void;
   /** Bytes so far, silence included. */
   readonly endBytes: number;
 }
@@ -33,6 +35,9 @@ export function createTrack(slackMs: number): Track {
       endBytes += silenceBytes;
       isResting = true;
       return silenceBytes;
+    },
+    cut(toBytes) {
+      endBytes = Math.min(endBytes, toBytes);
     },
     fill(toBytes) {
       const silenceBytes = Math.max(0, toBytes - endBytes);

@@ -1,4 +1,4 @@
-import { neverYieldsMs } from '../../kernel/audio-limits.ts';
+import { neverYieldsMs } from '../../kernel/never-yields.ts';
 
 /**
  * Every constant by which two voices beside each other are judged. `--json` reports them beside the figures. Times are

@@ -1,5 +1,5 @@
 import { slackMs } from '../../audio/dialogue/listener.ts';
-import { createSpeechGate } from '../../audio/speech-gate.ts';
+import { createSpeechGate, turnHangOverMs } from '../../audio/speech-gate.ts';
 import { isGap } from '../../audio/turn-taking.ts';
 import { defaultWaitMs } from '../../kernel/audio-limits.ts';
 import { bytesForMs, bytesPerSample, msForBytes } from '../../protocol/audio-format.ts';
@@ -53,7 +53,11 @@ export function startHearing({ elapsedMs, observe }: Pick<PageHost, 'elapsedMs' 
     return {
       message(message) {
         const t = elapsedMs() - one.openedAt;
-        if (isInterruptionOfReply(message)) one.watch.interrupted(t);
+        if (isInterruptionOfReply(message)) {
+          one.watch.interrupted(t);
+          one.in.drop(t);
+          one.metMs = Math.max(one.metMs, one.out.speaksAt(t) ? t : one.metMs);
+        }
         if (!('data' in message)) return;
         if (message.from === 'device') {
           one.out.hear(t, message.data);
@@ -62,7 +66,7 @@ export function startHearing({ elapsedMs, observe }: Pick<PageHost, 'elapsedMs' 
           markGap(one, one.in.hear(t, message.data), message.data.length);
           one.watch.received(message.data, t);
         }
-        if (one.out.speaking && one.in.speaking) one.metMs = t;
+        if (one.out.speaksAt(t) && one.in.speaksAt(t)) one.metMs = t;
       },
       closed() {
         one.ended = true;
@@ -148,7 +152,7 @@ function turnsOf(
 function markGap(one: Heard, pause: ReturnType<VoiceTrace['hear']>, bytes: number): void {
   if (pause === undefined || bytes === 0) return;
   const silenceMs = pause.endMs - pause.startMs;
-  if (!isGap({ silenceMs }) || silenceMs >= longestGapMs || !one.in.speaking) return;
+  if (!isGap({ silenceMs }) || silenceMs >= longestGapMs || !one.in.speaksAt(pause.endMs)) return;
   one.gaps.push(pause);
   one.newGaps.push(pause);
 }
@@ -166,8 +170,10 @@ interface VoiceTrace {
   take(now: number, all?: boolean): HeardVoice | undefined;
   /** Speech that lasts has ended. */
   end(): void;
-  /** Whether it speaks, or has just paused. */
-  readonly speaking: boolean;
+  /** The listener drops what is not heard at `t`. */
+  drop(t: number): void;
+  /** Whether it is heard to speak at `t`, or has just paused. */
+  speaksAt(t: number): boolean;
 }
 
 type Speech = HeardVoice['speech'][number];
@@ -181,14 +187,17 @@ function createVoiceTrace(voice: Direction): VoiceTrace {
   let taken = 0;
   const speech: Speech[] = [];
   let firstNews = 0;
+  /** How much of what the gate was given was dropped. */
+  let goneMs = 0;
+  let droppedFrom = Number.POSITIVE_INFINITY;
 
   const note = (events: ReturnType<typeof gate.push>) => {
     for (const event of events) {
-      if (event.type === 'speech-start') speech.push({ startMs: event.atMs, endMs: null });
+      if (event.type === 'speech-start') speech.push({ startMs: event.atMs - goneMs, endMs: null });
       else {
         const at = speech.length - 1;
         const last = speech[at];
-        if (last !== undefined) speech[at] = { ...last, endMs: event.atMs };
+        if (last !== undefined) speech[at] = { ...last, endMs: event.atMs - goneMs };
         firstNews = Math.min(firstNews, Math.max(0, at));
       }
     }
@@ -245,17 +254,39 @@ function createVoiceTrace(voice: Direction): VoiceTrace {
       }
       const from = all ? 0 : taken;
       const news = all ? speech : speech.slice(firstNews);
-      if (from === count && news.length === 0) return undefined;
-      const told = { voice, from, peaks: Buffer.from(peaks.subarray(from, count)).toString('base64') };
+      const isDropped = droppedFrom < Number.POSITIVE_INFINITY && !all;
+      if (from === count && news.length === 0 && !isDropped) return undefined;
+      const told = {
+        ...{ voice, from, peaks: Buffer.from(peaks.subarray(from, count)).toString('base64') },
+        ...(isDropped ? { droppedFrom } : {}),
+      };
       if (!all) {
         taken = count;
+        droppedFrom = Number.POSITIVE_INFINITY;
         firstNews = speech.length;
       }
       return { ...told, speech: [...news] };
     },
     end: () => note(gate.end()),
-    get speaking() {
-      return gate.speaking;
+    drop(t) {
+      const to = bytesForMs(Math.ceil(t));
+      if (to >= track.endBytes) return;
+      note(gate.end());
+      track.cut(to);
+      goneMs += msForBytes(Math.max(0, gatedBytes - to));
+      gatedBytes = Math.min(gatedBytes, to);
+      while ((speech.at(-1)?.startMs ?? -1) >= t) speech.pop();
+      const last = speech.at(-1);
+      if (last !== undefined && (last.endMs ?? t) > t) speech[speech.length - 1] = { ...last, endMs: t };
+      firstNews = Math.min(firstNews, Math.max(0, speech.length - 1));
+      count = Math.min(count, Math.ceil(to / bucketBytes));
+      peaks.fill(0, count);
+      taken = Math.min(taken, count);
+      droppedFrom = Math.min(droppedFrom, count);
+    },
+    speaksAt(t) {
+      const last = speech.findLast(({ startMs }) => startMs <= t);
+      return last !== undefined && t <= (last.endMs ?? t) + turnHangOverMs;
     },
   };
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { loadPcm } from '../../../src/audio/wav/wav-source.ts';
+import type { HeardStream } from '../../../src/page/messages.ts';
 import { startHearing } from '../../../src/page/server/hearing.ts';
 import type { Mark } from '../../../src/page/view-data.ts';
 import type { Tap } from '../../../src/wire/tap.ts';
@@ -66,6 +67,50 @@ test('a short sound that stops the AI is marked as what may be a false stop: nob
       text: expect.stringContaining('false if it is no turn'),
     }),
   );
+});
+
+test('a yield is marked also where the reply came ahead of its time, and what was dropped is drawn no more', async () => {
+  let now = 0;
+  let tap: Tap = {};
+  const hearing = startHearing({
+    elapsedMs: () => now,
+    observe(listen) {
+      tap = listen(1, 0) ?? {};
+      return () => {};
+    },
+  });
+  const [mine, theirs] = [await fixture('barge-in'), await fixture('answer')];
+  const seen: HeardStream[] = [];
+  for (; now < 9_000; now += 20) {
+    const at = (now - 2_500) * 32;
+    const isSaid = at >= 0 && at < mine.length;
+    const data = isSaid ? mine.subarray(at, at + 640) : Buffer.alloc(640);
+    tap.message?.({ from: 'device', at: now, data } as never);
+    // All of it at once, and its end is silent.
+    if (now === 1_000) tap.message?.({ from: 'service', at: now, data: theirs } as never);
+    if (now === 1_020) tap.message?.({ from: 'service', at: now, data: Buffer.alloc(32_000) } as never);
+    if (now === 3_000) {
+      const text = '{"type":"status","status":"interrupted"}';
+      tap.message?.({ from: 'service', at: now, opcode: 'text', text, bytes: text.length } as never);
+    }
+    if (now % 100 === 0) seen.push(...hearing.take());
+  }
+  expect(seen.flatMap(({ turns }) => turns?.marks ?? [])).toContainEqual(
+    expect.objectContaining({
+      t: expect.closeTo(3_000, -1.5),
+      name: expect.stringMatching(/^yields \d+ ms$/),
+    }),
+  );
+  const dropped = seen.flatMap(({ voices }) => voices.flatMap(({ droppedFrom }) => droppedFrom ?? []));
+  expect(dropped).toEqual([150]);
+  const [whole] = hearing.take(true);
+  const spoken = whole?.voices.find(({ voice }) => voice === 'in');
+  expect(spoken?.speech.at(-1)?.endMs).toBe(3_000);
+  expect(
+    Buffer.from(spoken?.peaks ?? '', 'base64')
+      .subarray(151)
+      .every((peak) => peak === 0),
+  ).toBe(true);
 });
 
 test('where only one side speaks nothing is told of the two', async () => {
