@@ -18,7 +18,9 @@ const waiting = [
 
 describe('what the command is given', () => {
   test('addresses of an emulator that answers until it ends, a key that it accepts, and a device', async () => {
-    const { code, stdout, stderr } = await sandbox.run([
+    await sandbox.standIn();
+    const env = { PATH: `${sandbox.path('bin')}:${process.env.PATH}` };
+    const given = [
       'exec',
       '--accept-key',
       'key-one',
@@ -27,9 +29,11 @@ describe('what the command is given', () => {
       '--',
       'sh',
       '-c',
-      'env | grep ^VOICECTL_ | sort; voicectl token --decode',
-    ]);
+      '{ env | grep ^VOICECTL_ | sort; voicectl token --decode; } >given',
+    ];
+    const { code, stderr } = await sandbox.runHere(given, { env });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const stdout = sandbox.read('given');
     const port = /VOICECTL_BASE_URL=http:\/\/127\.0\.0\.1:(\d+)\n/.exec(stdout)?.[1];
     // The emulator is gone afterwards.
     await expect(fetch(`http://127.0.0.1:${port}`)).rejects.toThrow('fetch failed');
@@ -71,18 +75,19 @@ describe('what the command is given', () => {
   });
 
   test('flags after the command are its own also without --', async () => {
-    const { stdout, code } = await sandbox.run(['exec', 'echo', '--json', '--help']);
-    expect({ code, stdout }).toEqual({ code: 0, stdout: '--json --help\n' });
+    const script = sandbox.write('say', '#!/bin/sh\necho "$@" >said\n', 0o755);
+    const { code } = await sandbox.runHere(['exec', script, '--json', '--help']);
+    expect({ code, said: sandbox.read('said') }).toEqual({ code: 0, said: '--json --help\n' });
   });
 });
 
 describe('how it ends', () => {
   test.each([
-    ['7', 'exit 7', 7, 'run'],
-    ['what a shell says of a kill', 'kill -KILL $$', 137, 'runHere'],
-    ['what a shell says of a termination', 'kill -TERM $$', 143, 'runHere'],
-  ] as const)('with the command’s status: %s', async (_what, script, code, how) => {
-    expect(await sandbox[how](['exec', '--', 'sh', '-c', script])).toMatchObject({
+    ['7', 'exit 7', 7],
+    ['what a shell says of a kill', 'kill -KILL $$', 137],
+    ['what a shell says of a termination', 'kill -TERM $$', 143],
+  ])('with the command’s status: %s', async (_what, script, code) => {
+    expect(await sandbox.runHere(['exec', '--', 'sh', '-c', script])).toMatchObject({
       code,
       stdout: '',
       stderr: '',
@@ -153,8 +158,11 @@ describe('how it ends', () => {
 });
 
 test('with -v what the emulator does is told on standard error', async () => {
-  const { stdout, stderr } = await sandbox.run(['exec', '-v', '--', 'voicectl', 'token', '--device', 'd1']);
-  expect(stdout).toMatch(/^eyJ\S+\n$/);
+  await sandbox.standIn();
+  const env = { PATH: `${sandbox.path('bin')}:${process.env.PATH}` };
+  const command = ['sh', '-c', 'voicectl token --device d1 >token'];
+  const { stderr } = await sandbox.runHere(['exec', '-v', '--', ...command], { env });
+  expect(sandbox.read('token')).toMatch(/^eyJ\S+\n$/);
   expect(stderr).toContain('d1  token  issued');
 });
 

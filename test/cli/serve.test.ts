@@ -133,7 +133,7 @@ describe('what serve says when it starts', () => {
 
   test('with -q nothing; the ready file has the URLs, whole and as JSON', async () => {
     const ready = sandbox.path('ready.json');
-    const serve = sandbox.start(['serve', '--port', '0', '-q', '--ready-file', ready]);
+    const serve = await sandbox.startHere(['serve', '--port', '0', '-q', '--ready-file', ready]);
     // Whoever waits for the file sees it whole the first time that it is there.
     const seen = await sandbox.shell(`while ! [ -e ${ready} ]; do sleep 0.02; done; cat ${ready}`);
     const { baseUrl, wsUrl } = JSON.parse(seen.stdout) as { baseUrl: string; wsUrl: string };
@@ -304,20 +304,20 @@ describe('what serve does as it was told', () => {
 });
 
 describe('how serve ends', () => {
-  test.each(['SIGINT', 'SIGTERM'] as const)(
-    '%s: each stream is closed with 1001, and the exit code is 0',
-    async (name) => {
-      const serve = await sandbox.serve();
-      const streams = await Promise.all([connect(serve), connect(serve)]);
-      serve.signal(name);
-      expect((await Promise.all(streams.map(({ closed }) => closed))).map(({ code }) => code)).toEqual([
-        1001, 1001,
-      ]);
-      const { code, stderr, stdout } = await serve.ended;
-      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-      expect(only(jsonLines(stdout), 'stopping')).toBeDefined();
-    },
-  );
+  test.each([
+    ['SIGINT', 'serve'],
+    ['SIGTERM', 'serveHere'],
+  ] as const)('%s: each stream is closed with 1001, and the exit code is 0', async (name, how) => {
+    const serve = await sandbox[how]();
+    const streams = await Promise.all([connect(serve), connect(serve)]);
+    serve.signal(name);
+    expect((await Promise.all(streams.map(({ closed }) => closed))).map(({ code }) => code)).toEqual([
+      1001, 1001,
+    ]);
+    const { code, stderr, stdout } = await serve.ended;
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(only(jsonLines(stdout), 'stopping')).toBeDefined();
+  });
 
   test('a second signal ends it at once', async () => {
     const serve = await sandbox.serve();

@@ -4,8 +4,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startInProcess } from './in-process.ts';
 import { startRedis } from './redis.ts';
-import { type Addresses, program, type Running, watchProcess } from './voicectl.ts';
+import type { Program } from './said.ts';
+import type { Addresses } from './voicectl.ts';
 
 const example = join(import.meta.dirname, '..', '..', 'examples', 'cluster', 'haproxy.cfg');
 
@@ -18,18 +20,18 @@ export interface Cluster {
   /** Of the balancer. */
   readonly baseUrl: string;
   readonly wsUrl: string;
-  readonly emulators: readonly { running: Running; baseUrl: string }[];
+  readonly emulators: readonly { running: Program; baseUrl: string }[];
   close(): Promise<void>;
 }
 
-/** Starts three emulators of the real program over a Redis of their own, behind HAProxy with the settings of the example. */
+/** Starts three emulators of the built program in this process over a Redis of their own, behind HAProxy with the settings of the example. */
 export async function startCluster(
   flags: readonly string[],
   env: Record<string, string> = {},
 ): Promise<Cluster> {
   const folder = mkdtempSync(join(tmpdir(), 'voicectl-balancer-'));
   const redis = await startRedis();
-  const running: Running[] = [];
+  const running: Program[] = [];
   let balancer: ChildProcess | undefined;
   const close = async () => {
     balancer?.kill('SIGKILL');
@@ -40,13 +42,8 @@ export async function startCluster(
   };
   try {
     for (let started = 0; started < 3; started += 1) {
-      const all = [program, 'serve', '--port', '0', '--json', ...flags];
-      running.push(
-        watchProcess(process.execPath, all, {
-          cwd: folder,
-          env: { PATH: process.env.PATH, HOME: folder, VOICECTL_SHARED: redis.url, ...env },
-        }),
-      );
+      const all = ['serve', '--port', '0', '--json', ...flags];
+      running.push(startInProcess(all, { env: { HOME: folder, VOICECTL_SHARED: redis.url, ...env } }));
     }
     const listening = await Promise.all(running.map((one) => one.line(/"type":"listening"/)));
     const urls = listening.map((line) => (JSON.parse(line) as Addresses).baseUrl);

@@ -10,7 +10,7 @@ const changes =
   '# Changelog\n\n## 1.2.3 (2026-11-24)\n\n- One thing.\n- Another.\n\n## 1.2.2\n\nThe first.\n';
 
 /** A repository with one commit: what `npm run check` does there, and its changelog. */
-function repository({ check = 'node -e 0', changelog = changes } = {}) {
+function repository({ check = 'true', changelog = changes } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'voicectl-release-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const git = (...args: string[]) => {
@@ -74,7 +74,7 @@ describe('npm run release', () => {
   });
 
   test('refuses a red suite', () => {
-    const { git, release } = repository({ check: 'node -e process.exit(3)' });
+    const { git, release } = repository({ check: 'exit 3' });
     expect(release()).toMatchObject({ status: 1, stderr: expect.stringContaining('npm run check failed') });
     expect(git('tag')).toBe('');
   });

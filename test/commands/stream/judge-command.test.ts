@@ -74,7 +74,7 @@ describe('a command judges a reply', () => {
   });
 
   test('that reads nothing', async () => {
-    expect(await judge(node('process.stdin.destroy()'))).toEqual({ ok: true, says: 'it exited with 0' });
+    expect(await judge(['true'])).toEqual({ ok: true, says: 'it exited with 0' });
   });
 });
 
