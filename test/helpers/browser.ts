@@ -10,9 +10,29 @@ const executablePath = '/usr/bin/chromium';
 export const hasBrowser = existsSync(executablePath);
 if (!hasBrowser) console.warn('No /usr/bin/chromium: tests in a real browser are left out (chromium)');
 
+/**
+ * Of each list of this flag only the last counts: the first ones are of Playwright. The others would start a process for
+ * the address bar of each window, which nobody sees.
+ */
+const withoutFeatures = [
+  ...['AvoidUnnecessaryBeforeUnloadCheckSync', 'DestroyProfileOnBrowserClose', 'HttpsUpgrades'],
+  ...['HttpsFirstBalancedModeAutoEnable', 'LensOverlay', 'MediaRouter', 'OptimizationHints', 'PaintHolding'],
+  ...['NetworkTimeServiceQuerying', 'PreconnectToSearch', 'ThirdPartyStoragePartitioning'],
+  ...[
+    'WebUIOmniboxPopup',
+    'WebUIOmniboxAimPopup',
+    'WebUIReloadButton',
+    'InitialWebUI',
+    'PreloadTopChromeWebUI',
+  ],
+];
+
 const flags = [
   '--no-sandbox',
   '--disable-gpu',
+  '--disable-gpu-compositing',
+  '--use-gl=disabled',
+  `--disable-features=${withoutFeatures.join(',')}`,
   // No process for a tab that nobody has opened yet.
   '--renderer-process-limit=1',
   '--disable-quic',
