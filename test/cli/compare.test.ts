@@ -1,6 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { createTimes } from '../../src/runs/load/histogram.ts';
+import { createManualClock } from '../helpers/manual-clock.ts';
 import { setUpSandbox } from '../helpers/voicectl.ts';
 import { createDraws, loadResult } from '../runs/compare/simulated-runs.ts';
 
@@ -146,18 +147,11 @@ describe('--baseline', () => {
 
   test('of a check: a rule that is broken now exits with 1, and is not added', async () => {
     const check = async (...flags: string[]) => {
-      const { baseUrl } = await sandbox.serveHere(flags);
-      const args = [
-        'check',
-        '--base-url',
-        baseUrl,
-        '--api-key',
-        'a-key-of-tests',
-        '--rule',
-        'R35',
-        ...baseline,
-      ];
-      return sandbox.runHere([...args, '--junit', 'j.xml', '--html', 'page.html']);
+      // Both on one clock, which is moved.
+      const clock = createManualClock(Date.now());
+      const { baseUrl } = await sandbox.serveHere(flags, { clock });
+      const args = ['check', '--base-url', baseUrl, '--api-key', 'a-key-of-tests', '--rule', 'R35'];
+      return sandbox.runHere([...args, ...baseline, '--junit', 'j.xml', '--html', 'page.html'], { clock });
     };
     expect((await check()).code).toBe(0);
     expect(sandbox.read('page.html')).toContain('Compared with the baseline: b.json begins with this run.');
@@ -201,18 +195,13 @@ describe('--baseline', () => {
   });
 
   test('of a drill', async () => {
-    const drill = [
-      'drill',
-      '--situation',
-      'D1',
-      '--json',
-      ...baseline,
-      '--',
-      'voicectl',
-      'stream',
-      '--file',
-      'hello.wav',
-    ];
+    const asks = `fetch(process.env.VOICECTL_BASE_URL + '/api/websocket-voice/token', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ apiKey: process.env.VOICECTL_API_KEY, deviceId: 'd1' }),
+    })`;
+    const device = [process.execPath, '-e', asks];
+    const drill = ['drill', '--situation', 'D1', '--json', ...baseline, '--', ...device];
     expect((await sandbox.run(drill)).code).toBe(0);
     const { code, stdout } = await sandbox.run(drill);
     expect(code).toBe(0);

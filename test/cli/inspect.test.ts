@@ -1,5 +1,7 @@
 import {
+  cpSync,
   existsSync,
+  mkdtempSync,
   readFileSync,
   rmSync,
   statSync,
@@ -7,22 +9,29 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Dialogue } from '../../src/audio/dialogue/dialogue.ts';
 import { wireFormat } from '../../src/audio/source-format.ts';
 import { makeWavHeader } from '../../src/audio/wav/wav-header.ts';
+import { createManualClock } from '../helpers/manual-clock.ts';
 import { fixture, jsonLines, only, setUpSandbox } from '../helpers/voicectl.ts';
 
 const sandbox = setUpSandbox();
 
-beforeEach(async () => {
+/** A recording that is made once; each test has a copy. */
+let recorded: string;
+beforeAll(async () => {
+  recorded = mkdtempSync(join(tmpdir(), 'voicectl-inspect-'));
   const { code } = await sandbox.runHere([
     ...['stream', '--file', fixture('barge-in.wav'), '--local', '--reply', 'echo', '--pace', 'max'],
-    ...['--tail', '0', '--settle', '200ms', '--record', 'r', '--device', 'd1'],
+    ...['--tail', '0', '--settle', '200ms', '--record', join(recorded, 'r'), '--device', 'd1'],
   ]);
   expect(code).toBe(0);
 });
+beforeEach(() => cpSync(join(recorded, 'r'), sandbox.path('r'), { recursive: true }));
+afterAll(() => rmSync(recorded, { recursive: true, force: true }));
 
 const unicode = { env: { LANG: 'en_US.UTF-8' } };
 
@@ -188,7 +197,9 @@ export function createReply(voice) {
       `turns: [{ say: ${wav('hello')} }, { say: ${wav('barge-in')}, when: { after: 1300ms } }]\n`,
     );
     const flags = ['--reply', `module:${reply}`, '--expect-file', talk, '--record', 'a', '--json'];
-    const { code, stdout } = await sandbox.runHere(['stream', '--local', ...flags]);
+    // It has no time of its own: it counts what it hears.
+    const clock = createManualClock(Date.now());
+    const { code, stdout } = await sandbox.runHere(['stream', '--local', ...flags], { clock });
     expect(code).toBe(0);
     const { figures } = (only(jsonLines(stdout), 'summary') as unknown as { dialogue: Dialogue }).dialogue;
     expect(figures).toMatchObject({ responseMs: { count: 2 }, yieldMs: { count: 1 } });
@@ -212,19 +223,32 @@ export function createReply(voice) {
 });
 
 test('a recording becomes a scenario that serve plays, with its words and replies, and that can be edited', async () => {
-  const stream = ['stream', '--file', fixture('hello.wav'), '--device', 'd2', '--wait', '5s'];
-  const first = await sandbox.run([...stream, '--local', '--record', 's', '--json']);
+  const stream = [
+    'stream',
+    '--file',
+    fixture('hello.wav'),
+    '--device',
+    'd2',
+    '--wait',
+    '5s',
+    '--settle',
+    '3s',
+  ];
+  const first = await sandbox.runHere([...stream, '--local', '--record', 's', '--json']);
   expect(first.code).toBe(0);
-  const made = await sandbox.run(['inspect', 's', '--scenario-out', 'made/again.yaml']);
+  const made = await sandbox.runHere(['inspect', 's', '--scenario-out', 'made/again.yaml']);
   expect(made).toMatchObject({ code: 8, stderr: expect.stringContaining('made') });
-  const written = await sandbox.run(['inspect', 's', '--scenario-out', 'again.yaml']);
+  const written = await sandbox.runHere(['inspect', 's', '--scenario-out', 'again.yaml']);
   expect(written).toMatchObject({ code: 0, stdout: '' });
   const text = sandbox.read('again.yaml');
   expect(text).toMatch(/when: speech-end\n {4}do:/);
   expect(text).toContain('say: again-1.wav');
   expect(statSync(sandbox.path('again-1.wav')).size).toBeGreaterThan(16_000);
-  const { baseUrl } = await sandbox.serve(['--scenario', 'again.yaml']);
-  const second = await sandbox.run([...stream, '--base-url', baseUrl, '--expect-audio', '--json']);
+  // Both on one clock, which is moved.
+  const clock = createManualClock(Date.now());
+  const { baseUrl } = await sandbox.serveHere(['--scenario', sandbox.path('again.yaml')], { clock });
+  const again = [...stream, '--base-url', baseUrl, '--expect-audio', '--json'];
+  const second = await sandbox.runHere(again, { clock });
   const statuses = (stdout: string) =>
     jsonLines(stdout)
       .filter(({ type, category }) => type === 'message' && category === 'status')

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, type TestContext } from 'vitest';
+import { hasten } from './hasten.ts';
 import { type InProcessOptions, runInProcess, startInProcess } from './in-process.ts';
 import { createManualClock, type ManualClock } from './manual-clock.ts';
 import { createSaid, type Ended, type Program } from './said.ts';
@@ -20,7 +21,7 @@ export interface RunOptions {
   input?: string | Buffer | 'open';
 }
 
-export type HereOptions = Omit<InProcessOptions, 'clock'>;
+export type HereOptions = InProcessOptions;
 
 export interface Running extends Program {
   readonly child: ChildProcess;
@@ -39,7 +40,8 @@ export interface Sandbox {
   /**
    * Runs the built program to its end in this process, in the same folder and home: much faster than `run`. Not for
    * signals, terminals, pipes and what else is of a process, nor for a program that starts others. With `--local`, time
-   * is moved, unless a part of it all has a time of its own: a device, or a reply by somebody else's code.
+   * is moved, unless a part of it all has a time of its own: a device, or a reply by somebody else's code. It is moved too
+   * where a clock is given, which may also be that of a service.
    */
   runHere(args: readonly string[], options?: HereOptions): Promise<Ended>;
   /** Runs `sh -c` in the same surroundings, where `voicectl` is the program. */
@@ -53,8 +55,8 @@ export interface Sandbox {
   /** Starts `voicectl serve --json` with these flags on a free port. */
   serve(args?: readonly string[], options?: RunOptions): Promise<Running & Addresses>;
   /**
-   * Starts the built program in this process, as `runHere` does, with the time of the machine; it is ended after the
-   * test. Files are named by their whole paths: it may open them when this process is in its own folder again.
+   * Starts the built program in this process, as `runHere` does, with the time of the machine or on the given clock; it is
+   * ended after the test. Files are named by their whole paths: it may open them when this process is in its own folder again.
    */
   startHere(args: readonly string[], options?: HereOptions): Promise<Program>;
   /** `serve` in this process: for tests of what talks to it. */
@@ -160,7 +162,7 @@ function createSandbox(): Sandbox & { close(): Promise<void> } {
       const running = startInProcess(args, { ...options, env: { ...surroundings(), ...env } });
       deferred.push(async () => {
         running.signal('SIGTERM');
-        await running.ended;
+        await (options.clock === undefined ? running.ended : hasten(options.clock, running.ended));
       });
       return running;
     });
@@ -186,9 +188,9 @@ function createSandbox(): Sandbox & { close(): Promise<void> } {
     runHere: (args, { env = {}, ...options } = {}) =>
       inFolder(() =>
         runInProcess(args, {
+          ...(hasOneClock(args) && { clock: createManualClock(Date.now()) }),
           ...options,
           env: { ...surroundings(), ...env },
-          ...(hasOneClock(args) && { clock: createManualClock(Date.now()) }),
         }),
       ),
     startShell,

@@ -5,7 +5,6 @@ import { wrongWith } from '../helpers/axe.ts';
 import { hasBrowser } from '../helpers/browser.ts';
 import { setUpTabs } from '../helpers/browser-tabs.ts';
 import { hastyClock } from '../helpers/hasten.ts';
-import { runInProcess } from '../helpers/in-process.ts';
 import { startMiniService } from '../helpers/mini-service.ts';
 import { fixture, setUpSandbox } from '../helpers/voicectl.ts';
 
@@ -72,7 +71,7 @@ const asksWrongly = `fetch(process.env.VOICECTL_BASE_URL + '/api/websocket-voice
 type Run = (args: readonly string[]) => Promise<unknown>;
 const env = { VOICECTL_API_KEY: 'check-key' };
 /** In this process, on the clock of the service. */
-const hastened: Run = (args) => runInProcess(args, { env, clock: hastyClock });
+const hastened: Run = (args) => sandbox.runHere(args, { env, clock: hastyClock });
 const here: Run = (args) => sandbox.runHere(args, { env });
 /** It starts a device. */
 const asProcess: Run = (args) => sandbox.run(args, { env });
@@ -114,7 +113,7 @@ describe.skipIf(!hasBrowser)('the report in HTML', () => {
     async (_name, run, argsOf, word) => {
       await using service = await startMiniService({ limit: 100, statedLimit: 100 });
       const [command = '', ...args] = argsOf(service.baseUrl);
-      await run([command, '--html', sandbox.path('page.html'), ...args]);
+      await run([command, '--html', 'page.html', ...args]);
       const page = await open('page.html');
       await page.setViewportSize({ width: 400, height: 900 });
       const { top, open: shown, folded, ...seen } = await read(page);
