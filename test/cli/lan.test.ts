@@ -70,7 +70,7 @@ describe.skipIf(!hasNetworks)('from another machine of the network', () => {
   });
 
   test('one on 0.0.0.0 says the URLs to type, and they work', async () => {
-    const serve = sandbox.start(['serve', '--port', '0', '--host', '0.0.0.0', ...keys]);
+    const serve = await sandbox.startHere(['serve', '--port', '0', '--host', '0.0.0.0', ...keys]);
     const line = await serve.line(
       new RegExp(` http://${literal(address.v4)}:\\d+/api/websocket-voice/token$`),
     );
@@ -85,7 +85,7 @@ describe.skipIf(!hasNetworks)('from another machine of the network', () => {
     ['as it is written', address.v6],
     ['in full', `2001:0DB8:${id.toString(16).toUpperCase()}:0000:0000:0000:0000:0001`],
   ])('one on :: is found at the IPv6 address %s, and at the IPv4 address', async (_name, written) => {
-    const serve = sandbox.start(['serve', '--port', '0', '--host', '::', ...keys]);
+    const serve = await sandbox.startHere(['serve', '--port', '0', '--host', '::', ...keys]);
     const line = await serve.line(new RegExp(`ws://${literal(`[${address.v6}]`)}:`));
     const port = /:(\d+)\/voice-stream$/.exec(line)?.[1];
     await serve.line(new RegExp(literal(address.v4)));
