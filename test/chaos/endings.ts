@@ -46,13 +46,13 @@ export interface Ending {
   found?: (ended: { stdout: string; junit: string; html: string }, says: string, scene: Scene) => void;
   /**
    * What ends it in the suite: a sample, picked so that each command which runs for a while, each moment and each request is
-   * there; of what starts commands one is asked, and one is killed. `npm run endings` ends each row by everything.
+   * there; of what starts commands some are asked, and some are killed. `npm run endings` ends each row by everything.
    */
   by: readonly Request[];
   /** Whether it has no limit of time. */
   isUnlimited?: true;
-  /** Whether its commands must be gone even if SIGKILL ends it. */
-  isKilled?: true;
+  /** Its commands must be gone even if SIGKILL ends it: in the suite, or only where the table is whole. */
+  killed?: 'sample' | 'whole';
   code?: (usual: number) => number;
 }
 
@@ -285,7 +285,7 @@ export const endings: readonly Ending[] = [
     moment: 'before',
     isUnlimited: true,
     by: [],
-    isKilled: true,
+    killed: 'whole',
     async start({ sandbox, env, expect }) {
       const args = ['drill', '--drill', 'D1', '--drill', 'D5', ...junit, '--', 'sh', '-c', deaf];
       const running = sandbox.start(args, { env });
@@ -333,7 +333,7 @@ export const endings: readonly Ending[] = [
     moment: 'during',
     isUnlimited: true,
     by: [],
-    isKilled: true,
+    killed: 'sample',
     async start({ sandbox, env }) {
       const script = `setsid sleep 100 & echo runs; exec sleep 100`;
       const running = sandbox.start(['exec', '--', 'sh', '-c', script], { env });
@@ -346,7 +346,7 @@ export const endings: readonly Ending[] = [
     of: 'stream',
     moment: 'during',
     by: ['SIGQUIT'],
-    isKilled: true,
+    killed: 'whole',
     async start({ sandbox, env, limit, there }) {
       const run = ['sh', '-c', `touch judging; ${deaf}`];
       const turn = { say: 'hello.wav', judge: { run, within: '100s' } };
@@ -365,7 +365,7 @@ export const endings: readonly Ending[] = [
     moment: 'during',
     isUnlimited: true,
     by: ['SIGTERM'],
-    isKilled: true,
+    killed: 'sample',
     async start({ sandbox, env, there, onTestFinished }) {
       const reply = `exec:touch replying; ${deaf}`;
       const serve = await sandbox.serve(['--reply', reply], { env });
@@ -398,7 +398,8 @@ export const endings: readonly Ending[] = [
     name: 'load with open streams',
     of: 'load',
     moment: 'during',
-    by: ['SIGINT'],
+    // test/cli/load.test.ts interrupts one.
+    by: [],
     async start(scene) {
       const { baseUrl, waitFor } = await startEmulatorFor(scene, {});
       const args = [
