@@ -1,5 +1,5 @@
 /** What each session of a load run does, by the name of the task. */
-export const loadTasks = {
+const loadTasks = {
   talk: 'speaks the file, hears the reply, and repeats this during --hold',
   listen: 'sends silence and listens during --hold',
   'barge-in': 'talks, and interrupts the first reply to each turn by speaking again',

@@ -2,7 +2,7 @@ import { lacksUnit, readDuration } from '../protocol/read-duration.ts';
 import type { Parse } from './parse.ts';
 
 /** The times that a load run measures, and when the clock of each starts and stops. */
-export const loadMetrics = {
+const loadMetrics = {
   token: 'from the planned arrival of the session to the token',
   connect: 'from the moment when the connection was due to the open WebSocket',
   confirmed: 'from the moment when the token was due on the stream to the confirmation',

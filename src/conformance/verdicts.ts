@@ -2,7 +2,7 @@ import { exitCodes, type VoicectlError } from '../kernel/errors.ts';
 import type { Finding, Verdict } from '../rules/rule.ts';
 
 /** The verdicts, in the order in which they are counted. */
-export const verdictNames: readonly Verdict[] = ['pass', 'fail', 'warn', 'observed', 'unknown', 'skipped'];
+const verdictNames: readonly Verdict[] = ['pass', 'fail', 'warn', 'observed', 'unknown', 'skipped'];
 
 export function countVerdicts(judged: readonly { finding: Finding }[]): Record<Verdict, number> {
   const count = (name: Verdict) => judged.filter(({ finding }) => finding.verdict === name).length;

@@ -59,7 +59,7 @@ function isInstalled(library: string, hostFile: string): boolean {
 }
 
 /** The path of a program, searched for as a shell does. */
-export async function findProgram(name: string, env: DeviceSearch['env']): Promise<string | undefined> {
+async function findProgram(name: string, env: DeviceSearch['env']): Promise<string | undefined> {
   const endings = env.PATHEXT === undefined ? [''] : env.PATHEXT.split(';');
   for (const folder of (env.PATH ?? env.Path ?? '').split(delimiter)) {
     if (folder === '') continue;

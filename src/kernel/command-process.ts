@@ -37,7 +37,7 @@ export interface CommandProcess {
 }
 
 /** From the first signal to SIGKILL: a command that is told to end has this long. */
-export const commandGraceMs = 1_000;
+const commandGraceMs = 1_000;
 /** The system needs a moment for processes that were killed. */
 const goneMs = 500;
 const lookEveryMs = 20;
@@ -46,7 +46,7 @@ const lookEveryMs = 20;
  * In the environment of everything that a command starts, with a value for each command: it is found there even if it has
  * left the process group. Not one of our settings, so that commands that must not see these may have it.
  */
-export const commandMark = 'RUN_BY_VOICECTL';
+const commandMark = 'RUN_BY_VOICECTL';
 const ownMark = randomUUID();
 let commands = 0;
 

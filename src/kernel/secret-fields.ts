@@ -20,7 +20,7 @@ const longestName = 64;
 const shortestBareSecret = 16;
 
 /** Whether a parameter or header of this name grants access. */
-export function isSecretName(name: string): boolean {
+function isSecretName(name: string): boolean {
   const plain = name
     .slice(-longestName)
     .toLowerCase()

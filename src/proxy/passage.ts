@@ -100,9 +100,9 @@ export class Passage {
 }
 
 /** Bytes that may wait for a slow reader before its source is paused. */
-export const pauseOverBytes = 64 * 1024;
+const pauseOverBytes = 64 * 1024;
 /** Bytes that may wait before a further message; beyond it both sides are closed. */
-export const giveUpOverBytes = 1024 * 1024;
+const giveUpOverBytes = 1024 * 1024;
 /** Bytes that may wait for all slow readers together: one message may be large. Beyond it the newest one is cut off. */
 const waitingInAllBytes = 32 * 1024 * 1024;
 

@@ -69,7 +69,7 @@ interface Problem extends Pick<DialogueMark, 'name' | 'text'> {
 }
 
 /** What went wrong between the two, or is worth a look, in order. */
-export function dialogueProblems({
+function dialogueProblems({
   turns,
   noises,
   remarks,

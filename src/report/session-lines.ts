@@ -150,6 +150,6 @@ function requestsLeftText(rate: (SessionEvent & { type: 'token' })['rateLimit'])
 }
 
 /** How loud the loudest sample is. */
-export function peakText(peakDbfs: number): string {
+function peakText(peakDbfs: number): string {
   return peakDbfs <= silentDbfs ? 'silence' : `peak ${dbfsText(peakDbfs)}`;
 }

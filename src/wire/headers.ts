@@ -6,7 +6,7 @@ export function headerPairs(flat: readonly string[]): Header[] {
 }
 
 /** The values of a header, in their order. */
-export function headerValues(headers: readonly Header[], name: string): string[] {
+function headerValues(headers: readonly Header[], name: string): string[] {
   return headers.filter(([other]) => other.toLowerCase() === name.toLowerCase()).map(([, value]) => value);
 }
 

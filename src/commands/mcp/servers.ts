@@ -13,7 +13,7 @@ export interface RunningServer {
 }
 
 /** A client can hardly use more, and each is a process. */
-export const maxServers = 8;
+const maxServers = 8;
 
 /** The emulators and proxies that a client has started, by their ids. */
 export interface Servers {

@@ -210,7 +210,7 @@ export const messageRemarks: readonly Remark[] = [
 ];
 
 /** The field by which the service names the kind of a message. */
-export function kindFieldOf(view: LearnView): string | undefined {
+function kindFieldOf(view: LearnView): string | undefined {
   for (const stream of confirmed(view)) {
     const body = textsOf(stream).find(isConnected)?.body;
     const field = isRecord(body)

@@ -30,7 +30,7 @@ export function growsApart(times: readonly number[]): boolean | undefined {
   return late >= restfulMs || late >= leastGrowth * early;
 }
 
-export function waitsBetween(times: readonly number[]): number[] {
+function waitsBetween(times: readonly number[]): number[] {
   return times.slice(1).map((at, index) => at - (times[index] ?? at));
 }
 

@@ -5,7 +5,7 @@ import { textUpTo, verdictSchema } from './lines-run.ts';
 import type { RunSet } from './run-set.ts';
 
 /** The most runs that a baseline keeps: the newest. */
-export const mostRuns = 20;
+const mostRuns = 20;
 
 const planSchema = z.array(z.tuple([textUpTo(100), z.union([z.number(), textUpTo(1_000)])])).max(20);
 const figureSchema = z

@@ -2,7 +2,7 @@ import { dialogueRules } from '../../audio/dialogue/rules.ts';
 import { rankOf } from '../load/histogram.ts';
 
 /** The percentiles of each time that are compared. */
-export const comparedPercents = [50, 95, 99] as const;
+const comparedPercents = [50, 95, 99] as const;
 
 /** A measured value of one run. */
 export interface Figure {

@@ -1,7 +1,7 @@
 import type { Figure } from './figure.ts';
 
 /** What can be compared: the results of these commands, and dialects. */
-export const runKinds = ['load', 'stream', 'check', 'drill', 'dialect'] as const;
+const runKinds = ['load', 'stream', 'check', 'drill', 'dialect'] as const;
 export type RunKind = (typeof runKinds)[number];
 
 /** A baseline with fewer runs does not show how much runs differ by themselves. */

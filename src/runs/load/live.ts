@@ -5,7 +5,7 @@ import type { LoadProgress } from './run-load.ts';
 import { type SecondSummary, summariseSecond } from './summary.ts';
 import { type JudgedThreshold, judgeThreshold } from './thresholds.ts';
 
-export const liveStatistics = ['p50', 'p95', 'p99', 'max'] as const;
+const liveStatistics = ['p50', 'p95', 'p99', 'max'] as const;
 export type LiveStatistic = (typeof liveStatistics)[number];
 
 /** The times of a metric over the whole run so far. */

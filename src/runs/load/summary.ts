@@ -13,14 +13,7 @@ import { percentileOf, type SeriesSecond, type SparseTimes } from './series.ts';
 import { type JudgedThreshold, judgeThreshold } from './thresholds.ts';
 import { whyIncomplete, whyInvalid } from './validity.ts';
 
-export const shownStatistics = [
-  'p50',
-  'p90',
-  'p95',
-  'p99',
-  'p99.9',
-  'max',
-] as const satisfies TimeStatistic[];
+const shownStatistics = ['p50', 'p90', 'p95', 'p99', 'p99.9', 'max'] as const satisfies TimeStatistic[];
 export type ShownStatistic = (typeof shownStatistics)[number];
 
 /** Values in one class of a distribution. */
@@ -97,7 +90,7 @@ export function judgeResult(
   return { result, summary };
 }
 
-export function summariseMetrics(metrics: ReadonlyMap<LoadMetric, MetricTimes>): MetricSummary[] {
+function summariseMetrics(metrics: ReadonlyMap<LoadMetric, MetricTimes>): MetricSummary[] {
   return loadMetricNames.flatMap((metric) => {
     const times = metrics.get(metric);
     const [min, mean] = [times && estimate(times, 'min'), times && estimate(times, 'mean')];

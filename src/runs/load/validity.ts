@@ -7,7 +7,7 @@ export const mostLateMs = 20;
 /** Share of a core beyond which a generator is the limit. */
 export const mostCore = 0.92;
 /** A generator that stands still for as long measures itself. */
-export const shortestStandstillMs = 300;
+const shortestStandstillMs = 300;
 /** Share of the times of a metric, and of the frames, that may have been changed by this machine. */
 const mostTouched = 0.01;
 

@@ -48,9 +48,7 @@ export function gauge(name: string, help: string, value: number): MetricFamily {
 }
 
 /** The upper ends of the classes of a time, in seconds: what matters is whether an answer seems immediate. */
-export const timeClasses = [
-  0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1, 1.5, 2, 3, 5, 10,
-];
+const timeClasses = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1, 1.5, 2, 3, 5, 10];
 
 /** Times in classes. */
 export interface TimeClasses {

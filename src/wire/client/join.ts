@@ -13,7 +13,7 @@ export interface ServiceClient {
 }
 
 /** The calls over the network. */
-export const networkClient: ServiceClient = { requestToken, openVoiceStream };
+const networkClient: ServiceClient = { requestToken, openVoiceStream };
 
 /** How to get a token: request it with a key, or use the given one. */
 export type ServiceAuth = Pick<TokenOptions, 'apiKey' | 'apiVersion' | 'retries'> | { token: string };

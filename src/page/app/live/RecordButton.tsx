@@ -13,7 +13,7 @@ async function post(path: string, body: unknown): Promise<RecordingState> {
   return state;
 }
 
-export function startRecording(stream: number): Promise<void> {
+function startRecording(stream: number): Promise<void> {
   return reportOutcome(post('start', { stream }).then(() => `Recording stream ${stream}`));
 }
 
