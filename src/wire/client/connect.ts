@@ -23,9 +23,6 @@ export interface ConnectOptions {
   timeoutMs?: number | undefined;
   /** Additional headers of the upgrade. */
   headers?: Record<string, string>;
-  /** What the handshake offers. Default: neither sub-protocols nor compression. */
-  protocols?: readonly string[];
-  compression?: boolean;
   /** Takes each text message, without secrets. */
   onText: (text: string) => void;
   /** Takes each binary message, unchanged. */
@@ -54,9 +51,10 @@ export interface Connection {
   readonly failure: VoicectlError | undefined;
 }
 
-/** No redirect is followed. */
+/** No redirect is followed, and the handshake offers neither sub-protocols nor compression. */
 const socketOptions = {
   followRedirects: false,
+  perMessageDeflate: false,
   maxPayload: 16 * 1024 * 1024,
   // Counts from the first close frame of either side. Not in the types of ws.
   closeTimeout: streamCloseMs,
@@ -69,9 +67,8 @@ const socketOptions = {
 export async function connect(options: ConnectOptions): Promise<Connection> {
   const { url, ca, clock, signal, redactor, tap, timeoutMs, onText, onBinary } = options;
   signal.throwIfAborted();
-  const socket = new WebSocket(url, [...(options.protocols ?? [])], {
+  const socket = new WebSocket(url, [], {
     ...socketOptions,
-    perMessageDeflate: options.compression ?? false,
     headers: options.headers ?? {},
     ...trusting(ca),
   });
