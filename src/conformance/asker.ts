@@ -36,8 +36,6 @@ export interface Conduct {
   speech: Buffer;
   /** How long to watch a connection that does not answer, milliseconds. */
   waitMs: number;
-  /** Called when an exchange has ended. */
-  onSeen: (seen: Seen) => void;
 }
 
 export interface Provoked {
@@ -113,7 +111,6 @@ export function createAsker(conduct: Conduct, devices: Devices, suffix = ''): As
   };
   const keep = (seen: Seen) => {
     entries.push({ id: seen.id, look: () => seen });
-    conduct.onSeen(seen);
     return seen;
   };
   const serviceAt = (wallAt: number) => (clockwork.isMoved ? { serviceAt: wallAt } : {});
@@ -171,7 +168,6 @@ export function createAsker(conduct: Conduct, devices: Devices, suffix = ''): As
       };
       entries.push({ id: id + suffix, look });
       lines.set(id, line);
-      conduct.onSeen(look());
       stop.look(look());
       return line;
     },

@@ -49,7 +49,6 @@ export interface HoldOptions {
   onHeld?: ((step: Step, seen: () => readonly Seen[]) => void) | undefined;
   /** Called when another request or connection was begun. */
   onSpent?: ((spent: Cost) => void) | undefined;
-  onSeen?: (seen: Seen) => void;
 }
 
 /** The result of the exchanges of one try. */
@@ -88,7 +87,7 @@ export function createHolding(options: HoldOptions): Holding {
   const early: Seen[] = [];
   const conductWith = (chosen: Clockwork): Conduct => ({
     ...options,
-    ...{ stop, budget, pace, clockwork: chosen, onSeen: options.onSeen ?? (() => {}) },
+    ...{ stop, budget, pace, clockwork: chosen },
   });
 
   return {
