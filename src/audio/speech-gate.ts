@@ -17,18 +17,7 @@ export type GateEvent =
 
 export interface SpeechGateOptions {
   /** The pause that ends a turn. Default 700 ms. */
-  hangOverMs?: number | undefined;
-  /** The longest turn. Default 30 s. */
-  maxTurnMs?: number | undefined;
-  /** How far above the noise floor a voiced frame is. Default 10 dB. */
-  aboveNoiseDb?: number | undefined;
-  /** Lowest level of a voiced frame. Default −45 dBFS. */
-  minimumDbfs?: number | undefined;
-  /**
-   * A sound that does not dip by `aboveNoiseDb` for this long is background, not speech. Default 4 s:
-   * a new noise above −38 dBFS counts as one turn of about this length, then as background.
-   */
-  noiseWindowMs?: number | undefined;
+  hangOverMs?: number;
 }
 
 /** Finds turns of speech in one stream of audio. State: about a kilobyte. */
@@ -45,6 +34,16 @@ export interface SpeechGate {
 }
 
 const frameMs = 20;
+const longestTurnMs = 30_000;
+/** How far above the noise floor a voiced frame is. */
+const aboveNoiseDb = 10;
+/** Lowest level of a voiced frame. */
+const minimumDbfs = -45;
+/**
+ * A sound that does not dip by `aboveNoiseDb` for this long is background, not speech: a new noise above −38 dBFS counts
+ * as one turn of about this length, then as background.
+ */
+const noiseWindowMs = 4_000;
 /** The pause that ends a turn, unless the options say otherwise: the emulator and its faults keep to it. */
 export const turnHangOverMs = 700;
 /** Longest delay, in audio time, of an event from a gate with the default pause. */
@@ -59,14 +58,8 @@ const onsetVoiced = 4;
  */
 const initialNoiseDbfs = -38;
 
-interface Limits {
-  readonly hangOverMs: number;
-  readonly maxTurnMs: number;
-  readonly aboveNoiseDb: number;
-  readonly minimumDbfs: number;
-}
-
 interface GateState {
+  readonly hangOverMs: number;
   readonly noise: NoiseFloor;
   bytesPushed: number;
   // Of the current frame.
@@ -82,15 +75,10 @@ interface GateState {
 }
 
 /** A gate by level. It adapts to noise, and decides every 20 ms. */
-export function createSpeechGate(options: SpeechGateOptions = {}): SpeechGate {
-  const limits: Limits = {
-    hangOverMs: options.hangOverMs ?? turnHangOverMs,
-    maxTurnMs: options.maxTurnMs ?? 30_000,
-    aboveNoiseDb: options.aboveNoiseDb ?? 10,
-    minimumDbfs: options.minimumDbfs ?? -45,
-  };
+export function createSpeechGate({ hangOverMs = turnHangOverMs }: SpeechGateOptions = {}): SpeechGate {
   const state: GateState = {
-    noise: createNoiseFloor((options.noiseWindowMs ?? 4_000) / frameMs, initialNoiseDbfs),
+    hangOverMs,
+    noise: createNoiseFloor(),
     bytesPushed: 0,
     samples: 0,
     sum: 0,
@@ -105,7 +93,7 @@ export function createSpeechGate(options: SpeechGateOptions = {}): SpeechGate {
   return {
     push(pcm) {
       state.bytesPushed += pcm.length;
-      return gateSamples(state, limits, samples.push(pcm));
+      return gateSamples(state, samples.push(pcm));
     },
     end: () => (state.speaking ? [closeTurn(state, 'ended')] : []),
     get speaking() {
@@ -120,7 +108,7 @@ export function createSpeechGate(options: SpeechGateOptions = {}): SpeechGate {
   };
 }
 
-function gateSamples(state: GateState, limits: Limits, bytes: Buffer): GateEvent[] {
+function gateSamples(state: GateState, bytes: Buffer): GateEvent[] {
   const events: GateEvent[] = [];
   const count = bytes.length / bytesPerSample;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
@@ -137,7 +125,7 @@ function gateSamples(state: GateState, limits: Limits, bytes: Buffer): GateEvent
     state.sum = sum;
     state.squares = squares;
     if (state.samples < frameSamples) break;
-    const event = gateFrame(state, limits, closeFrame(state));
+    const event = gateFrame(state, closeFrame(state));
     if (event) events.push(event);
   }
   return events;
@@ -153,15 +141,15 @@ function closeFrame(state: GateState): number {
   return toDbfs(Math.sqrt(Math.max(0, power)));
 }
 
-function gateFrame(state: GateState, limits: Limits, dbfs: number): GateEvent | undefined {
+function gateFrame(state: GateState, dbfs: number): GateEvent | undefined {
   const noiseDbfs = updateNoiseFloor(state.noise, dbfs);
-  const voiced = dbfs >= Math.max(limits.minimumDbfs, noiseDbfs + limits.aboveNoiseDb);
+  const voiced = dbfs >= Math.max(minimumDbfs, noiseDbfs + aboveNoiseDb);
   state.frames += 1;
   const endMs = state.frames * frameMs;
   if (voiced) state.lastVoicedMs = endMs;
   if (state.speaking) {
-    if (endMs - state.startMs >= limits.maxTurnMs) return closeTurn(state, 'max-turn');
-    return endMs - state.lastVoicedMs >= limits.hangOverMs ? closeTurn(state, 'silence') : undefined;
+    if (endMs - state.startMs >= longestTurnMs) return closeTurn(state, 'max-turn');
+    return endMs - state.lastVoicedMs >= state.hangOverMs ? closeTurn(state, 'silence') : undefined;
   }
   state.recent = ((state.recent << 1) | (voiced ? 1 : 0)) & ((1 << onsetFrames) - 1);
   if (countOnes(state.recent) < onsetVoiced) return undefined;
@@ -188,7 +176,6 @@ function countOnes(bits: number): number {
  * Plain data: there is one for each of a thousand sessions.
  */
 interface NoiseFloor {
-  readonly framesPerStretch: number;
   /** dBFS. */
   readonly minima: number[];
   stretch: number;
@@ -196,15 +183,12 @@ interface NoiseFloor {
 }
 
 const stretches = 8;
+const framesPerStretch = noiseWindowMs / frameMs / stretches;
 
-/**
- * A noise floor over `frames` frames. Before that many frames it is at most `initialDbfs`, so that speech at the
- * very start does not count as noise.
- */
-function createNoiseFloor(frames: number, initialDbfs: number): NoiseFloor {
+/** Before it has heard a whole window it is at most `initialNoiseDbfs`, so that speech at the very start does not count as noise. */
+function createNoiseFloor(): NoiseFloor {
   return {
-    framesPerStretch: Math.max(1, Math.ceil(frames / stretches)),
-    minima: new Array<number>(stretches).fill(initialDbfs),
+    minima: new Array<number>(stretches).fill(initialNoiseDbfs),
     stretch: 0,
     framesInStretch: 0,
   };
@@ -216,7 +200,7 @@ function updateNoiseFloor(floor: NoiseFloor, dbfs: number): number {
   // The first frame of a stretch replaces the oldest one, so that no stretch is empty.
   minima[stretch] = floor.framesInStretch === 0 ? dbfs : Math.min(minima[stretch] ?? dbfs, dbfs);
   floor.framesInStretch += 1;
-  if (floor.framesInStretch === floor.framesPerStretch) {
+  if (floor.framesInStretch === framesPerStretch) {
     floor.framesInStretch = 0;
     floor.stretch = (stretch + 1) % stretches;
   }

@@ -123,9 +123,6 @@ test('speech without end is cut into turns of the longest length', () => {
     'ended',
   ]);
   expect(events[1]?.atMs).toBeLessThanOrEqual(30_000);
-  expect(
-    run(speech(5_000), { maxTurnMs: 2_000 }).filter((event) => event.type === 'speech-start'),
-  ).toHaveLength(3);
 });
 
 test('the end of the audio closes an open turn, and only that', () => {
@@ -163,13 +160,6 @@ describe('a frame is voiced', () => {
     [-30.1, 0],
   ])('from 10 dB above the noise on, which is at −40 dBFS: at %d dBFS there are %d events', (dbfs, count) => {
     expect(run(join(level(5_000, -40), level(500, dbfs), level(900, -40)))).toHaveLength(count);
-  });
-
-  test('from other levels on where they are asked for', () => {
-    const soft = join(silence(5_000), level(500, -50), silence(900));
-    expect(run(soft, { minimumDbfs: -51 })).toHaveLength(2);
-    const near = join(level(5_000, -40), level(500, -35), level(900, -40));
-    expect(run(near, { aboveNoiseDb: 4 })).toHaveLength(2);
   });
 });
 
