@@ -3,10 +3,11 @@ import { serviceRules } from '../rules/catalogue.ts';
 import type { Finding, Rule, Seen, Verdict } from '../rules/rule.ts';
 import { grants } from '../rules/token-seen.ts';
 import type { Cost } from './cost.ts';
-import { createEarlyVerdicts, type EarlyVerdictOptions } from './early-verdicts.ts';
 import { createHolding, type Holding, type HoldOptions, type Try } from './hold.ts';
 import { type Judged, judgeFirst, judgeTwice } from './judge.ts';
+import { stepsFor } from './needed.ts';
 import { allSteps, type Plan, type PlanOptions, planControls, planRun, planSecondTry } from './plan.ts';
+import type { Step } from './steps/step.ts';
 import { countVerdicts, exitCodeOf } from './verdicts.ts';
 
 export interface CheckOptions extends Omit<HoldOptions, 'plan' | 'isAlone' | 'waitMs' | 'onHeld'> {
@@ -42,8 +43,9 @@ export async function checkService(options: CheckOptions): Promise<CheckResult> 
     const evidence = seen.filter(({ id }) => finding.evidence.includes(id));
     return { rule, finding, evidence, expected: expected.get(rule.id) };
   };
-  const tell: EarlyVerdictOptions['tell'] = (...found) => onJudged?.(judge(...found), false);
-  const onHeld = onJudged && createEarlyVerdicts({ rules, plan, tell });
+  const onHeld =
+    onJudged &&
+    judgeEarly(rules, plan, (...found: Parameters<typeof judge>) => onJudged(judge(...found), false));
   const { isAlone, waitMs } = scope;
   const holding = createHolding({ ...options, plan, isAlone, waitMs, onHeld });
   const { first, found } = await tryFirst(holding, rules, plan, scope);
@@ -105,6 +107,31 @@ async function tryFirst(
   if (holding.stopped !== undefined) return { first, found };
   const whole = { seen, leftOut: first.leftOut };
   return { first: whole, found: judgeAll(whole) };
+}
+
+/**
+ * Judges each rule as soon as all its planned steps have been held, for those who watch a run. Such a verdict may
+ * still change: a fail is confirmed later. Takes a step that is over, and a look at the exchanges so far.
+ */
+function judgeEarly(
+  rules: readonly Rule[],
+  plan: Plan,
+  tell: (rule: Rule, finding: Finding, seen: readonly Seen[]) => void,
+) {
+  const planned = new Set(plan.steps.map(({ id }) => id));
+  const waiting = new Map(
+    rules.map((rule) => [rule, new Set(stepsFor(rule.id).filter((id) => planned.has(id)))]),
+  );
+  return ({ id }: Step, look: () => readonly Seen[]): void => {
+    const ready = [...waiting].filter(([, steps]) => steps.delete(id) && steps.size === 0);
+    if (ready.length === 0) return;
+    const seen = look();
+    for (const [rule] of ready) {
+      waiting.delete(rule);
+      const finding = rule.judge(seen);
+      if (finding !== undefined) tell(rule, finding, seen);
+    }
+  };
 }
 
 /** The rules that are judged, in their order. */

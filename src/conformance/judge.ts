@@ -2,7 +2,7 @@ import { type Finding, type Rule, type Seen, skipped, unknown } from '../rules/r
 import type { Try } from './hold.ts';
 import { stepsFor } from './needed.ts';
 import type { Plan } from './plan.ts';
-import { type CheckLevel, isOfStep, type Step } from './steps/step.ts';
+import { type CheckLevel, isOfStep, levelFlags, type Step } from './steps/step.ts';
 import { plainPortStep } from './steps/transport-steps.ts';
 
 /** A rule and its verdict, with the exchanges that show it. */
@@ -45,15 +45,10 @@ export function judgeFirst(rule: Rule, first: Try, { plan, all, levels, isStoppe
   return isCutShort ? skipped('not asked: the run was stopped', []) : unknown('no answer shows this', []);
 }
 
-const flags: Record<Exclude<CheckLevel, 'base'>, string> = {
-  standard: 'not asked at this level: --level standard',
-  exhaust: 'not asked at this level: --exhaust',
-  thorough: 'not asked at this level: --thorough',
-};
-
 function levelText(step: Step | undefined, levels: ReadonlySet<CheckLevel>): string {
-  const isTooDeep = step !== undefined && step.level !== 'base' && !levels.has(step.level);
-  return isTooDeep ? flags[step.level as keyof typeof flags] : 'not possible with these options';
+  if (step === undefined || step.level === 'base' || levels.has(step.level))
+    return 'not possible with these options';
+  return `not asked at this level: ${levelFlags[step.level]}`;
 }
 
 /** What was seen at first, and once more. */

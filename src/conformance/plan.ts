@@ -3,7 +3,7 @@ import { addCosts, type Cost, totalOf } from './cost.ts';
 import { controlsOf, rulesOf, stepsFor, stepsToConfirm } from './needed.ts';
 import { connectionSteps } from './steps/connection-steps.ts';
 import { expiryShowSteps, expiryTokenSteps } from './steps/expiry-steps.ts';
-import type { CheckLevel, Step } from './steps/step.ts';
+import { type CheckLevel, levelFlags, type Step } from './steps/step.ts';
 import { conversationStep, reuseSteps, silentSteps, streamSteps } from './steps/stream-steps.ts';
 import { thoroughSteps } from './steps/thorough-steps.ts';
 import { grantedSteps, lastGrantedSteps, plainSteps, refusedSteps } from './steps/token-steps.ts';
@@ -79,18 +79,18 @@ export function planRun(options: PlanOptions): Plan {
   };
 }
 
-/** Levels that are asked beyond this machine only with their own flag. */
-const flagged: Partial<Record<CheckLevel, { flag: string; does: string }>> = {
-  exhaust: { flag: '--exhaust', does: 'reaches the rate limit' },
-  thorough: { flag: '--thorough', does: 'sends what a firewall may treat as an attack' },
-};
+/** What the levels do that are asked beyond this machine only with their own flag. */
+const flagged = {
+  exhaust: 'reaches the rate limit',
+  thorough: 'sends what a firewall may treat as an attack',
+} as const;
 
 /** Throws `usage` if what is selected by name, such as `--rule R30`, is asked only with a flag that was not given. */
 export function requireFlags(selected: string, { steps }: Plan, { levels, isLoopback }: PlanOptions): void {
-  const deep = steps.find(({ level }) => flagged[level] !== undefined && !levels.has(level));
-  const needed = deep && flagged[deep.level];
-  if (needed === undefined || isLoopback) return;
-  throw new VoicectlError('usage', `${selected} ${needed.does}: add ${needed.flag}`);
+  if (isLoopback) return;
+  for (const { level } of steps)
+    if ((level === 'exhaust' || level === 'thorough') && !levels.has(level))
+      throw new VoicectlError('usage', `${selected} ${flagged[level]}: add ${levelFlags[level]}`);
 }
 
 /** The steps that confirm the fails of these rules, of those that this run may ask. */

@@ -4,7 +4,7 @@ import type { Seen } from '../../rules/rule.ts';
 import { headerValue } from '../../wire/headers.ts';
 import { addCosts, type Cost } from '../cost.ts';
 import { allSteps } from '../plan.ts';
-import { type CheckLevel, isOfStep, type Step } from '../steps/step.ts';
+import { isOfStep, levelFlags, type Step } from '../steps/step.ts';
 import { closeSettings } from './close-settings.ts';
 import { messageRemarks, messageSettings } from './message-settings.ts';
 import { rateLimitSettings } from './rate-limit-settings.ts';
@@ -60,7 +60,9 @@ function learn(setting: Setting, view: LearnView, seen: readonly Seen[], steps: 
   const [first] = missing;
   if (first === undefined) return { unknown: `not determined: ${setting.how}` };
   const cost = addCosts(missing.map((step) => step.cost));
-  return { unknown: `not probed: costs ${costText(cost)}${flags[first.level]}` };
+  return {
+    unknown: `not probed: costs ${costText(cost)}${first.level === 'base' ? '' : ` (${levelFlags[first.level]})`}`,
+  };
 }
 
 function costText({ tokens, plain, connections }: Cost): string {
@@ -72,13 +74,6 @@ function costText({ tokens, plain, connections }: Cost): string {
   const texts = parts.flatMap(([count, what]) => (count === 0 ? [] : [countText(count, what)]));
   return texts.join(', ') || 'time';
 }
-
-const flags: Record<CheckLevel, string> = {
-  base: '',
-  standard: ' (--level standard)',
-  exhaust: ' (--exhaust)',
-  thorough: ' (--thorough)',
-};
 
 function allowanceOf({ grants: [first] }: LearnView): number | undefined {
   const text = first && headerValue(first.exchange.answer.headers, rateLimitHeaderNames.limit);

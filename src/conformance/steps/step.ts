@@ -5,6 +5,13 @@ import type { DeviceRole } from '../devices.ts';
 /** How far a run goes. Each level holds those before it. */
 export type CheckLevel = 'base' | 'standard' | 'exhaust' | 'thorough';
 
+/** What a user adds to the command for a level. */
+export const levelFlags: Readonly<Record<Exclude<CheckLevel, 'base'>, string>> = {
+  standard: '--level standard',
+  exhaust: '--exhaust',
+  thorough: '--thorough',
+};
+
 /** One exchange, or a few that belong together: what is asked, what it costs, and when. */
 export interface Step {
   id: string;
