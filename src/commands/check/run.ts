@@ -56,16 +56,10 @@ export async function run(context: CheckContext): Promise<number> {
         const { checkReport } = await import('../../report/verdict-report.ts');
         return checkReport({ subject, startedAt, result, strict });
       },
-      html:
-        settings.html === undefined
-          ? undefined
-          : {
-              path: settings.html,
-              async make(result, startedAt, baseline) {
-                const { checkPage } = await import('../../report/check-page.ts');
-                return checkPage({ subject, startedAt, result, baseline });
-              },
-            },
+      async page(result, startedAt, baseline) {
+        const { checkPage } = await import('../../report/check-page.ts');
+        return checkPage({ subject, startedAt, result, baseline });
+      },
     };
   });
 }

@@ -11,7 +11,9 @@ import { openBaseline } from '../compare/baseline.ts';
 import { reportRun, writeRunFile } from '../run-reporter.ts';
 import { createProgress } from './progress.ts';
 
-export type VerdictContext = CommandContext<'junit' | 'open' | 'ascii' | 'baseline' | 'updateBaseline'>;
+export type VerdictContext = CommandContext<
+  'junit' | 'html' | 'open' | 'ascii' | 'baseline' | 'updateBaseline'
+>;
 
 /** What every run of verdicts results in. */
 interface VerdictResult {
@@ -50,13 +52,8 @@ export interface VerdictRun<Judged, Result extends VerdictResult> {
   summaryLines(result: Result): readonly string[];
   summaryObject(result: Result): object;
   report(result: Result, startedAt: number): Promise<RunReport>;
-  /** A page to write. */
-  html?:
-    | {
-        path: string;
-        make(result: Result, startedAt: number, baseline: BaselineResult | undefined): Promise<string>;
-      }
-    | undefined;
+  /** What `--html` writes. */
+  page(result: Result, startedAt: number, baseline: BaselineResult | undefined): Promise<string>;
 }
 
 export interface VerdictCommand {
@@ -90,12 +87,13 @@ export function runVerdicts<Judged, Result extends VerdictResult>(
           return compared?.reported(found) ?? found;
         });
         const hasFailed = isBad || compared?.error !== undefined;
-        const { html } = run;
+        const { html: path } = settings;
         const unwritten =
-          html &&
-          (await writeRunFile(context, { path: html.path, hasFailed }, () =>
-            html.make(result, startedAt, compared?.page),
-          ));
+          path === undefined
+            ? undefined
+            : await writeRunFile(context, { path, hasFailed }, () =>
+                run.page(result, startedAt, compared?.page),
+              );
         // What the run itself comes to is graver than what was made of it.
         const after = isBad ? undefined : (compared?.error ?? unwritten);
         await view.finish({ ...result, exitCode: after?.exitCode ?? result.exitCode }, compared?.text ?? '');

@@ -58,16 +58,10 @@ export async function run(context: DrillContext): Promise<number> {
         const { drillReport } = await import('../../report/verdict-report.ts');
         return drillReport({ subject, device: args, startedAt, result });
       },
-      html:
-        settings.html === undefined
-          ? undefined
-          : {
-              path: settings.html,
-              async make(result, startedAt, baseline) {
-                const { drillPage } = await import('../../report/drill-page.ts');
-                return drillPage({ subject, device: args, startedAt, result, baseline });
-              },
-            },
+      async page(result, startedAt, baseline) {
+        const { drillPage } = await import('../../report/drill-page.ts');
+        return drillPage({ subject, device: args, startedAt, result, baseline });
+      },
     };
   });
 }
