@@ -313,6 +313,12 @@ describe('reports', () => {
   });
 });
 
+test('says the shipped sound, whatever has its name in the folder', async () => {
+  sandbox.write('hello.wav', 'mine');
+  const { code, stdout } = await sandbox.run(['check', '--local', '--rule', 'R37']);
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/^R37 +pass /)]);
+});
+
 test('a time limit names the exchange that it waited for', async () => {
   const { code, stderr } = await sandbox.runHere(['check', '--local', '--timeout', '2s', '-q']);
   expect(code).toBe(7);

@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { loadPcm } from '../../audio/wav/wav-source.ts';
 import type { OptionName, OptionOf } from '../../config/options.ts';
 import { isLoopback } from '../../config/target.ts';
 import type { Subject } from '../../conformance/asker.ts';
@@ -6,7 +7,7 @@ import { addCosts, type Cost, noCost } from '../../conformance/cost.ts';
 import type { HoldOptions } from '../../conformance/hold.ts';
 import { type Plan, type PlanOptions, planRun, requireFlags } from '../../conformance/plan.ts';
 import type { CheckLevel } from '../../conformance/steps/step.ts';
-import { findShippedSound } from '../../files/shipped-file.ts';
+import { shippedFolder } from '../../files/shipped-file.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { jsonLine } from '../../kernel/escape.ts';
 import { createRedactor } from '../../kernel/redact.ts';
@@ -76,8 +77,8 @@ export async function openExchanges(
   context: ConformanceContext,
   scope: PlanOptions,
 ): Promise<{ options: SharedOptions; close(): Promise<void> }> {
-  const { settings, io } = context;
-  const speech = await readSpeech();
+  const { settings, io, signal } = context;
+  const speech = await loadPcm(join(shippedFolder('fixtures'), 'hello.wav'), { signal });
   const [firstDevice, ...otherDevices] = settings.devices;
   const target = await openTarget({
     ...context,
@@ -97,14 +98,6 @@ export async function openExchanges(
     },
     close: target.close,
   };
-}
-
-/** A plain 44-byte header stands before the samples of the shipped sounds. */
-const wavHeaderBytes = 44;
-
-/** What is said to a service: PCM. */
-async function readSpeech(): Promise<Buffer> {
-  return (await readFile(await findShippedSound('hello.wav'))).subarray(wavHeaderBytes);
 }
 
 /** Shows the steps of a plan, and how much of it is used up. `awaits`: says it for `--timeout`. */
