@@ -1,7 +1,7 @@
 import { signal, useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { pageData } from '../../../protocol/control-paths.ts';
-import { counterTexts } from '../../../report/serve-counters.ts';
+import { countersShown } from '../../../report/serve-counters.ts';
 import type { RecordingState } from '../../messages.ts';
 import type { RecordingView as Data, PackedVoices } from '../../view-data.ts';
 import { placeTimeText } from '../picture/places.ts';
@@ -180,8 +180,10 @@ function Head() {
         </span>
       )}
       <ul class="counts" aria-label="Since the page was opened">
-        {counterTexts(counters.value).map((one) => (
-          <li key={one.replace(/(?<!\d)\d+ /, '')}>{one}</li>
+        {countersShown(counters.value).map(({ name, count }) => (
+          <li key={name}>
+            {count} {name}
+          </li>
         ))}
       </ul>
       <button type="button" class="quiet" aria-keyshortcuts="?" onClick={() => (help.value = true)}>
