@@ -62,7 +62,7 @@ export interface HeardVoice {
   /** One byte for each peak, as base64. */
   peaks: string;
   /** From this peak on everything that was told before was dropped: nobody heard it. */
-  droppedFrom?: number;
+  cut?: number;
   /** Speech that began or ended; `endMs` is null while it lasts. */
   speech: { startMs: number; endMs: number | null }[];
 }

@@ -189,7 +189,7 @@ function createVoiceTrace(voice: Direction): VoiceTrace {
   let firstNews = 0;
   /** How much of what the gate was given was dropped. */
   let goneMs = 0;
-  let droppedFrom = Number.POSITIVE_INFINITY;
+  let cut = Number.POSITIVE_INFINITY;
 
   const note = (events: ReturnType<typeof gate.push>) => {
     for (const event of events) {
@@ -254,15 +254,15 @@ function createVoiceTrace(voice: Direction): VoiceTrace {
       }
       const from = all ? 0 : taken;
       const news = all ? speech : speech.slice(firstNews);
-      const isDropped = droppedFrom < Number.POSITIVE_INFINITY && !all;
+      const isDropped = cut < Number.POSITIVE_INFINITY && !all;
       if (from === count && news.length === 0 && !isDropped) return undefined;
       const told = {
         ...{ voice, from, peaks: Buffer.from(peaks.subarray(from, count)).toString('base64') },
-        ...(isDropped ? { droppedFrom } : {}),
+        ...(isDropped ? { cut } : {}),
       };
       if (!all) {
         taken = count;
-        droppedFrom = Number.POSITIVE_INFINITY;
+        cut = Number.POSITIVE_INFINITY;
         firstNews = speech.length;
       }
       return { ...told, speech: [...news] };
@@ -282,7 +282,7 @@ function createVoiceTrace(voice: Direction): VoiceTrace {
       count = Math.min(count, Math.ceil(to / bucketBytes));
       peaks.fill(0, count);
       taken = Math.min(taken, count);
-      droppedFrom = Math.min(droppedFrom, count);
+      cut = Math.min(cut, count);
     },
     speaksAt(t) {
       const last = speech.findLast(({ startMs }) => startMs <= t);

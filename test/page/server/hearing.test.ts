@@ -101,7 +101,7 @@ test('a yield is marked also where the reply came ahead of its time, and what wa
       name: expect.stringMatching(/^yields \d+ ms$/),
     }),
   );
-  const dropped = seen.flatMap(({ voices }) => voices.flatMap(({ droppedFrom }) => droppedFrom ?? []));
+  const dropped = seen.flatMap(({ voices }) => voices.flatMap(({ cut }) => cut ?? []));
   expect(dropped).toEqual([150]);
   const [whole] = hearing.take(true);
   const spoken = whole?.voices.find(({ voice }) => voice === 'in');

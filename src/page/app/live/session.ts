@@ -183,11 +183,10 @@ function createLiveVoice(): LiveVoice {
   const speech: HeardVoice['speech'] = [];
   return {
     add(told, heardFrom) {
-      const { droppedFrom } = told;
-      if (droppedFrom !== undefined) {
-        bytes.fill(0, droppedFrom);
-        count = Math.min(count, droppedFrom);
-        while ((speech.at(-1)?.startMs ?? -1) >= droppedFrom * peakMs) speech.pop();
+      const { cut } = told;
+      if (cut !== undefined) {
+        count = Math.min(count, cut);
+        while ((speech.at(-1)?.startMs ?? -1) >= cut * peakMs) speech.pop();
       }
       const all = Uint8Array.from(atob(told.peaks), (character) => character.charCodeAt(0));
       const unheard = Math.min(all.length, Math.max(0, heardFrom - told.from));

@@ -212,13 +212,16 @@ function drawEventLines({ pen, colors, marks, x }: Drawing): void {
 function drawEvents({ pen, colors, marks, x }: Drawing): void {
   const y = rows.events.top + 10;
   const byGravity = marks.toSorted((a, b) => gravity.indexOf(a.tone) - gravity.indexOf(b.tone));
-  const taken: { from: number; to: number }[] = [];
+  const taken: { from: number; to: number; line: number }[] = [];
   for (const { t, tone, name } of byGravity) {
     const from = Math.max(gutter, x(t) - 5);
     const to = from + pen.widthOf(name) + 10;
-    if (taken.some((other) => from < other.to && to > other.from)) continue;
-    taken.push({ from, to });
-    pen.label(name, from, y + 18, colors[tone]);
+    const line = [18, 32].find((own) =>
+      taken.every((other) => own !== other.line || from >= other.to || to <= other.from),
+    );
+    if (line === undefined) continue;
+    taken.push({ from, to, line });
+    pen.label(name, from, y + line, colors[tone]);
   }
   for (const { t, tone } of byGravity.toReversed()) pen.diamond(x(t), y, 6, colors[tone]);
 }

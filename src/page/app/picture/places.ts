@@ -7,9 +7,9 @@ export const rows = {
   in: { top: 190, height: 104 },
   inTurns: { top: 298, height: 20 },
   arrivals: { top: 324, height: 14 },
-  events: { top: 344, height: 40 },
+  events: { top: 344, height: 54 },
 };
-export const pictureHeight = 388;
+export const pictureHeight = 402;
 /** Room for the names of the rows. */
 export const gutter = 64;
 
