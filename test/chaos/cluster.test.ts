@@ -3,7 +3,7 @@ import { hasRedis } from '../helpers/redis.ts';
 import { runClusterChaos } from './cluster.ts';
 
 /** `npm run chaos:cluster` runs it for five minutes. */
-const durationMs = Number(process.env.CLUSTER_CHAOS_SECONDS ?? 6) * 1_000;
+const durationMs = Number(process.env.CLUSTER_CHAOS_SECONDS ?? 4) * 1_000;
 
 test.skipIf(!hasRedis)(
   'three emulators grant nothing twice, while they and Redis are stopped, killed and started',

@@ -167,11 +167,13 @@ describe.skipIf(!hasSound).concurrent('live audio that comes and goes', { timeou
     return setUp(context, starting);
   };
   // PortAudio needs a third of a second of the processor to open, and has 3 s for it: it goes ahead of the other tests.
-  /** The flags for an emulator in this process that echoes: one inside of each program takes longer to load. */
-  const echo = async (context: TestContext) => {
-    const { baseUrl } = await startEmulatorFor(context, { reply: 'echo' });
+  /** The flags for an emulator in this process: one inside of each program takes longer to load. */
+  const reach = async (context: TestContext, reply: string) => {
+    const { baseUrl } = await startEmulatorFor(context, { reply });
     return ['--base-url', baseUrl];
   };
+  const echo = (context: TestContext) => reach(context, 'echo');
+  const silent = (context: TestContext) => reach(context, 'silence');
 
   test('doctor says by which way sound is reached, and why the others would not be', async (context) => {
     const { startAhead } = await setUpAwake(context);
@@ -270,7 +272,9 @@ describe.skipIf(!hasSound).concurrent('live audio that comes and goes', { timeou
 
   test('a microphone of digital silence, and the danger of feedback, are told of with what to do', async (context) => {
     const { start } = await setUpAwake(context);
-    const { code, stdout } = await start(['stream', '--mic', '--local', '--duration', '5s', '--json']).ended;
+    const { code, stdout } = await start([
+      ...['stream', '--mic', ...(await silent(context)), '--duration', '5s', '--json'],
+    ]).ended;
     expect(code).toBe(0);
     const warnings = jsonLines(stdout).filter(({ type }) => type === 'warning');
     expect(warnings).toEqual([
@@ -300,11 +304,13 @@ describe.skipIf(!hasSound).concurrent('live audio that comes and goes', { timeou
   test('a device is chosen by its number or by a part of its name', async (context) => {
     const { start } = await setUpAwake(context);
     const { stdout } = await start([
-      ...['stream', '--mic', '--no-play', '--input-device', 'micsrc.mon', '--local', '--reply', 'silence'],
+      ...['stream', '--mic', '--no-play', '--input-device', 'micsrc.mon', ...(await silent(context))],
       ...['--duration', '500ms', '--json', '--audio-backend', 'pulse'],
     ]).ended;
     expect(summaryOf(stdout)).toMatchObject({ ok: true, underruns: null });
-    const unknown = await start(['stream', '--mic', '--local', '--input-device', 'gramophone']).ended;
+    const unknown = await start([
+      ...['stream', '--mic', '--local', '--input-device', 'gramophone', '--audio-backend', 'pulse'],
+    ]).ended;
     expect(unknown).toMatchObject({
       code: 8,
       stderr: expect.stringMatching(/There is no device "gramophone"/),

@@ -50,49 +50,27 @@ describe.skipIf(process.platform !== 'linux').concurrent('a run in several proce
     expect(code).toBe(130);
   });
 
-  test('that loses one and ends by itself exits with 9', async (context) => {
+  test('names the one that was killed, the one that was stopped for good and the one that stood still, waits for none, and is not valid: exit 9', async (context) => {
     const { expect } = context;
-    const { load } = await startLoad(context, [...burst('3s'), '--processes', '2'], /"type":"progress"/);
-    process.kill(childrenOf(load.child.pid ?? 0)[0] ?? 0, 'SIGKILL');
-    const { code, stderr } = await load.ended;
-    expect(stderr).toContain('generator 1/1.1 was lost: it was ended by SIGKILL');
-    expect(code).toBe(9);
-  });
-});
-
-describe.skipIf(process.platform !== 'linux').concurrent('a generator', () => {
-  const generatorOf = (pid: number | undefined) => {
-    const [generator] = childrenOf(pid ?? 0);
-    // A signal to 0 would reach this process.
-    if (generator === undefined) throw new Error('there is no generator');
-    return generator;
-  };
-
-  test('that stood still says so, and the run is not valid: exit 9', async (context) => {
-    const { expect } = context;
-    const { load, result } = await startLoad(context, burst('4s'));
-    const generator = generatorOf(load.child.pid);
-    process.kill(generator, 'SIGSTOP');
+    const flags = [...burst('4s'), '--processes', '3'];
+    const { load, result } = await startLoad(context, flags, /"type":"progress".*"confirmed":8/);
+    const [killed = Number.NaN, stopped = Number.NaN, still = Number.NaN] = childrenOf(load.child.pid ?? 0);
+    process.kill(killed, 'SIGKILL');
+    process.kill(stopped, 'SIGSTOP');
+    process.kill(still, 'SIGSTOP');
     // The length of the stand-still, which nothing reports.
     await new Promise((resolve) => setTimeout(resolve, 500));
-    process.kill(generator, 'SIGCONT');
+    process.kill(still, 'SIGCONT');
     const { code, stderr } = await load.ended;
-    expect(stderr).toMatch(/generator 1\/1\.1 stood still for \d+ ms/);
+    // Each of them makes the run invalid.
+    expect(stderr).toContain('generator 1/1.1 was lost: it was ended by SIGKILL');
+    expect(stderr).toContain('generator 1/1.2 was lost: it reported nothing for');
+    expect(stderr).toMatch(/generator 1\/1\.3 stood still for \d+ ms/);
     expect(code).toBe(9);
+    expect(() => process.kill(stopped, 0)).toThrow('ESRCH');
     const { counts, generators } = result();
-    expect(generators[0]?.longestPauseMs).toBeGreaterThanOrEqual(500);
+    expect(generators[2]?.longestPauseMs).toBeGreaterThanOrEqual(500);
     expect(counts.framesMissed).toBeGreaterThan(0);
-  });
-
-  test('that is stopped for good is not waited for, and its process is ended: exit 9', async (context) => {
-    const { expect } = context;
-    const { load } = await startLoad(context, burst('2s'));
-    const generator = generatorOf(load.child.pid);
-    process.kill(generator, 'SIGSTOP');
-    const { code, stderr } = await load.ended;
-    expect(stderr).toContain('generator 1/1.1 was lost: it reported nothing for');
-    expect(code).toBe(9);
-    expect(() => process.kill(generator, 0)).toThrow('ESRCH');
   });
 });
 
