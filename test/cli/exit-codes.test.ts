@@ -224,7 +224,7 @@ describe('a bug of ours', () => {
 
 describe('what needs nobody', () => {
   test.each([['--version'], ['-V']])('%s prints the version and nothing else', async (flag) => {
-    const { code, stdout, stderr } = await sandbox.run([flag]);
+    const { code, stdout, stderr } = await sandbox.runHere([flag]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^\d+\.\d+\.\d+\S*\n$/);
   });

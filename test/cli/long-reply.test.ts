@@ -29,8 +29,8 @@ async function startService(reply: Buffer) {
 }
 
 test('a reply of minutes that comes at once is written to its last sample', async () => {
-  // Twice what may wait for the disk.
-  const reply = Buffer.alloc(8 * messageBytes);
+  // Half as much again as may wait for the disk.
+  const reply = Buffer.alloc(6 * messageBytes);
   for (let at = 0; at < reply.length; at += 2) reply.writeInt16LE(((at * 2_654_435_761) >>> 16) % 8_000, at);
   const at = await startService(reply);
   const said = ['--file', fixture('barge-in.wav'), '--pace', 'max', '--tail', '0', '--settle', '60s'];

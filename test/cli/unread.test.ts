@@ -4,6 +4,7 @@ import { startEmulatorFor } from '../helpers/emulators.ts';
 import { makeFullPipe, makePipe } from '../helpers/unread-pipe.ts';
 import { fixture, type Sandbox, sandboxFor, setUpSandbox, summaryOf } from '../helpers/voicectl.ts';
 
+const sandbox = setUpSandbox();
 const endless = `--file ${fixture('hello.wav')} --loop`;
 const isThere = (sandbox: Sandbox, name: string, { expect }: TestContext) =>
   expect.poll(() => existsSync(sandbox.path(name)), { timeout: 20_000 }).toBe(true);
@@ -64,20 +65,6 @@ describe.concurrent('with an output file that is a named pipe without a reader',
     expect([7, 8]).toContain(code);
   });
 
-  test('--out waits for one, and gives it the whole audio', async (context) => {
-    const sandbox = sandboxFor(context);
-    makePipe(sandbox, 'pipe');
-    const file = `--file ${fixture('hello.wav')} --pace max --tail 0`;
-    const stream = sandbox.startShell(
-      `exec voicectl stream ${file} --local --reply echo --out pipe --junit j.xml --json`,
-    );
-    await isThere(sandbox, 'j.xml', context);
-    await sandbox.shell('cat pipe >got.wav');
-    const { code, stdout } = await stream.ended;
-    expect(code).toBe(0);
-    expect(readFileSync(sandbox.path('got.wav')).length).toBe(44 + summaryOf(stdout).in.bytes);
-  });
-
   test('--junit ends at SIGTERM with 8 after a session that went well', async (context) => {
     const sandbox = sandboxFor(context);
     makePipe(sandbox, 'pipe');
@@ -103,9 +90,31 @@ describe.concurrent('with an output file that is a named pipe without a reader',
   });
 });
 
-describe('a report', () => {
-  const sandbox = setUpSandbox();
+test('--out waits for the reader of a named pipe, and gives it the whole audio', async (context) => {
+  makePipe(sandbox, 'pipe');
+  const stream = await sandbox.startHere([
+    ...[
+      'stream',
+      '--file',
+      fixture('barge-in.wav'),
+      '--pace',
+      'max',
+      '--tail',
+      '0',
+      '--local',
+      '--reply',
+      'echo',
+    ],
+    ...['--out', sandbox.path('pipe'), '--junit', sandbox.path('j.xml'), '--json'],
+  ]);
+  await isThere(sandbox, 'j.xml', context);
+  await sandbox.shell('cat pipe >got.wav');
+  const { code, stdout } = await stream.ended;
+  expect(code).toBe(0);
+  expect(readFileSync(sandbox.path('got.wav')).length).toBe(44 + summaryOf(stdout).in.bytes);
+});
 
+describe('a report', () => {
   test.each([
     ['a folder', '.'],
     ['below a file', 'file/x'],
