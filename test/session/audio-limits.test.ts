@@ -23,8 +23,8 @@ test.each(audioLimitNames)(
   (name) => {
     expect(flagOf(limitSetting(name))).toBe(`--${name}`);
     expect(optionsOf('stream')).toContain(limitSetting(name));
-    const file = { turns: [{ [name]: '2s' }], [name]: '3s' };
-    expect(expectFileSchema.parse(file)).toMatchObject({ turns: [{ [name]: 2_000 }], [name]: 3_000 });
+    const file = { turns: [{ [name]: '1s' }], [name]: '2s' };
+    expect(expectFileSchema.parse(file)).toMatchObject({ turns: [{ [name]: 1_000 }], [name]: 2_000 });
     expect(failureKinds).toHaveProperty(audioLimits[name].kind);
     const limit = name === 'max-audio' ? -1 : 5;
     expect(judgeExpectedAudio({ [name]: limit }, nothing)).toMatchObject([
