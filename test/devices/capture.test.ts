@@ -71,7 +71,7 @@ describe('a program that captures', () => {
   });
 
   test('that cannot begin says why', async () => {
-    const failing = fakes({ parec: `console.error('Connection refused'); process.exit(1)` }).common;
+    const failing = fakes({ parec: '#!/bin/sh\necho Connection refused >&2; exit 1' }).common;
     await expect(open(failing)).rejects.toThrow('Connection refused');
     await expect(open(fakes().common)).rejects.toThrow(/cannot be started: .*ENOENT/);
   });
@@ -196,7 +196,8 @@ describe('the first backend that can', () => {
       openCapture(one, { ...common, device, onOverrun: () => {} }),
     );
   };
-  const failing = `console.error('Connection refused'); process.exit(1)`;
+  const refuse = 'echo Connection refused >&2; exit 1';
+  const failing = `#!/bin/sh\n${refuse}`;
 
   test('is used: those that are not installed or fail are passed by', async () => {
     const capture = await choose({ parec: failing, arecord: counting });
@@ -213,11 +214,12 @@ describe('the first backend that can', () => {
   });
 
   describe('of a device that is named', () => {
-    const refusing = `if (process.argv.includes('-L')) console.log('hw:0\\nhw:1'); else { ${failing} }`;
-    const pulseList = `
-      const [, , verb, what] = process.argv;
-      if (verb === 'info') console.log('Default Source: usb');
-      else if (what === 'sources') console.log('Source #0\\n\\tName: usb\\nSource #1\\n\\tName: hw:1');`;
+    const refusing = `#!/bin/sh\ncase "$*" in *-L*) printf 'hw:0\\nhw:1\\n';; *) ${refuse};; esac`;
+    const list = `case "$1 $2" in
+      info*) echo 'Default Source: usb';;
+      'list sources') printf 'Source #0\\n\\tName: usb\\nSource #1\\n\\tName: hw:1\\n';;
+    esac`;
+    const pulseList = `#!/bin/sh\n${list}`;
     const programs = { pactl: pulseList, parec: failing, arecord: refusing, aplay: refusing, sox: counting };
 
     test('by its number is the one of the list that is shown, and no other', async () => {
@@ -229,7 +231,7 @@ describe('the first backend that can', () => {
     });
 
     test('by its number is of that list also when it comes back, and never of the list that is there meanwhile', async () => {
-      const dying = `if (require('node:fs').existsSync(process.env.FAKE_DIR + '/dead')) { ${failing} } ${pulseList}`;
+      const dying = `#!/bin/sh\nif [ -e "$FAKE_DIR/dead" ]; then ${refuse}; fi\n${list}`;
       const { dir, common } = fakes({ ...programs, pactl: dying, parec: counting });
       const again = createOpener(
         { ...common, role: 'capture', backend: undefined, device: '1' },
