@@ -15,7 +15,7 @@ export interface TurnNews extends SeenTurns {
   fromMs: number;
 }
 
-/** Watches the voices of a session that goes on, with the judge of a finished one. State: about 130 kB. */
+/** Watches the voices of a session that goes on, with the judge of a finished one. State: about 200 kB. */
 export interface TurnWatch extends Pick<TwoTracks, 'sent' | 'received' | 'interrupted' | 'said'> {
   /** What the last seconds before `t` show. An end of AI audio counts when it is silent for long enough. */
   look(t: number): TurnNews;

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { judgeDialogue } from '../../src/audio/dialogue/judge-dialogue.ts';
+import { measureSteps, type SideLevels } from '../../src/audio/dialogue/step-levels.ts';
 import { type ErrorCode, VoicectlError } from '../../src/kernel/errors.ts';
 import { describeFailure } from '../../src/kernel/failure-kind.ts';
+import { bytesForMs } from '../../src/protocol/audio-format.ts';
 import { type RepeatEvent, type RunResult, runRepeatedly, spreadOf } from '../../src/runs/repeat.ts';
 import type { SessionEvent } from '../../src/session/events.ts';
 import type { SessionSummary } from '../../src/session/summary.ts';
@@ -21,11 +23,12 @@ function errorOf(outcome: Outcome): VoicectlError | undefined {
   return new VoicectlError(outcome, `It failed: ${outcome}`);
 }
 
-/** Levels of a track with a sound in each span of milliseconds. */
-function levels(lengthMs: number, ...spans: (readonly [from: number, to: number])[]): Float32Array {
-  const steps = new Float32Array(lengthMs / 5).fill(-100);
-  for (const [from, to] of spans) steps.fill(-20, from / 5, to / 5);
-  return steps;
+/** A track with a sound in each span of milliseconds. */
+function track(lengthMs: number, ...spans: (readonly [from: number, to: number])[]): SideLevels {
+  const pcm = Buffer.alloc(bytesForMs(lengthMs));
+  for (const [from, to] of spans)
+    for (let at = from * 16; at < to * 16; at += 1) pcm.writeInt16LE(at % 2 === 0 ? 3_000 : -3_000, at * 2);
+  return measureSteps(pcm);
 }
 
 /** Holds sessions with these outcomes, each of a second. */
@@ -132,12 +135,12 @@ describe('several runs', () => {
   test('spread turn-taking over all turns, and count what went wrong where it could be told', async () => {
     const call = (ends: number[], coughs: number[] = []) =>
       judgeDialogue({
-        user: levels(
+        user: track(
           20_000,
           ...ends.map((end) => [end - 1_000, end] as const),
           ...coughs.map((at) => [at, at + 300] as const),
         ),
-        ai: levels(20_000, ...ends.map((end) => [end + 600, end + 3_000] as const)),
+        ai: track(20_000, ...ends.map((end) => [end + 600, end + 3_000] as const)),
         clips: [
           ...ends.map((end, index) => ({
             turn: index + 1,

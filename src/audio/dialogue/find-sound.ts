@@ -1,4 +1,6 @@
+import { type Background, backgroundOf, cutSteps, evidenceIn, reachSteps } from './background.ts';
 import { dialogueRules as rules } from './rules.ts';
+import type { SideLevels } from './step-levels.ts';
 
 /** SoundSpan, in milliseconds of the time axis. */
 export interface SoundSpan {
@@ -9,11 +11,11 @@ export interface SoundSpan {
 const { stepMs } = rules;
 
 /**
- * Where a side makes a sound, from the levels of its steps: above a gate over its background, from the first to the last
- * step that is above the background at all. Sounds are in order and do not touch.
+ * Where a side makes a sound: above a gate over its background, from the first to the last step whose bands are unlike the
+ * background. Sounds are in order and do not touch.
  */
-export function findSounds(levels: Float32Array): SoundSpan[] {
-  const active = findActive(levels);
+export function findSounds(side: SideLevels): SoundSpan[] {
+  const active = findActive(side);
   const runs = joinSteps(active, rules.soundJoinMs);
   const isLong = ({ activeMs }: Run) => activeMs >= rules.shortestSoundMs;
   return runs
@@ -76,16 +78,16 @@ function isNearLong(runs: readonly Run[], index: number, isLong: (run: Run) => b
 }
 
 /** 1 for each step that belongs to a sound. */
-function findActive(levels: Float32Array): Uint8Array {
-  const active = new Uint8Array(levels.length);
-  const sideFloor = floorOf(levels);
-  for (const [from, to] of islandsOf(levels)) {
-    const island = levels.subarray(from, to);
-    const floor = floorOf(island) ?? sideFloor;
+function findActive(side: SideLevels): Uint8Array {
+  const active = new Uint8Array(side.levels.length);
+  const sideBackground = backgroundOf(side);
+  for (const [from, to] of islandsOf(side.levels)) {
+    const island = cutSteps(side, from, to);
+    const background = backgroundOf(island) ?? sideBackground;
     const marks = active.subarray(from, to);
-    if (floor === undefined) {
-      for (const [step, level] of island.entries()) if (level > rules.softestDbov) marks[step] = 1;
-    } else mark(island, floor, marks);
+    if (background === undefined) {
+      for (const [step, level] of island.levels.entries()) if (level > rules.softestDbov) marks[step] = 1;
+    } else mark(island, background, marks);
   }
   return active;
 }
@@ -100,16 +102,16 @@ interface Stretch {
 }
 
 /** Marks each stretch over the background in which a step is above the gate, and soft ones beside it. */
-function mark(levels: Float32Array, floor: Floor, marks: Uint8Array): void {
-  const edge = Math.max(rules.softestDbov, floor.db + Math.max(rules.edgeAboveFloorDb, floor.unevenDb));
-  const stretches = stretchesOf(levels, floor, edge);
+function mark(side: SideLevels, background: Background, marks: Uint8Array): void {
+  const stretches = stretchesOf(side, background);
   const isNear = ({ from, to }: Stretch) =>
     stretches.some(
       (other) => other.isSound && Math.max(from - other.to, other.from - to) * stepMs <= rules.softNearMs,
     );
+  const hides = background.db > rules.softestDbov;
   // What is cut off has no soft end in the background.
-  const isLow = (at: number) => (levels[at] ?? 0) < edge + rules.hiddenFallDb;
-  const hiddenAt = (at: number) => (edge > rules.softestDbov && isLow(at) ? rules.hiddenMs / stepMs : 0);
+  const isLow = (at: number) => (side.levels[at] ?? 0) < background.db + rules.hiddenBelowDb;
+  const hiddenAt = (at: number) => (hides && isLow(at) ? rules.hiddenMs / stepMs : 0);
   for (const one of stretches) {
     const { from, to } = one;
     if (one.isSound || (one.isSoft && isNear(one)))
@@ -117,85 +119,58 @@ function mark(levels: Float32Array, floor: Floor, marks: Uint8Array): void {
   }
 }
 
-function stretchesOf(levels: Float32Array, { db, unevenDb }: Floor, edge: number): Stretch[] {
-  const gate = Math.max(rules.softestDbov, db + rules.aboveFloorDb);
-  const softGate = Math.max(rules.softestDbov, db + rules.softAboveFloorDb + unevenDb);
-  const smooth = smoothed(levels);
+function stretchesOf(side: SideLevels, background: Background): Stretch[] {
+  const { levels } = side;
+  const gate = Math.max(rules.softestDbov, background.db + rules.aboveFloorDb);
+  const edge = Math.max(rules.edgeEvidence, background.uneven);
+  const around = evidenceIn(side, background, reachSteps);
+  const alone = evidenceIn(side, background, 0);
+  const isOver = (step: number) => (around[step] ?? 0) > edge;
   const stretches: Stretch[] = [];
   for (let step = 0; step < levels.length; step += 1) {
-    if ((smooth[step] ?? 0) <= edge) continue;
+    if (!isOver(step)) continue;
     let [from, to] = [step, step];
     let [isSound, isSoft] = [false, false];
-    for (; to < levels.length && (smooth[to] ?? 0) > edge; to += 1) {
+    for (; to < levels.length && isOver(to); to += 1) {
       isSound ||= (levels[to] ?? 0) > gate;
-      isSoft ||= (smooth[to] ?? 0) > softGate;
+      isSoft ||= (around[to] ?? 0) > rules.softEvidence + edge;
     }
     step = to;
-    // Beside a loud step its neighbours are loud only in the mean.
-    while (from < to && (levels[from] ?? 0) <= edge) from += 1;
-    while (to > from && (levels[to - 1] ?? 0) <= edge) to -= 1;
-    if (isSound || isSoft) stretches.push({ from, to, isSound, isSoft });
+    if (!isSound && !isSoft) continue;
+    const isSoftest = (at: number) => (levels[at] ?? 0) <= rules.softestDbov;
+    while (from < to && isSoftest(from)) from += 1;
+    while (to > from && isSoftest(to - 1)) to -= 1;
+    [from, to] = [
+      from + quietSteps(alone.subarray(from, to)),
+      to - quietSteps(alone.slice(from, to).reverse()),
+    ];
+    if (from < to) stretches.push({ from, to, isSound, isSoft });
   }
   return stretches;
 }
 
-/** The level around each step, as far as a background is measured better over several of them. */
-function smoothed(levels: Float32Array): Float32Array {
-  const reach = rules.edgeSmoothMs / stepMs / 2;
-  return levels.map((_, step) => meanDb(levels.subarray(Math.max(0, step - reach), step + reach + 1)));
+/**
+ * How many steps at the beginning are the background beside a sound: they were looked at together with it. The sound begins
+ * where the evidence of single steps starts to grow by more than the background gives.
+ */
+function quietSteps(evidence: Float32Array): number {
+  let [sum, least, quiet] = [0, 0, 0];
+  for (const [step, one] of evidence.subarray(0, reachSteps + 2).entries()) {
+    sum += one - rules.stepEvidence;
+    if (sum <= least) [least, quiet] = [sum, step + 1];
+  }
+  return quiet;
 }
-
-const windowSteps = rules.floorWindowMs / stepMs;
 
 /** Stretches between long digital silences: each may have a background of its own. */
 function islandsOf(levels: Float32Array): [from: number, to: number][] {
+  const longest = rules.floorWindowMs / stepMs;
   const islands: [from: number, to: number][] = [];
   for (const [step, level] of levels.entries()) {
     if (level <= rules.digitalSilenceDbov) continue;
     const last = islands.at(-1);
-    if (last !== undefined && step - last[1] < windowSteps) last[1] = step + 1;
+    if (last !== undefined && step - last[1] < longest) last[1] = step + 1;
     else islands.push([step, step + 1]);
   }
   return islands;
-}
-
-/** A background: its level in dBov, and how far above it it comes by itself. */
-interface Floor {
-  db: number;
-  unevenDb: number;
-}
-
-/** The background: where the level is steady, and well below the rest. Undefined without any. */
-function floorOf(levels: Float32Array): Floor | undefined {
-  const audible = levels.filter((level) => level > rules.digitalSilenceDbov);
-  // A side may speak little.
-  const loud = percentile(audible, Math.max(0.95, 1 - rules.loudMs / stepMs / audible.length));
-  if (loud === undefined) return undefined;
-  const found: number[] = [];
-  const uneven: number[] = [];
-  for (let from = 0; from + windowSteps <= levels.length; from += windowSteps / 4) {
-    const window = levels.subarray(from, from + windowSteps);
-    const [low, high] = [percentile(window, 0.1) ?? 0, percentile(window, 0.9) ?? 0];
-    if (low <= rules.digitalSilenceDbov || high - low > rules.floorSteadyDb) continue;
-    const floor = meanDb(window);
-    if (floor > loud - rules.floorBelowLoudDb) continue;
-    found.push(floor);
-    uneven.push((percentile(smoothed(window), 0.95) ?? floor) - floor);
-  }
-  const db = percentile(Float32Array.from(found), 0.2);
-  // A long consonant is steady too, but other sounds are softer.
-  if (db === undefined || (percentile(audible, 0.03) ?? 0) < db - rules.floorBottomDb) return undefined;
-  return { db, unevenDb: percentile(Float32Array.from(uneven), 0.9) ?? 0 };
-}
-
-function percentile(values: Float32Array, share: number): number | undefined {
-  const sorted = Float32Array.from(values).sort();
-  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
-}
-
-/** The level of several steps together, in dBov. */
-export function meanDb(levels: Float32Array): number {
-  let power = 0;
-  for (const level of levels) power += 10 ** (level / 10);
-  return 10 * Math.log10(Math.max(1e-10, power / Math.max(1, levels.length)));
 }

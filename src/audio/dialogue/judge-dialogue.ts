@@ -11,11 +11,12 @@ import type {
 import { findSounds, joinSounds, lengthOf, overlaps, type SoundSpan } from './find-sound.ts';
 import { dialogueRules as rules } from './rules.ts';
 import { findAiSpeech } from './speech-end.ts';
+import type { SideLevels } from './step-levels.ts';
 
 export interface DialogueInput {
   /** Levels of both sides in steps of the time axis, in dBov. */
-  user: Float32Array;
-  ai: Float32Array;
+  user: SideLevels;
+  ai: SideLevels;
   /** What the user said by a script, in order. Without it a turn ends after a pause. */
   clips?: readonly ScriptedClip[] | undefined;
   /** When the service said that it was interrupted, in milliseconds. */
@@ -34,12 +35,12 @@ type Reply = SoundSpan & { speech: readonly AiSpeech[] };
 /** Who spoke when in two tracks of one time axis, and what each turn and each other sound of the user led to. Pure. */
 export function judgeDialogue(input: DialogueInput): Dialogue {
   const [userSounds, aiSounds] = [findSounds(input.user), findSounds(input.ai)];
-  const ai = findAiSpeech(input.ai, joinSounds(aiSounds, rules.aiSilentMs), input.stops);
+  const ai = findAiSpeech(input.ai.levels, joinSounds(aiSounds, rules.aiSilentMs), input.stops);
   const isEcho = input.returned === 'echo';
   const user = isEcho ? [] : userParts(userSounds, input.clips);
   const turns = user.filter(({ isTurn }) => isTurn);
   const replies = groupReplies(ai, turns);
-  const endMs = Math.max(input.user.length, input.ai.length) * rules.stepMs;
+  const endMs = Math.max(input.user.levels.length, input.ai.levels.length) * rules.stepMs;
   const scene: Scene = { user, turns, ai, replies, endMs, waitMs: input.waitMs };
   const both = overlaps(user, ai);
   const judged = {

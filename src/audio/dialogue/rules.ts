@@ -11,18 +11,25 @@ export const dialogueRules = {
   aboveFloorDb: 15,
   /** … and never softer than this. */
   softestDbov: -60,
-  /** From a step above that gate speech reaches back and forth as long as it is this far above the background. */
-  edgeAboveFloorDb: 1.2,
+  /**
+   * From a step above that gate speech reaches back and forth as long as its bands differ from the background: the natural
+   * logarithm of the ratio of both likelihoods is above this, and above what the background reaches by itself …
+   */
+  edgeEvidence: 15,
   /** … over this long. */
-  edgeSmoothMs: 40,
-  /** Softer speech counts where it is this far above the unevenness of the background … */
-  softAboveFloorDb: 5,
+  evidenceMs: 40,
+  /** It starts and ends where single steps, added up, give more than this each. */
+  stepEvidence: 3,
+  /** Speech below the gate counts where the evidence is this much over the edge … */
+  softEvidence: 364,
   /** … and this close to a sound that is above the gate. */
   softNearMs: 350,
+  /** What is softer than this in a band is no evidence. */
+  softestBandDbov: -65,
   /** As much of an end of speech, on average, is below a background that can be heard … */
   hiddenMs: 10,
-  /** … where its last step is less than this above the edge. */
-  hiddenFallDb: 8,
+  /** … where its last step is less than this above the background. */
+  hiddenBelowDb: 10,
   /** Softer audio is digital silence: it is no background. */
   digitalSilenceDbov: -85,
   /** The background is measured where its level is steady for this long … */
@@ -34,6 +41,8 @@ export const dialogueRules = {
   /** … and this far below the loud parts of the side, at most this long. */
   loudMs: 200,
   floorBelowLoudDb: 12,
+  /** Its bands are measured where it is less than this above its softest. */
+  floorNearDb: 3,
   /** A sound goes on over a shorter pause. */
   soundJoinMs: 60,
   /** A shorter sound is a click, unless it is this close to a longer one. */
@@ -59,8 +68,9 @@ export const dialogueRules = {
   shortSoundMs: 1_000,
   /** An end without decay: its last audio is at most this far below the active level of the AI … */
   cutBelowActiveDb: 15,
-  /** … it does not fall by this within 20 ms … */
+  /** … it does not fall by this within 20 ms, or it is still this close to that level … */
   cutFallDb: 6,
+  cutLoudDb: 8,
   /** … and what follows is this much softer. */
   cutDropDb: 12,
   /** An `interrupted` message belongs to an end of AI audio this long before or after it. */

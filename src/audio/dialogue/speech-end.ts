@@ -1,6 +1,7 @@
 import type { AiSpeech, SpeechEnd } from './dialogue.ts';
-import { meanDb, type SoundSpan } from './find-sound.ts';
+import type { SoundSpan } from './find-sound.ts';
 import { dialogueRules as rules } from './rules.ts';
+import { meanDb } from './step-levels.ts';
 
 /** How each stretch of the AI's speech ended. `stops`: when the service said that it was interrupted. */
 export function findAiSpeech(
@@ -36,7 +37,7 @@ function isAbrupt(levels: Float32Array, end: number, activeDb: number): boolean 
   const lastDb = meanDb(last);
   return (
     lastDb >= activeDb - rules.cutBelowActiveDb &&
-    meanDb(before) - lastDb < rules.cutFallDb &&
+    (meanDb(before) - lastDb < rules.cutFallDb || lastDb >= activeDb - rules.cutLoudDb) &&
     lastDb - meanDb(after) >= rules.cutDropDb
   );
 }

@@ -1,5 +1,6 @@
 import { bytesForMs, bytesPerSample, sampleRate } from '../../protocol/audio-format.ts';
 import { dialogueRules } from './rules.ts';
+import { bandCount, splitIntoBands } from './step-bands.ts';
 
 export const stepSamples = (sampleRate * dialogueRules.stepMs) / 1000;
 const stepBytes = bytesForMs(dialogueRules.stepMs);
@@ -8,12 +9,20 @@ export const noLevel = -100;
 /** An hour. What comes later is not measured. */
 const mostSteps = 3_600_000 / dialogueRules.stepMs;
 
+/** A side in steps. */
+export interface SideLevels {
+  /** dBov of each step, without a constant offset of the side. */
+  levels: Float32Array;
+  /** The power of each band (`bandValues`), step after step: squares of samples, on average. */
+  bands: Float32Array;
+}
+
 /**
- * The level of one side in steps, whatever the sizes of its messages. State: 3.2 kB for each second that is kept, at most
+ * The level of one side in steps, whatever the sizes of its messages. State: 4.8 kB for each second that is kept, at most
  * an hour.
  */
 export interface StepLevels {
-  /** Takes 16 kHz s16le mono at this byte of the time axis; what was there before is added to. Odd bytes are ignored. */
+  /** Takes 16 kHz s16le mono at this byte of the time axis, in its order. Odd bytes are ignored. */
   add(atByte: number, pcm: Buffer): void;
   /** Removes everything from this step on. */
   clearFrom(step: number): void;
@@ -21,27 +30,34 @@ export interface StepLevels {
   forgetBefore(step: number): void;
   /** Whether audio was left out, because it came after the first hour. */
   readonly isFull: boolean;
-  /** dBov of each step that is kept, up to `endMs`, without a constant offset of the side. Default: up to the last audio. */
-  read(endMs?: number): Float32Array;
+  /** Each step that is kept, up to `endMs`. Default: up to the last audio. */
+  read(endMs?: number): SideLevels;
 }
 
 export function createStepLevels(): StepLevels {
-  let sums = new Float64Array(1_024);
-  let squares = new Float64Array(1_024);
+  /** Of each step its mean, and what the bands have beside it. */
+  let values = new Float32Array(1_024 * bandCount);
   let steps = 0;
   /** The first step that is kept. */
   let kept = 0;
   let isFull = false;
+  /** The newest step: more of its audio may come. */
+  let newest = -1;
+  const samples = new Float64Array(stepSamples);
+  const halved = new Float64Array(stepSamples);
 
+  const writeNewest = () => {
+    if (newest < 0) return;
+    halved.set(samples);
+    splitIntoBands(halved, values.subarray(newest * bandCount, (newest + 1) * bandCount));
+  };
   const makeRoom = (needed: number) => {
-    if (needed <= sums.length) return;
-    const length = Math.min(mostSteps, Math.max(needed, 2 * sums.length));
-    const grow = (before: Float64Array<ArrayBuffer>) => {
-      const after = new Float64Array(length);
-      after.set(before);
-      return after;
-    };
-    [sums, squares] = [grow(sums), grow(squares)];
+    if (needed * bandCount <= values.length) return;
+    const before = values;
+    values = new Float32Array(
+      bandCount * Math.min(mostSteps, Math.max(needed, (2 * before.length) / bandCount)),
+    );
+    values.set(before);
   };
   return {
     get isFull() {
@@ -59,57 +75,71 @@ export function createStepLevels(): StepLevels {
       for (let index = Math.max(0, -first); index < count; ) {
         const step = Math.floor((first + index) / stepSamples);
         const until = Math.min(count, (step + 1) * stepSamples - first);
-        let sum = 0;
-        let square = 0;
-        for (; index < until; index += 1) {
-          const sample = pcm.readInt16LE(index * bytesPerSample);
-          sum += sample;
-          square += sample * sample;
+        if (step !== newest) {
+          writeNewest();
+          newest = step;
+          samples.fill(0);
         }
-        sums[step] = (sums[step] ?? 0) + sum;
-        squares[step] = (squares[step] ?? 0) + square;
+        const from = first - step * stepSamples;
+        for (; index < until; index += 1) samples[from + index] = pcm.readInt16LE(index * bytesPerSample);
       }
     },
     clearFrom(step) {
       const from = Math.max(0, step - kept);
-      sums.fill(0, from);
-      squares.fill(0, from);
+      writeNewest();
+      newest = -1;
+      values.fill(0, from * bandCount);
       steps = Math.min(steps, from);
     },
     forgetBefore(step) {
       const gone = step - kept;
       if (gone <= 0) return;
-      for (const values of [sums, squares])
-        values.copyWithin(0, gone).fill(0, Math.max(0, values.length - gone));
+      writeNewest();
+      newest -= gone;
+      values.copyWithin(0, gone * bandCount).fill(0, Math.max(0, values.length - gone * bandCount));
       steps = Math.max(0, steps - gone);
       kept = step;
     },
     read(endMs) {
+      writeNewest();
       const length = endMs === undefined ? steps : Math.ceil(endMs / dialogueRules.stepMs) - kept;
-      return levelsOf(sums, squares, Math.max(0, length));
+      return sideLevels(values, Math.max(0, length));
     },
   };
 }
 
-function levelsOf(sums: Float64Array, squares: Float64Array, length: number): Float32Array {
-  const offset = constantOffset(sums, squares);
-  return Float32Array.from({ length }, (_, step) => {
-    const square = squares[step] ?? 0;
-    if (square === 0) return noLevel;
-    const power = (square - 2 * offset * (sums[step] ?? 0)) / stepSamples + offset * offset;
-    return Math.max(noLevel, 10 * Math.log10(Math.max(power, 1e-9) / 0x8000 ** 2));
-  });
+function sideLevels(values: Float32Array, length: number): SideLevels {
+  const offset = constantOffset(values);
+  const levels = new Float32Array(length).fill(noLevel);
+  const bands = new Float32Array(length * bandCount);
+  bands.set(values.subarray(0, bands.length));
+  for (let step = 0; step < length; step += 1) {
+    const at = step * bandCount;
+    if (isSilent(values, at)) continue;
+    bands[at] = ((bands[at] ?? 0) - offset) ** 2;
+    let power = 0;
+    for (let band = at; band < at + bandCount; band += 1) power += bands[band] ?? 0;
+    levels[step] = Math.max(noLevel, 10 * Math.log10(Math.max(power, 1e-9) / 0x8000 ** 2));
+  }
+  return { levels, bands };
+}
+
+function isSilent(values: Float32Array, at: number): boolean {
+  for (let band = at; band < at + bandCount; band += 1)
+    if (values[band] !== 0 && values[band] !== undefined) return false;
+  return true;
 }
 
 /** The median of what is not silent: a voice that swings more to one side has no offset in its pauses. */
-function constantOffset(sums: Float64Array, squares: Float64Array): number {
+function constantOffset(values: Float32Array): number {
   const means: number[] = [];
-  for (const [step, square] of squares.entries()) if (square > 0) means.push((sums[step] ?? 0) / stepSamples);
+  for (let at = 0; at < values.length; at += bandCount)
+    if (!isSilent(values, at)) means.push(values[at] ?? 0);
   return Float64Array.from(means).sort()[Math.floor(means.length / 2)] ?? 0;
 }
 
 /** The levels of a whole track, which begins at 0 of the time axis. */
-export function measureSteps(pcm: Buffer): Float32Array {
+export function measureSteps(pcm: Buffer): SideLevels {
   const levels = createStepLevels();
   levels.add(0, pcm);
   return levels.read();
@@ -118,4 +148,11 @@ export function measureSteps(pcm: Buffer): Float32Array {
 /** The first step that begins at this byte or later. */
 export function stepFrom(atByte: number): number {
   return Math.ceil(atByte / stepBytes);
+}
+
+/** The level of several steps together, in dBov. */
+export function meanDb(levels: Float32Array): number {
+  let power = 0;
+  for (const level of levels) power += 10 ** (level / 10);
+  return 10 * Math.log10(Math.max(1e-10, power / Math.max(1, levels.length)));
 }

@@ -3,13 +3,13 @@ import type { Returned } from '../../../src/audio/brought-back.ts';
 import type { ScriptedClip } from '../../../src/audio/dialogue/dialogue.ts';
 import { findSounds } from '../../../src/audio/dialogue/find-sound.ts';
 import { judgeDialogue } from '../../../src/audio/dialogue/judge-dialogue.ts';
-import { measureSteps } from '../../../src/audio/dialogue/step-levels.ts';
+import { measureSteps, type SideLevels } from '../../../src/audio/dialogue/step-levels.ts';
 import { bytesForMs } from '../../../src/protocol/audio-format.ts';
 
 type Span = readonly [startMs: number, endMs: number];
 
 /** A track with a tone in each span; it swells and dies away within 30 ms, unless it is cut at its end. */
-function track(lengthMs: number, spans: readonly Span[], cuts: readonly number[] = []): Float32Array {
+function track(lengthMs: number, spans: readonly Span[], cuts: readonly number[] = []): SideLevels {
   const pcm = Buffer.alloc(bytesForMs(lengthMs));
   for (const [startMs, endMs] of spans) {
     for (let at = startMs * 16; at < endMs * 16; at += 1) {
@@ -114,6 +114,21 @@ describe('an interruption', () => {
   test('is yielded to where the service says so, however the audio ends', () => {
     const { turns } = judge({ user, ai: [[2_000, 3_400]], stops: [3_410] });
     expect(turns[1]).toMatchObject({ interruption: 'yielded' });
+  });
+
+  test('is yielded to where the AI falls, but is loud when it ends', () => {
+    const pcm = Buffer.alloc(bytesForMs(12_000));
+    for (let at = 2_000 * 16; at < 3_400 * 16; at += 1) {
+      const gain = at < 3_380 * 16 ? 1 : 0.45;
+      pcm.writeInt16LE(Math.round(9_000 * gain * Math.sin(at * 0.13)), at * 2);
+    }
+    const { turns } = judgeDialogue({
+      user: track(12_000, user),
+      ai: measureSteps(pcm),
+      stops: [],
+      waitMs: 5_000,
+    });
+    expect(turns[1]).toMatchObject({ interruption: 'yielded', yieldMs: nearly(400) });
   });
 
   test('has no yield where the AI ends by itself, or goes on', () => {
@@ -236,6 +251,35 @@ describe('with a background that can be heard', () => {
     ).toEqual([
       { startMs: nearly(5_000), endMs: nearly(7_000) },
       { startMs: nearly(7_200), endMs: nearly(7_400) },
+    ]);
+  });
+
+  /** Noise whose power is mostly in low bands, with high or low tones that begin and end at once. */
+  const rumbled = (spans: readonly (readonly [startMs: number, endMs: number, step: number])[]) => {
+    const pcm = Buffer.alloc(bytesForMs(12_000));
+    let [state, low] = [1, 0];
+    for (let at = 0; at < pcm.length / 2; at += 1) {
+      state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
+      const white = state / 2 ** 30 - 1;
+      low = 0.9 * low + 90 * white;
+      const step = spans.find(([from, to]) => at >= from * 16 && at < to * 16)?.[2];
+      pcm.writeInt16LE(
+        Math.round(low + 40 * white + (step === undefined ? 0 : 1_800 * Math.sin(at * step))),
+        at * 2,
+      );
+    }
+    return findSounds(measureSteps(pcm));
+  };
+
+  test('that swings, a sound begins and ends where its bands do', () => {
+    const sounds = rumbled([
+      [3_000, 3_500, 2],
+      [6_000, 6_400, 0.13],
+    ]);
+    const within = (ms: number) => expect.closeTo(ms, -1.3);
+    expect(sounds).toEqual([
+      { startMs: within(3_000), endMs: within(3_500) },
+      { startMs: within(6_000), endMs: within(6_400) },
     ]);
   });
 });

@@ -1,0 +1,97 @@
+import { dialogueRules as rules } from './rules.ts';
+import { bandCount, bandValues } from './step-bands.ts';
+import { meanDb, type SideLevels } from './step-levels.ts';
+
+/** What is heard of a side while nobody speaks. */
+export interface Background {
+  /** Its level in dBov. */
+  db: number;
+  /** Its power in each band. */
+  bands: Float64Array;
+  /** How much evidence of a sound it gives by itself, around a step. */
+  uneven: number;
+}
+
+/** From step `from` to before step `to`. */
+export function cutSteps({ levels, bands }: SideLevels, from: number, to: number): SideLevels {
+  return { levels: levels.subarray(from, to), bands: bands.subarray(from * bandCount, to * bandCount) };
+}
+
+const windowSteps = rules.floorWindowMs / rules.stepMs;
+/** A sound is looked for in as many steps before and after each one. */
+export const reachSteps = rules.evidenceMs / rules.stepMs / 2;
+
+/** The background: where the level is steady, and well below the rest. Undefined without any. */
+export function backgroundOf(side: SideLevels): Background | undefined {
+  const { levels } = side;
+  const audible = levels.filter((level) => level > rules.digitalSilenceDbov);
+  // A side may speak little.
+  const loud = percentile(audible, Math.max(0.95, 1 - rules.loudMs / rules.stepMs / audible.length));
+  if (loud === undefined) return undefined;
+  const steady: { from: number; db: number }[] = [];
+  for (let from = 0; from + windowSteps <= levels.length; from += windowSteps / 4) {
+    const sorted = levels.slice(from, from + windowSteps).sort();
+    const [low, high] = [
+      sorted[Math.floor(0.1 * windowSteps)] ?? 0,
+      sorted[Math.floor(0.9 * windowSteps)] ?? 0,
+    ];
+    if (low <= rules.digitalSilenceDbov || high - low > rules.floorSteadyDb) continue;
+    const db = meanDb(sorted);
+    if (db <= loud - rules.floorBelowLoudDb) steady.push({ from, db });
+  }
+  const db = percentile(
+    Float32Array.from(steady, (one) => one.db),
+    0.2,
+  );
+  // A long consonant is steady too, but other sounds are softer.
+  if (db === undefined || (percentile(audible, 0.03) ?? 0) < db - rules.floorBottomDb) return undefined;
+  const windows = steady
+    .filter((one) => one.db < db + rules.floorNearDb)
+    .map(({ from }) => cutSteps(side, from, from + windowSteps));
+  const bands = meanBands(windows);
+  const unevenIn = (window: SideLevels) => percentile(evidenceIn(window, { bands }, reachSteps), 0.95) ?? 0;
+  return { db, bands, uneven: percentile(Float32Array.from(windows, unevenIn), 0.9) ?? 0 };
+}
+
+/** Softer changes of a band are not heard. */
+const softestBand = 0x8000 ** 2 * 10 ** (rules.softestBandDbov / 10);
+
+function meanBands(windows: readonly SideLevels[]): Float64Array {
+  const means = new Float64Array(bandCount);
+  for (const { bands } of windows)
+    for (const [at, power] of bands.entries())
+      means[at % bandCount] = (means[at % bandCount] ?? 0) + power / windowSteps / windows.length;
+  return means.map((mean) => Math.max(softestBand, mean));
+}
+
+/**
+ * How much more likely the bands around each step are with a sound than in the background alone, as a logarithm: the ratio
+ * of likelihoods of Gaussian noise, where the sound may have any level in each band.
+ */
+export function evidenceIn(
+  { levels, bands }: SideLevels,
+  background: Pick<Background, 'bands'>,
+  reach: number,
+): Float32Array {
+  const evidence = new Float32Array(levels.length);
+  for (const [band, count] of bandValues.entries()) {
+    const floor = background.bands[band] ?? softestBand;
+    const at = (step: number) => bands[step * bandCount + band] ?? 0;
+    let sum = 0;
+    for (let step = -reach; step < levels.length; step += 1) {
+      if (step + reach < levels.length) sum += at(step + reach);
+      if (step > reach) sum -= at(step - reach - 1);
+      if (step < 0) continue;
+      const steps = Math.min(levels.length, step + reach + 1) - Math.max(0, step - reach);
+      const ratio = sum / steps / floor;
+      if (ratio > 1)
+        evidence[step] = (evidence[step] ?? 0) + ((steps * count) / 2) * (ratio - 1 - Math.log(ratio));
+    }
+  }
+  return evidence;
+}
+
+function percentile(values: Float32Array, share: number): number | undefined {
+  const sorted = Float32Array.from(values).sort();
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
+}
