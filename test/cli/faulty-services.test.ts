@@ -1,24 +1,22 @@
-import { readFileSync } from 'node:fs';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, type TestContext, test, vi } from 'vitest';
 import { createEmulator } from '../../src/emulator/emulator.ts';
 import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 import { exitCodesOf, type FailureKind } from '../../src/kernel/failure-kind.ts';
 import { readFault } from '../../src/protocol/read-fault.ts';
+import { hastyClock } from '../helpers/hasten.ts';
 import { runInProcess } from '../helpers/in-process.ts';
-import { createManualClock } from '../helpers/manual-clock.ts';
 import { setUpServices } from '../helpers/services.ts';
-import {
-  type Ended,
-  fixture,
-  jsonLines,
-  only,
-  type Sandbox,
-  sandboxFor,
-  setUpSandbox,
-} from '../helpers/voicectl.ts';
+import { type Ended, fixture, jsonLines, only, sandboxFor } from '../helpers/voicectl.ts';
 
-const sandbox = setUpSandbox();
+// A step of the moved clock takes as long for many as for one.
+vi.setConfig({ maxConcurrency: 12 });
+
 const services = setUpServices();
+const folder = mkdtempSync(join(tmpdir(), 'voicectl-faulty-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 interface Promised {
   fault: string;
@@ -46,38 +44,37 @@ const table: Promised[] = /<!-- faults: begin -->([\s\S]*)<!-- faults: end -->/
     };
   });
 
-/** The WebSocket library waits for the answer to a close by the clock of the machine. */
-const isRealTime = ({ fault }: Promised) => fault === 'stall:for=8s';
-/** The first of each exit code. */
-const byProgram = table.filter(
-  (row, index) => table.findIndex((other) => other.exitCode === row.exitCode) === index,
-);
+/**
+ * The WebSocket library waits for the answer to a close by the clock of the machine, and a moved clock waits in vain for a
+ * service that does not read.
+ */
+const isRealTime = ({ fault }: Promised) => ['stall:for=8s', 'deaf'].includes(fault);
+/** The program ends in one of three ways: by a verdict on a session, an error, or a time limit. */
+const byProgram = table.filter(({ fault }) => ['message-error', 'token-error', 'token-hang'].includes(fault));
 
 type Run = (args: readonly string[]) => Promise<Pick<Ended, 'code' | 'stdout' | 'stderr'>>;
 
-/** A smoke test by the real program, unless `run` is another way to run it. */
-async function smokeTest(
-  sandbox: Sandbox,
-  baseUrl: string,
-  flags: readonly string[],
-  run: Run = sandbox.run,
-) {
-  // A busy machine may pause in the middle of a reply; on a moved clock nothing does.
-  const settle = run === sandbox.run ? '2s' : '500ms';
+const onMovedClock: Run = (args) => runInProcess(args, { clock: hastyClock });
+let reports = 0;
+
+async function smokeTest(run: Run, baseUrl: string, flags: readonly string[]) {
+  // A busy machine may pause in the middle of a reply; on a moved clock nothing does, and no pace takes less time.
+  const [settle, usualPace] = run === onMovedClock ? ['500ms', '1'] : ['2s', '4'];
   // An echo is found in what lasts for longer than two seconds, at the pace of speech.
   const [own, ofOwn = ''] = flags.slice(flags.indexOf('--file'));
   const spoken = own === '--file' ? ofOwn : 'barge-in.wav';
-  const pace = own === '--file' ? '1' : '4';
+  const pace = own === '--file' ? '1' : usualPace;
   const rest = flags.filter(
     (_, index) => own !== '--file' || ![0, 1].includes(index - flags.indexOf('--file')),
   );
   const common = ['--file', fixture(spoken), '--pace', pace, '--settle', settle];
   const asked = ['--expect-audible', '900ms', '--forbid-event', 'error', '--json'];
-  const junit = ['--junit', sandbox.path('junit.xml')];
+  reports += 1;
+  const report = join(folder, `junit-${reports}.xml`);
   const { code, stdout, stderr } = await run([
     ...['stream', ...common, '--base-url', baseUrl],
     ...asked,
-    ...junit,
+    ...['--junit', report],
     ...rest,
   ]);
   const lines = jsonLines(stdout);
@@ -85,7 +82,7 @@ async function smokeTest(
     ok?: boolean;
     failure?: { kind: string; exitCode: number } | null;
   };
-  return { code, stderr, summary, last: lines.at(-1), junit: sandbox.read('junit.xml') };
+  return { code, stderr, summary, last: lines.at(-1), junit: readFileSync(report, 'utf8') };
 }
 
 /** Rows about a voice need one. */
@@ -98,22 +95,20 @@ interface Faulty {
   clock?: Clock;
 }
 
-async function startFaulty(
-  sandbox: Sandbox,
-  { fault, flags = [], clock = systemClock }: Faulty = {},
-): Promise<string> {
+function startFaulty({ fault, flags = [], clock = systemClock }: Faulty = {}) {
   const faults = fault === undefined ? [] : [readFault(fault)];
-  const emulator = await createEmulator({ reply: replyOf(flags), seed: 1, faults, clock });
-  sandbox.defer(emulator.close);
-  return emulator.baseUrl;
+  return createEmulator({ reply: replyOf(flags), seed: 1, faults, clock });
 }
 
 /** The same smoke test in this process: program and service are on one clock, which is moved. */
 async function smokeTestFast(fault: string | undefined, flags: readonly string[]) {
-  const clock = createManualClock(Date.now());
-  return smokeTest(sandbox, await startFaulty(sandbox, { fault, flags, clock }), flags, (args) =>
-    runInProcess(args, { clock }),
-  );
+  await using emulator = await startFaulty({ fault, flags, clock: hastyClock });
+  return await smokeTest(onMovedClock, emulator.baseUrl, flags);
+}
+
+async function smokeTestInRealTime(run: Run, promised: Promised) {
+  await using emulator = await startFaulty(promised);
+  return await smokeTest(run, emulator.baseUrl, promised.flags);
 }
 
 /** The verdict is the same wherever one looks for it. */
@@ -132,14 +127,20 @@ function expectFailure(
   expect(junit).toMatch(new RegExp(`<(failure|error) type="${kind}"`));
 }
 
-describe('the smoke test', () => {
+// What is loaded with the first run takes real time.
+beforeAll(async () => {
+  await smokeTestFast(undefined, []);
+  await smokeTestFast('token-error', []);
+});
+
+describe.concurrent('the smoke test', () => {
   test('passes where nothing is wrong', async () => {
     const { code, summary, junit } = await smokeTestFast(undefined, ['--max-audio', '1200ms']);
     expect({ code, ok: summary.ok, failure: summary.failure }).toEqual({ code: 0, ok: true, failure: null });
     expect(junit).toContain('failures="0" errors="0"');
   });
 
-  test.each(['--expect-clean', '--expect-clean=strict'])(
+  test.for(['--expect-clean', '--expect-clean=strict'])(
     'passes with %s where a voice is clean',
     async (flag) => {
       const { code, summary, stderr } = await smokeTestFast(undefined, [flag]);
@@ -153,66 +154,58 @@ describe('the smoke test', () => {
     expect(new Set(table.map(({ fault, flags }) => `${fault} ${flags}`)).size).toBe(table.length);
   });
 
-  // What is loaded with the first run takes real time.
-  beforeAll(async () => {
-    await smokeTestFast(undefined, []);
-    await smokeTestFast('token-error', []);
-  });
-
-  test.each(table.filter((row) => !isRealTime(row)))(
+  test.for(table.filter((row) => !isRealTime(row)))(
     'of a service with $fault and $flags ends with $exitCode, $kind',
     async (promised) => {
       expectFailure(await smokeTestFast(promised.fault, promised.flags), promised);
     },
   );
 
-  test.concurrent.for(table.filter(isRealTime))(
-    'of a service with $fault and $flags ends in real time with $exitCode, $kind',
-    async (promised, context) => {
-      const sandbox = sandboxFor(context);
-      const baseUrl = await startFaulty(sandbox, promised);
-      expectFailure(await smokeTest(sandbox, baseUrl, promised.flags, runInProcess), promised);
-    },
-  );
-
-  test.concurrent.for(byProgram)(
-    'by the real program with $fault and $flags ends with $exitCode',
-    async (promised, context) => {
-      const sandbox = sandboxFor(context);
-      const baseUrl = await startFaulty(sandbox, promised);
-      expectFailure(await smokeTest(sandbox, baseUrl, promised.flags), promised);
-    },
-  );
-
-  test.each([
-    ['token-slow:delay=500ms'],
-    ['upgrade-slow:delay=500ms'],
-    ['connected-late:delay=500ms'],
-    ['message-malformed'],
-    ['message-unknown'],
-    ['odd-split'],
+  test.for([
+    'token-slow:delay=500ms',
+    'upgrade-slow:delay=500ms',
+    'connected-late:delay=500ms',
+    'message-malformed',
+    'message-unknown',
+    'odd-split',
   ])('bears %s', async (fault) => {
     const { code, stderr } = await smokeTestFast(fault, []);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   });
 });
 
+describe.concurrent('the smoke test in real time', () => {
+  test.for(table.filter(isRealTime))(
+    'of a service with $fault and $flags ends with $exitCode, $kind',
+    async (promised) => {
+      expectFailure(await smokeTestInRealTime(runInProcess, promised), promised);
+    },
+  );
+
+  test.for(byProgram)(
+    'by the real program with $fault and $flags ends with $exitCode',
+    async (promised, context: TestContext) => {
+      expectFailure(await smokeTestInRealTime(sandboxFor(context).run, promised), promised);
+    },
+  );
+});
+
 describe('the smoke test of a service that is not there', () => {
+  const expectGivenUp = async (baseUrl: string, expected: Pick<Promised, 'exitCode' | 'kind'>) =>
+    expectFailure(await smokeTest(runInProcess, baseUrl, ['--retries', '0']), expected);
+
   test('says that nobody answers', async () => {
     const port = await services.unusedPort();
-    const result = await smokeTest(sandbox, `http://127.0.0.1:${port}`, ['--retries', '0'], runInProcess);
-    expectFailure(result, { exitCode: 4, kind: 'unreachable' });
+    await expectGivenUp(`http://127.0.0.1:${port}`, { exitCode: 4, kind: 'unreachable' });
   });
 
   test('says that there is no TLS', async () => {
-    const baseUrl = (await startFaulty(sandbox)).replace('http', 'https');
-    const result = await smokeTest(sandbox, baseUrl, ['--retries', '0'], runInProcess);
-    expectFailure(result, { exitCode: 4, kind: 'tls' });
+    await using emulator = await startFaulty();
+    await expectGivenUp(emulator.baseUrl.replace('http', 'https'), { exitCode: 4, kind: 'tls' });
   });
 
   test('says that it speaks another protocol', async () => {
     const { port } = await services.tcp((socket) => socket.end('220 mail.example ESMTP\r\n'));
-    const result = await smokeTest(sandbox, `http://127.0.0.1:${port}`, ['--retries', '0'], runInProcess);
-    expectFailure(result, { exitCode: 6, kind: 'protocol' });
+    await expectGivenUp(`http://127.0.0.1:${port}`, { exitCode: 6, kind: 'protocol' });
   });
 });
