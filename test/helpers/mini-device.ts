@@ -3,6 +3,7 @@ import { request as httpsRequest } from 'node:https';
 import { WebSocket } from 'ws';
 import type { Device, StartDevice } from '../../src/conformance/drill/device.ts';
 import { type Clock, waitUntil } from '../../src/kernel/clock.ts';
+import { bytesForMs } from '../../src/protocol/audio-format.ts';
 import { toneFrame } from './device-exchanges.ts';
 
 /** What a device does at each point; a mutant is a device in which one of them is another. */
@@ -44,8 +45,11 @@ export interface MiniDevice {
 
 const backoff = (attempt: number) => Math.min(30_000, 400 * 2 ** attempt);
 const frameMs = 100;
+/** A second: a tone, and then a pause, which takes a service less time to judge. */
 const frames = Array.from({ length: 10 }, (_, index) =>
-  Buffer.concat(Array.from({ length: 5 }, (_, part) => toneFrame(index * 5 + part))),
+  index < 3
+    ? Buffer.concat(Array.from({ length: 5 }, (_, part) => toneFrame(index * 5 + part)))
+    : Buffer.alloc(bytesForMs(frameMs)),
 );
 
 /** A device that does everything right, in frames of 100 ms. */
