@@ -22,6 +22,11 @@ export interface Mutant {
   exitCode?: number;
   /** How long a reply is waited for, milliseconds. */
   waitMs?: number;
+  /**
+   * It is told by the same exchanges and in the same way as another mutant of its rule: the tests of the rule have what it
+   * answers (test/rules/), and a run against it is for `npm run conformance`.
+   */
+  isAlike?: true;
 }
 
 /** This machine by an address that could be another's. */
@@ -90,6 +95,7 @@ export const mutants: readonly Mutant[] = [
   {
     rule: 'R2',
     does: 'refuses the v1 path with 400',
+    isAlike: true,
     change: { intercept: ({ path }, response) => path === v1 && refuse(response, 400, 'INVALID_REQUEST') },
   },
   { rule: 'R3', does: 'says it is text', change: withHeaders({ 'Content-Type': 'text/plain' }) },
@@ -122,10 +128,11 @@ export const mutants: readonly Mutant[] = [
     does: 'grants an opaque token',
     change: { token: () => Math.random().toString(36).repeat(3) },
   },
-  { rule: 'R9', does: 'pads the parts with =', change: spelt(padded) },
+  { rule: 'R9', does: 'pads the parts with =', isAlike: true, change: spelt(padded) },
   {
     rule: 'R9',
     does: 'writes base64 in place of base64url',
+    isAlike: true,
     change: { ...spelt(plainBase64), ...withClaims({ scope: '????' }) },
   },
   { rule: 'R10', does: 'puts a constant into sub', change: withClaims({ sub: 'device' }) },
@@ -143,6 +150,7 @@ export const mutants: readonly Mutant[] = [
   {
     rule: 'R11',
     does: 'lives an hour ahead',
+    isAlike: true,
     change: {
       claims: (claims) => ({ ...claims, iat: Number(claims.iat) + 3_600, exp: Number(claims.exp) + 3_600 }),
     },
@@ -152,7 +160,7 @@ export const mutants: readonly Mutant[] = [
     does: 'grants for 61 s',
     change: { claims: (claims) => ({ ...claims, exp: Number(claims.exp) + 1 }) },
   },
-  { rule: 'R12', does: 'has no exp', change: withClaims({ exp: undefined }) },
+  { rule: 'R12', does: 'has no exp', isAlike: true, change: withClaims({ exp: undefined }) },
   { rule: 'R13', does: 'has another audience', change: withClaims({ aud: 'voice' }) },
   {
     rule: 'R13',
@@ -176,6 +184,7 @@ export const mutants: readonly Mutant[] = [
   {
     rule: 'R15',
     does: 'has no details for the key',
+    isAlike: true,
     change: {
       problem: (problem, { fields }) =>
         problem && isMissing(fields, 'apiKey') && 'deviceId' in fields
@@ -224,6 +233,7 @@ export const mutants: readonly Mutant[] = [
   {
     rule: 'R21',
     does: 'has no message',
+    isAlike: true,
     change: {
       errorBody: ({ code, details, message }) => ({ error: { code, details, message: { text: message } } }),
     },
@@ -233,7 +243,13 @@ export const mutants: readonly Mutant[] = [
   { rule: 'R23', does: 'does not say when it resets', change: { reset: () => '' } },
   { rule: 'R24', does: 'says 100', change: { statedLimit: 100 }, also: ['R29'] },
   { rule: 'R25', does: 'never counts down', change: { remaining: () => 59 }, also: ['R26', 'R29'] },
-  { rule: 'R25', does: 'counts up', change: { remaining: (left) => 119 - left }, also: ['R26', 'R29'] },
+  {
+    rule: 'R25',
+    does: 'counts up',
+    isAlike: true,
+    change: { remaining: (left) => 119 - left },
+    also: ['R26', 'R29'],
+  },
   { rule: 'R25', does: 'counts down by two', change: { remaining: (left) => 2 * left - 60 } },
   {
     rule: 'R26',
@@ -254,6 +270,7 @@ export const mutants: readonly Mutant[] = [
   {
     rule: 'R28',
     does: 'says a moment an hour away',
+    isAlike: true,
     change: { reset: (at) => String(Math.ceil(at / 1000) + 3_600) },
   },
   {
@@ -331,7 +348,7 @@ export const mutants: readonly Mutant[] = [
     change: { onAudio: ({ say }, pcm) => say({ type: 'audio', data: pcm.toString('base64') }) },
   },
   { rule: 'R38', does: 'speaks big-endian', change: withAudio((pcm) => Buffer.from(evens(pcm)).swap16()) },
-  { rule: 'R38', does: 'speaks stereo', change: withAudio(twice) },
+  { rule: 'R38', does: 'speaks stereo', isAlike: true, change: withAudio(twice) },
   {
     rule: 'R38',
     does: 'speaks for 3 s at 24 kHz',
@@ -348,12 +365,14 @@ export const mutants: readonly Mutant[] = [
   {
     rule: 'R38',
     does: 'speaks for 4 s at 8 kHz',
+    isAlike: true,
     waitMs: 2_000,
     change: repliesToTurns({ pcm: spoken(4_000, 8_000), messageMs: 10, everyMs: 20 }),
   },
   {
     rule: 'R38',
     does: 'begins with a WAV header',
+    isAlike: true,
     change: {
       onAudio: (stream, pcm) => {
         const head = begun.has(stream) ? '' : 'RIFF';
@@ -365,6 +384,7 @@ export const mutants: readonly Mutant[] = [
   {
     rule: 'R38',
     does: 'ends within a sample',
+    isAlike: true,
     change: {
       onAudio: (stream, pcm) => {
         const tail = begun.has(stream) ? '' : 'x';
