@@ -48,7 +48,7 @@ const table: Promised[] = /<!-- faults: begin -->([\s\S]*)<!-- faults: end -->/
  * The WebSocket library waits for the answer to a close by the clock of the machine, and a moved clock waits in vain for a
  * service that does not read.
  */
-const isRealTime = ({ fault }: Promised) => ['stall:for=8s', 'deaf'].includes(fault);
+const isRealTime = ({ fault }: Promised) => ['stall:for=12s', 'deaf'].includes(fault);
 /** The program ends in one of three ways: by a verdict on a session, an error, or a time limit. */
 const byProgram = table.filter(({ fault }) => ['message-error', 'token-error', 'token-hang'].includes(fault));
 
