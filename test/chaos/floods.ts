@@ -112,8 +112,8 @@ export interface ClientFlood {
   onRequest?: (response: ServerResponse) => Promise<void>;
 }
 
-/** Sends a flood to a client, and tells the memory of its process. */
-export async function sendClientFlood(flood: ClientFlood): Promise<FloodReport> {
+/** Sends a flood to a client, one without an end for `longestMs`, and tells the memory of its process. */
+export async function sendClientFlood(flood: ClientFlood, longestMs: number): Promise<FloodReport> {
   const service = await startSink();
   const stdin = flood.stdin === undefined ? 'ignore' : openSync(flood.stdin, 'r');
   const reached = new Promise<() => Promise<void>>((resolve) => {
@@ -139,7 +139,7 @@ export async function sendClientFlood(flood: ClientFlood): Promise<FloodReport> 
     };
     let [atMost, highest, isSent] = [before.held, 0, false];
     let after = before.held;
-    const sending = Promise.race([send().catch(() => {}), client.ended, pause(clientFloodMs)]).then(() => {
+    const sending = Promise.race([send().catch(() => {}), client.ended, pause(longestMs)]).then(() => {
       isSent = true;
     });
     for (let isLast = false; !isLast; ) {
@@ -169,9 +169,6 @@ export async function sendClientFlood(flood: ClientFlood): Promise<FloodReport> 
     service.stop();
   }
 }
-
-/** A flood without an end is sent for this long. */
-const clientFloodMs = 8_000;
 
 /** A service that reads everything. */
 interface Sink {
