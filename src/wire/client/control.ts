@@ -18,7 +18,7 @@ import { serviceUrl } from '../../protocol/paths.ts';
 import { jsonMediaType } from '../../protocol/token-request.ts';
 import { readBody } from './body.ts';
 import { connectionError } from './connection-error.ts';
-import { isSuccess } from './http.ts';
+import { isSuccess, requestFinished } from './http.ts';
 import { trusting } from './trusting.ts';
 
 export interface ControlTarget {
@@ -162,7 +162,7 @@ async function send(
   const isBytes = body instanceof Uint8Array;
   // A followed journal is silent while nothing happens.
   const client = new Client(url.origin, { connect: trusting(ca), bodyTimeout: 0 });
-  const end = () => client.destroy();
+  const end = () => client.destroy(requestFinished);
   try {
     const response = await request.call(client, {
       method,

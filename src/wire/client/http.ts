@@ -32,7 +32,7 @@ export interface HttpOutcome {
 const connectTimeoutMs = 10_000;
 const answerTimeoutMs = 15_000;
 /** Nobody sees it. Made once, because the trace of its calls takes as long as opening a socket. */
-const finished = new Error('finished');
+export const requestFinished = new Error('finished');
 
 /** Whether a status means success. */
 export function isSuccess(status: number): boolean {
@@ -95,7 +95,7 @@ export async function sendRequest(sent: HttpRequest, leg: HttpLeg): Promise<Http
   } finally {
     timer.cancel();
     signal.removeEventListener('abort', abandon);
-    await client.destroy(finished);
+    await client.destroy(requestFinished);
   }
 }
 
