@@ -44,18 +44,26 @@ test('each example is drilled', () => {
 const isWhole = process.env.DEVICES === 'all';
 const ruleOf = ({ id }: { id: string }) => id.split('-')[0] ?? '';
 /** In each of the others too, a device that breaks one of these fails; some of those end a stream, as D3 needs it. */
-const judgedInAll = ['D1', 'D2', 'D3'];
+const judgedInAll = ['D1', 'D2', 'D3', 'D4'];
 const oneOfEachRule = situations.filter(
   (one, index) =>
     !judgedInAll.includes(ruleOf(one)) &&
     situations.findIndex((other) => ruleOf(other) === ruleOf(one)) === index,
 );
+/**
+ * Of a device whose interpreter takes long to start: what its own lines decide. Its library answers pings (D15) and closes
+ * (D16), a refusal (D7) and a refused token (D8) end in the lines of D6 and D9, and no line of it looks at the pace of a reply (D12).
+ */
+const ofLibrary = ['D7', 'D8', 'D12', 'D15', 'D16'];
+const ofOwnLines = oneOfEachRule.filter((one) => !ofLibrary.includes(ruleOf(one)));
 
 describe.concurrent('an example', () => {
   for (const [name, command, missing] of examples) {
     const [chosen, title] = isWhole
       ? [situations, `${name} passes every situation`]
-      : [oneOfEachRule, `${name} passes a situation of each rule`];
+      : name === 'device.c'
+        ? [oneOfEachRule, `${name} passes a situation of each rule`]
+        : [ofOwnLines, `${name} passes a situation of each rule that its own lines keep`];
     const why = command === undefined ? ` (skipped: ${missing})` : '';
     test.skipIf(command === undefined)(title + why, { timeout: 180_000 }, async (context) => {
       const sandbox = sandboxFor(context);
