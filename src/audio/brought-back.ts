@@ -28,6 +28,8 @@ const tellingDbfs = -50;
 /** A service with so much of its own to say brings nothing back but an echo: a second, or this share of what it brings back. */
 const ownMs = 1_000;
 const ownShare = 0.05;
+/** A window of an echo in which less comes back as it was said is changed. */
+const changedMs = 200;
 
 /** What came back of the user's words. */
 export interface UserEchoFound {
@@ -67,6 +69,8 @@ export class BroughtBack {
   private windowMs = 0;
   private windowBackMs = 0;
   private doubtfulMs = 0;
+  /** Whether the user's words came back changed, softer for one, at the time of an echo. */
+  private hasChangedEcho = false;
 
   /** Without `compares` only messages that come back as they were are noticed: it costs next to nothing. */
   constructor({ compares = true }: { compares?: boolean } = {}) {
@@ -116,7 +120,12 @@ export class BroughtBack {
     const backMs = this.echoedMs + this.repeatedMs;
     const own = this.audibleMs - backMs;
     if (own >= backMs || own >= Math.max(ownMs, ownShare * backMs)) return undefined;
-    return this.echoedMs >= this.repeatedMs ? 'echo' : 'repeat';
+    return this.echoedMs >= this.repeatedMs && !this.hasEchoBesideRepeat ? 'echo' : 'repeat';
+  }
+
+  /** Whether a service that repeats what it hears also has an echo: the user hears the words twice. */
+  get hasEchoBesideRepeat(): boolean {
+    return this.hasChangedEcho && this.repeatedMs >= ownMs;
   }
 
   private count(ms: number, ageMs: number | undefined): void {
@@ -146,6 +155,7 @@ export class BroughtBack {
     if (isSame) this.echoedMs += this.doubtfulMs + leftMs;
     this.doubtfulMs = isSame ? 0 : leftMs;
     if (!isSame) return undefined;
+    this.hasChangedEcho ||= this.windowBackMs < changedMs;
     return { delayMs: Math.round(lagOfBest / perMs), gainDb: 20 * Math.log10(gain) };
   }
 

@@ -143,6 +143,17 @@ test('an echo beside a reply is no service that echoes', () => {
   });
 });
 
+test('an echo beside a reply that repeats the user is named', () => {
+  const repeat = later(question, said.length / 32 + 200);
+  const echo = later(quieter(said, -12), 150);
+  const user = Buffer.concat([said, silence(7_000)]);
+  const heard = (at: number) => (at < framesSaid.length ? echo(at) : repeat(at));
+  expect(ask({ said: user, heard })).toMatchObject({
+    ...{ is: 'repeat', voice: 'the service repeats what it hears', dialogue: null },
+    ...{ kinds: ['user-echo'], news: ['user-echo'] },
+  });
+});
+
 test('wrong audio that comes back is held against nobody', () => {
   const swapped = encodings.swapped();
   expect(ask({ said: swapped, heard: later(swapped, 40) })).toMatchObject({

@@ -204,6 +204,7 @@ export class VoiceCheck {
   /** Whether it is found only because the other side's audio comes back. */
   isReturned(finding: VoiceFinding): boolean {
     if (finding === 'odd-sizes' && this.back?.hasOddBack) return true;
+    if (finding === 'user-echo' && this.back?.hasEchoBesideRepeat) return false;
     return this.returned !== undefined && (!ofRightSamples.has(finding) || this.ofOther.has(finding));
   }
 
@@ -263,17 +264,13 @@ export class VoiceCheck {
   private tell(news: readonly FoundInVoice[]): readonly FoundInVoice[] {
     if (this.back === undefined || (news.length === 0 && this.held.length === 0)) return news;
     const now = this.options.clock.now();
-    if (this.returned !== undefined) {
-      const ofOther = news.filter(({ finding }) => this.isReturned(finding));
-      for (const one of ofOther) if (this.held.length < mostHeld) this.held.push({ one, at: now });
-      return ofOther.length === news.length ? nothing : news.filter((one) => !ofOther.includes(one));
-    }
-    if (this.held.length === 0) return news;
-    const held = this.held.map(({ one, at }) =>
-      one.agoMs === undefined ? one : { ...one, agoMs: one.agoMs + Math.round(now - at) },
-    );
-    this.held = [];
-    return [...held, ...news];
+    const all = [...this.held, ...news.map((one) => ({ one, at: now }))];
+    this.held = all.filter(({ one }) => this.isReturned(one.finding)).slice(0, mostHeld);
+    return all
+      .filter(({ one }) => !this.isReturned(one.finding))
+      .map(({ one, at }) =>
+        one.agoMs === undefined ? one : { ...one, agoMs: one.agoMs + Math.round(now - at) },
+      );
   }
 
   /** Whether there was audio to judge: 60 ms that are no silence. */
