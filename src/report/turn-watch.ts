@@ -1,5 +1,5 @@
-import type { SoundSpan } from '../audio/dialogue/find-sound.ts';
 import { dialogueRules } from '../audio/dialogue/rules.ts';
+import type { SoundSpan } from '../audio/dialogue/sound-spans.ts';
 import { createTwoTracks, type TwoTracks } from '../audio/dialogue/two-tracks.ts';
 import { type DialogueMark, dialogueMarks } from './dialogue-lines.ts';
 

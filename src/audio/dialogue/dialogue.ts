@@ -1,5 +1,5 @@
-import type { SoundSpan } from './find-sound.ts';
 import type { DialogueRules } from './rules.ts';
+import type { SoundSpan } from './sound-spans.ts';
 
 /** A clip that a script says, and whether it is a turn: a cough is none. */
 export interface ScriptedClip extends SoundSpan {

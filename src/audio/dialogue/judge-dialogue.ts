@@ -8,8 +8,9 @@ import type {
   UserNoise,
   UserTurn,
 } from './dialogue.ts';
-import { findSounds, joinSounds, lengthOf, overlaps, type SoundSpan } from './find-sound.ts';
+import { findSounds } from './find-sound.ts';
 import { dialogueRules as rules } from './rules.ts';
+import { joinSounds, lengthOf, overlaps, type SoundSpan } from './sound-spans.ts';
 import { findAiSpeech } from './speech-end.ts';
 import type { SideLevels } from './step-levels.ts';
 

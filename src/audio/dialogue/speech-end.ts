@@ -1,6 +1,6 @@
 import type { AiSpeech, SpeechEnd } from './dialogue.ts';
-import type { SoundSpan } from './find-sound.ts';
 import { dialogueRules as rules } from './rules.ts';
+import type { SoundSpan } from './sound-spans.ts';
 import { meanDb } from './step-levels.ts';
 
 /** How each stretch of the AI's speech ended. `stops`: when the service said that it was interrupted. */

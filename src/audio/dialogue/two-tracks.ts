@@ -2,10 +2,10 @@ import { bytesForMs, msForBytes } from '../../protocol/audio-format.ts';
 import { BroughtBack, type Returned } from '../brought-back.ts';
 import { createBlockJoiner } from '../whole-samples.ts';
 import type { Dialogue, ScriptedClip } from './dialogue.ts';
-import type { SoundSpan } from './find-sound.ts';
 import { judgeDialogue } from './judge-dialogue.ts';
 import { createReceivedTrack, createSentTrack, type HeardTrack } from './listener.ts';
 import { dialogueRules } from './rules.ts';
+import type { SoundSpan } from './sound-spans.ts';
 import { createStepLevels, stepFrom } from './step-levels.ts';
 
 /**

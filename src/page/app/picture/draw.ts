@@ -1,4 +1,4 @@
-import { overlaps } from '../../../audio/dialogue/find-sound.ts';
+import { overlaps } from '../../../audio/dialogue/sound-spans.ts';
 import { secondsText } from '../../../protocol/time-text.ts';
 import type { Axis, Mark, PictureSpan } from '../../view-data.ts';
 import { gravity, marksInView, spansInView } from './in-view.ts';
