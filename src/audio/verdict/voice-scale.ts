@@ -1,4 +1,5 @@
 import { bytesPerSample } from '../../protocol/audio-format.ts';
+import { dot } from '../dot.ts';
 import { createFft } from '../spectrum.ts';
 
 /** Samples of one frame, and from one frame to the next. */
@@ -14,6 +15,8 @@ const longestLag = 266;
 const leastPeriodicity = 0.5;
 /** Of several peaks the first one that is nearly the highest is the pitch. */
 const nearlyHighest = 0.85;
+/** Products are summed by as many; silence follows. */
+const paddedBy = 4;
 /** Indexes of the spectrum at which bands begin, from 125 Hz to 7.6 kHz, spaced by ratio. */
 const edges: readonly number[] = [4, 5, 7, 9, 12, 15, 19, 24, 30, 38, 48, 60, 76, 96, 121, 153, 193, 243];
 /** Quieter than this, relative to the loudest band, is silence. */
@@ -72,11 +75,12 @@ function mean(values: readonly number[]): number {
 /** The period of the pitch, and the levels of the bands in decibels, of each audible frame that has a pitch. */
 function measureFrames(pcm: Buffer): { lags: number[]; rows: number[][] } {
   const count = Math.floor(pcm.length / bytesPerSample);
-  const samples = Float64Array.from({ length: count }, (_, at) => pcm.readInt16LE(at * bytesPerSample));
+  const samples = new Float64Array(count);
+  for (let at = 0; at < count; at += 1) samples[at] = pcm.readInt16LE(at * bytesPerSample);
   const frames: { frame: Float64Array; power: number }[] = [];
   for (let at = 0; at + frameSamples <= count; at += hopSamples) {
     const frame = samples.subarray(at, at + frameSamples);
-    frames.push({ frame, power: frame.reduce((sum, sample) => sum + sample * sample, 0) });
+    frames.push({ frame, power: powerOf(frame) });
   }
   const loudest = frames.reduce((most, { power }) => Math.max(most, power), 0);
   const fft = createFft(spectrumSamples);
@@ -92,16 +96,23 @@ function measureFrames(pcm: Buffer): { lags: number[]; rows: number[][] } {
   return { lags, rows };
 }
 
+function powerOf(frame: Float64Array): number {
+  let sum = 0;
+  for (let at = 0; at < frame.length; at += 1) sum += (frame[at] as number) ** 2;
+  return sum;
+}
+
 /** The period of the pitch, in pairs of samples; undefined if there is none. */
 function findPeriod(frame: Float64Array): number | undefined {
   const likeness = measureLikenessOfLags(frame);
-  const highest = likeness
-    .subarray(shortestLag, longestLag + 1)
-    .reduce((most, one) => Math.max(most, one), 0);
+  let highest = 0;
+  for (let lag = shortestLag; lag <= longestLag; lag += 1)
+    highest = Math.max(highest, likeness[lag] as number);
   if (highest < leastPeriodicity) return undefined;
   for (let lag = shortestLag; lag <= longestLag; lag += 1) {
-    const [before = 0, here = 0, after = 0] = likeness.subarray(lag - 1, lag + 2);
-    if (here >= nearlyHighest * highest && here >= before && here >= after) return lag;
+    const here = likeness[lag] as number;
+    if (here < nearlyHighest * highest) continue;
+    if (here >= (likeness[lag - 1] as number) && here >= (likeness[lag + 1] as number)) return lag;
   }
   return undefined;
 }
@@ -109,24 +120,24 @@ function findPeriod(frame: Float64Array): number | undefined {
 /** How like a frame is to itself some pairs of samples later: 1 is the same. */
 function measureLikenessOfLags(frame: Float64Array): Float64Array {
   const size = frameSamples / 2;
-  const half = Float64Array.from(
-    { length: size },
-    (_, at) => (frame[2 * at] ?? 0) + (frame[2 * at + 1] ?? 0),
-  );
-  const middle = half.reduce((sum, one) => sum + one, 0) / size;
+  const half = new Float32Array(size + paddedBy);
+  let middle = 0;
+  for (let at = 0; at < size; at += 1) {
+    half[at] = (frame[2 * at] as number) + (frame[2 * at + 1] as number);
+    middle += (half[at] as number) / size;
+  }
   /** Sums of the squares before each place. */
   const squares = new Float64Array(size + 1);
   for (let at = 0; at < size; at += 1) {
-    half[at] = (half[at] ?? 0) - middle;
-    squares[at + 1] = (squares[at] ?? 0) + (half[at] ?? 0) ** 2;
+    half[at] = (half[at] as number) - middle;
+    squares[at + 1] = (squares[at] as number) + (half[at] as number) ** 2;
   }
   const likeness = new Float64Array(longestLag + 2);
   for (let lag = shortestLag - 1; lag <= longestLag + 1; lag += 1) {
     const length = size - lag;
-    let sum = 0;
-    for (let at = 0; at < length; at += 1) sum += (half[at] as number) * (half[at + lag] as number);
-    const power = (squares[length] ?? 0) * ((squares[size] ?? 0) - (squares[lag] ?? 0));
-    likeness[lag] = power > 0 ? sum / Math.sqrt(power) : 0;
+    const power = (squares[length] as number) * ((squares[size] as number) - (squares[lag] as number));
+    const whole = Math.ceil(length / paddedBy) * paddedBy;
+    likeness[lag] = power > 0 ? dot(half, 0, half, lag, whole) / Math.sqrt(power) : 0;
   }
   return likeness;
 }
