@@ -1,18 +1,17 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
-import { describe, expect, test, vi } from 'vitest';
-import { hasTmux, setUpTerminals } from '../helpers/tmux.ts';
-import { setUpSandbox } from '../helpers/voicectl.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { hasTmux, type PseudoTerminal, terminalsFor } from '../helpers/tmux.ts';
+import { setUpSandboxForAll } from '../helpers/voicectl.ts';
 
-const sandbox = setUpSandbox();
-const terminals = setUpTerminals();
+const outside = setUpSandboxForAll();
 
 test.each([
   ['a shell that nobody has heard of', ['tcsh']],
   ['no shell', []],
   ['two shells', ['bash', 'zsh']],
 ])('for %s: exit 2, and which there are', async (_what, shells) => {
-  const { code, stdout, stderr } = await sandbox.run(['completion', ...shells]);
+  const { code, stdout, stderr } = await outside.runHere(['completion', ...shells]);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toMatch(/^voicectl: completion.*\n$/);
 });
@@ -45,38 +44,47 @@ const present = Object.entries(shells).filter(([shell, { start }]) => {
 });
 
 describe.each(present)('%s', (_shell, { start, load }) => {
-  /** A real terminal in which the shell knows the completions. */
-  async function open() {
+  const sandbox = setUpSandboxForAll();
+  let terminal: PseudoTerminal;
+  let runs = 0;
+  const shows = (what: RegExp | string) =>
+    vi.waitFor(async () => expect(await terminal.screen()).toMatch(what), 10_000);
+  /** Runs a command on a line of its own; when it resolves, nothing from before is on the screen. */
+  const runOnEmptyScreen = async (command: string) => {
+    runs += 1;
+    terminal.press('C-u');
+    terminal.type(`${command}; clear; echo READY-''${runs}`);
+    terminal.press('Enter');
+    await shows(new RegExp(`^READY-${runs}$`, 'm'));
+  };
+  /** Types a line and a tab. */
+  const complete = (line: string, ...tabs: string[]) => {
+    terminal.press('C-u');
+    terminal.type(line);
+    terminal.press('Tab', ...tabs);
+  };
+
+  // One real terminal for all tests, in which the shell knows the completions.
+  beforeAll(async () => {
     mkdirSync(sandbox.path('zsh'));
     mkdirSync(sandbox.path('session'));
     sandbox.write('help me.wav', '');
     sandbox.write('helper.txt', '');
-    const terminal = await terminals.start(start, {
+    await sandbox.standIn();
+    terminal = await terminalsFor({ onTestFinished: afterAll }).start(start, {
       columns: 100,
       rows: 30,
       cwd: sandbox.dir,
       env: { HOME: sandbox.path('home'), TERM: 'screen' },
     });
-    const shows = (what: RegExp | string) =>
-      vi.waitFor(async () => expect(await terminal.screen()).toMatch(what), 10_000);
     // The files of the machine may set the path anew.
     const bin = sandbox.path('bin');
     const path = start.startsWith('fish') ? `set -x PATH ${bin} $PATH` : `export PATH="${bin}:$PATH"`;
-    terminal.type(`${path}; ${load}; echo READY-''42`);
-    terminal.press('Enter');
-    await shows('READY-42');
-    terminal.press('C-l');
-    /** Types a line and a tab. */
-    const complete = (line: string, ...tabs: string[]) => {
-      terminal.press('C-u');
-      terminal.type(line);
-      terminal.press('Tab', ...tabs);
-    };
-    return { complete, shows, terminal };
-  }
+    await runOnEmptyScreen(`${path}; ${load}`);
+  });
+  beforeEach(() => runOnEmptyScreen('true'));
 
   test('completes commands, flags, values, and the values after =', async () => {
-    const { complete, shows } = await open();
     complete('voicectl stre');
     await shows(/voicectl stream\b/);
     complete('voicectl token --dec');
@@ -90,13 +98,11 @@ describe.each(present)('%s', (_shell, { start, load }) => {
   });
 
   test('completes a value with a colon in place', async () => {
-    const { complete, shows } = await open();
     complete('voicectl serve --reply mod');
     await shows(/--reply module(:|\\:)(?!:)/);
   });
 
   test('leaves files and folders to the shell, beside what is shipped', async () => {
-    const { complete, shows } = await open();
     complete('voicectl stream --file hel', 'Tab');
     await shows(/hello\.wav/);
     await shows(/helper\.txt/);
@@ -108,7 +114,6 @@ describe.each(present)('%s', (_shell, { start, load }) => {
   });
 
   test('runs nothing of what stands on the line', async () => {
-    const { complete, shows } = await open();
     complete('voicectl serve --device "$(touch ran)" `touch ran` --re');
     await shows(/--reply|--re\b/);
     complete('voicectl stre');
@@ -117,7 +122,6 @@ describe.each(present)('%s', (_shell, { start, load }) => {
   });
 
   test('goes without where voicectl fails', async () => {
-    const { complete, shows, terminal } = await open();
     sandbox.write('bin/voicectl', '#!/bin/sh\necho oops >&2; exit 70\n', 0o755);
     complete('voicectl stre');
     complete('echo still here');
