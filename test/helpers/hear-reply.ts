@@ -60,6 +60,8 @@ interface SoundFault {
   replies?: number;
   /** Whether it needs a turn of the user. */
   isTurn?: boolean;
+  /** A format has no strength, but it is told by the voice: so much softer than it was recorded, in decibels. */
+  softerDb?: readonly number[];
 }
 
 /** The faults that a listener hears, and what each is named. */
@@ -97,7 +99,7 @@ export const soundFaults: readonly SoundFault[] = [
     isTurn: true,
   },
   { kind: 'wrong-rate', strengths: ['wrong-rate:rate=32000', 'wrong-rate:rate=48000', 'wrong-rate'] },
-  { kind: 'swapped-bytes', strengths: ['swapped-bytes'] },
+  { kind: 'swapped-bytes', strengths: ['swapped-bytes'], softerDb: [0, 6, 12] },
   // The emulator's fault of each format is named like the finding.
-  ...replyFormats.map((kind) => ({ kind, strengths: [`format:as=${kind}`] })),
+  ...replyFormats.map((kind) => ({ kind, strengths: [`format:as=${kind}`], softerDb: [0, 6, 12] })),
 ];

@@ -3,6 +3,8 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { mapSamples } from '../../../src/audio/encode.ts';
+import { gainOf } from '../../../src/audio/level.ts';
 import type { VoiceFinding } from '../../../src/audio/verdict/voice-findings.ts';
 import { speechAt } from '../../helpers/device-audio.ts';
 import { hearReply, soundFaults } from '../../helpers/hear-reply.ts';
@@ -102,25 +104,29 @@ const voices = isWhole ? tenVoices() : fixtures.slice(0, 1);
 describe('each fault is named with its kind and no other', () => {
   test.each(soundFaults.map((one) => (isWhole ? one : { ...one, strengths: one.strengths.slice(-1) })))(
     '$kind',
-    ({ kind, strengths, replies, isTurn }) => {
+    ({ kind, strengths, softerDb = [0], replies, isTurn }) => {
       // Without its tools the table would be of fewer.
       if (isWhole) expect(voices).toHaveLength(10);
+      const levels = isWhole ? softerDb : softerDb.slice(0, 1);
+      const said = levels.flatMap((db) =>
+        voices.map(({ name, pcm }) => ({ name, db, pcm: softer(pcm, db) })),
+      );
       const rows = strengths.flatMap((fault) =>
-        voices.map(({ name, pcm }) => {
+        said.map(({ name, db, pcm }) => {
           const clean = kindsOf(hearReply(pcm, { replies }));
           const user = isTurn ? speechAt(16_000) : undefined;
           const heard = kindsOf(hearReply(pcm, { fault, replies, user }));
           const others = heard.filter((one) => one !== kind && !clean.includes(one));
-          return { fault, name, isNamed: heard.includes(kind), others: others.join() };
+          return { fault, name, db, isNamed: heard.includes(kind), others: others.join() };
         }),
       );
       const missed = rows.filter(({ isNamed }) => !isNamed);
       const wrong = rows.filter(({ others }) => others !== '');
       if (isWhole)
-        for (const fault of strengths) {
-          const own = rows.filter((row) => row.fault === fault);
+        for (const [fault, db] of strengths.flatMap((one) => levels.map((db) => [one, db] as const))) {
+          const own = rows.filter((row) => row.fault === fault && row.db === db);
           console.log(
-            `${fault.padEnd(36)} named ${own.filter(({ isNamed }) => isNamed).length} of ${own.length}, with others: ${own.filter(({ others }) => others !== '').length}`,
+            `${`${fault}${db === 0 ? '' : `, ${db} dB softer`}`.padEnd(36)} named ${own.filter(({ isNamed }) => isNamed).length} of ${own.length}, with others: ${own.filter(({ others }) => others !== '').length}`,
           );
         }
       expect(wrong).toEqual([]);
@@ -129,6 +135,11 @@ describe('each fault is named with its kind and no other', () => {
     },
   );
 });
+
+function softer(pcm: Buffer, db: number): Buffer {
+  const gain = gainOf(-db);
+  return db === 0 ? pcm : mapSamples(pcm, (sample) => sample * gain);
+}
 
 function kindsOf({ judgements }: ReturnType<typeof hearReply>): VoiceFinding[] {
   return judgements.map(({ kind }) => kind);
