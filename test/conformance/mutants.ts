@@ -165,6 +165,7 @@ export const mutants: readonly Mutant[] = [
   {
     rule: 'R13',
     does: 'has a list of one audience',
+    isAlike: true,
     verdict: 'warn',
     change: withClaims({ aud: ['voice-api'] }),
   },
@@ -250,7 +251,7 @@ export const mutants: readonly Mutant[] = [
     change: { remaining: (left) => 119 - left },
     also: ['R26', 'R29'],
   },
-  { rule: 'R25', does: 'counts down by two', change: { remaining: (left) => 2 * left - 60 } },
+  { rule: 'R25', does: 'counts down by two', isAlike: true, change: { remaining: (left) => 2 * left - 60 } },
   {
     rule: 'R26',
     does: 'has a window for each path',
@@ -283,6 +284,7 @@ export const mutants: readonly Mutant[] = [
   {
     rule: 'R29',
     does: 'gives requests back one by one',
+    isAlike: true,
     verdict: 'warn',
     level: 'standard',
     change: { windowMs: 25_000 },
@@ -297,6 +299,7 @@ export const mutants: readonly Mutant[] = [
   {
     rule: 'R30',
     does: 'refuses the 60th',
+    isAlike: true,
     level: 'exhaust',
     change: { limit: 59, remaining: (left) => left + 1 },
   },
@@ -345,6 +348,7 @@ export const mutants: readonly Mutant[] = [
   {
     rule: 'R37',
     does: 'says its audio as text',
+    isAlike: true,
     change: { onAudio: ({ say }, pcm) => say({ type: 'audio', data: pcm.toString('base64') }) },
   },
   { rule: 'R38', does: 'speaks big-endian', change: withAudio((pcm) => Buffer.from(evens(pcm)).swap16()) },
@@ -358,6 +362,7 @@ export const mutants: readonly Mutant[] = [
   {
     rule: 'R38',
     does: 'speaks for 2 s at 24 kHz',
+    isAlike: true,
     waitMs: 2_000,
     verdict: 'warn',
     change: repliesToTurns({ pcm: spoken(2_000, 24_000), messageMs: 30, everyMs: 20 }),
@@ -430,11 +435,12 @@ export const mutants: readonly Mutant[] = [
     // Where a slot of the first try is still taken, the second try does not come to the other device.
     verdict: ['fail', 'warn'],
   },
-  { rule: 'R45', does: 'refuses a token that was used', verdict: 'observed', change: {} },
+  { rule: 'R45', does: 'refuses a token that was used', isAlike: true, verdict: 'observed', change: {} },
   { rule: 'R45', does: 'accepts a token again', verdict: 'observed', change: { refusal: anyKnown } },
   {
     rule: 'R5',
     does: 'grants the same token again',
+    isAlike: true,
     change: {
       token: (token, { fields }) => {
         const key = String(fields.deviceId);

@@ -9,6 +9,8 @@ export interface DeviceMutant {
   change: Partial<MiniDevice>;
   /** Rules that are broken with it. */
   also?: readonly string[];
+  /** The situation of the rule in which it shows, where the device is as any other in the others. */
+  showsIn?: string;
   /** Whether it shows over TLS only. */
   tls?: true;
 }
@@ -76,6 +78,7 @@ export const deviceMutants: readonly DeviceMutant[] = [
   {
     rule: 'D7',
     does: 'connects without a token',
+    showsIn: 'D7-401',
     change: {
       retryMs: (attempt, status, afterMs) => (status === 401 ? undefined : retryMs(attempt, status, afterMs)),
     },
@@ -85,37 +88,44 @@ export const deviceMutants: readonly DeviceMutant[] = [
   {
     rule: 'D9',
     does: 'does not come back after 1001',
+    showsIn: 'D9-1001',
     change: { reconnectMs: (attempt, code) => (code === 1001 ? 1_000_000 : reconnectMs(attempt, code)) },
   },
   { rule: 'D10', does: 'never pings', change: { deadAfterMs: 1_000_000 } },
   {
     rule: 'D11',
     does: 'closes at an unknown kind',
+    showsIn: 'D11-kind',
     change: { minds: (data, isBinary) => !isBinary && data.includes('unheard') },
   },
   {
     rule: 'D11',
     does: 'closes at unknown fields',
+    showsIn: 'D11-fields',
     change: { minds: (data, isBinary) => !isBinary && isStatus(data) && data.includes('confidence') },
   },
   {
     rule: 'D11',
     does: 'closes at an odd size',
+    showsIn: 'D11-odd',
     change: { minds: ({ length }, isBinary) => isBinary && length % 2 === 1 && length > 1 },
   },
   {
     rule: 'D11',
     does: 'closes at a huge message',
+    showsIn: 'D11-huge',
     change: { minds: ({ length }, isBinary) => isBinary && length > 65_536 },
   },
   {
     rule: 'D11',
     does: 'closes at a tiny message',
+    showsIn: 'D11-tiny',
     change: { minds: ({ length }, isBinary) => isBinary && length === 2 },
   },
   {
     rule: 'D11',
     does: 'closes at an empty message',
+    showsIn: 'D11-empty',
     change: { minds: ({ length }, isBinary) => isBinary && length === 0 },
   },
   { rule: 'D12', does: 'is silent while it hears', change: { isHalfDuplex: true } },
