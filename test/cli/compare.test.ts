@@ -17,7 +17,10 @@ function result(ms: number, seed = 1): string {
   return JSON.stringify(loadResult({ sessions: 400, metrics: { 'first-audio': times } }));
 }
 
-const session = ['stream', '--file', 'hello.wav', '--local', '--pace', 'max'];
+const session = [
+  ...['stream', '--file', 'barge-in.wav', '--local', '--reply', 'echo', '--pace', 'max'],
+  ...['--tail', '0', '--settle', '200ms'],
+];
 
 describe('compare', () => {
   test('says of two runs that it cannot know, and with a tolerance judges by that', async () => {
@@ -202,14 +205,14 @@ describe('--baseline', () => {
     })`;
     const device = [process.execPath, '-e', asks];
     const drill = ['drill', '--situation', 'D1', '--json', ...baseline, '--', ...device];
-    expect((await sandbox.run(drill)).code).toBe(0);
-    const { code, stdout } = await sandbox.run(drill);
+    expect((await sandbox.runHere(drill)).code).toBe(0);
+    const { code, stdout } = await sandbox.runHere(drill);
     expect(code).toBe(0);
     expect(stdout).toMatch(/"type":"comparison".*"verdict":"same"[^\n]*\n\{"type":"summary"/);
   });
 
   test('is neither begun nor joined by a run that has failed', async () => {
-    const failing = [...session, ...baseline, '--max-first-audio', '1ms'];
+    const failing = [...session, ...baseline, '--expect-audio', '60s'];
     const begun = await sandbox.runHere(failing);
     expect(begun.code).not.toBe(0);
     expect(begun.stderr).toContain('b.json was not created: this run has failed');

@@ -224,15 +224,8 @@ export function createReply(voice) {
 
 test('a recording becomes a scenario that serve plays, with its words and replies, and that can be edited', async () => {
   const stream = [
-    'stream',
-    '--file',
-    fixture('hello.wav'),
-    '--device',
-    'd2',
-    '--wait',
-    '5s',
-    '--settle',
-    '3s',
+    ...['stream', '--file', fixture('barge-in.wav'), '--device', 'd2'],
+    ...['--wait', '3s', '--settle', '1s'],
   ];
   const first = await sandbox.runHere([...stream, '--local', '--record', 's', '--json']);
   expect(first.code).toBe(0);
