@@ -15,7 +15,7 @@ export async function wrongWith(page: Page): Promise<unknown[]> {
   ] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     const wrong = await page.evaluate<unknown[]>(
-      `axe.run(${JSON.stringify(rules)}).then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]))`,
+      `axe.run(${JSON.stringify({ ...rules, resultTypes: ['violations'] })}).then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]))`,
     );
     found.push(...wrong.map((one) => [colorScheme, one]));
   }
