@@ -2,14 +2,24 @@ import { describe, test } from 'vitest';
 import { hasTmux } from '../helpers/tmux.ts';
 import { programsFor } from './real-terminal.ts';
 
+/** `npm run signals` also sends those that take the same way as another, or as a key of `terminal-keys.test.ts`. */
+const isWhole = process.env.SIGNAL_MOMENTS !== undefined;
+const rows = <Row>(sample: readonly Row[], rest: readonly Row[]) => [...sample, ...(isWhole ? rest : [])];
+
 describe.skipIf(!hasTmux).concurrent('signals on a real terminal', { timeout: 120_000 }, () => {
-  test.for([
-    ['SIGTERM', 143],
-    ['SIGINT', 130],
-    ['SIGHUP', 129],
-    ['SIGQUIT', 131],
-    ['SIGALRM', 142],
-  ] as const)(
+  test.for(
+    rows<[NodeJS.Signals, number]>(
+      [
+        ['SIGTERM', 143],
+        ['SIGHUP', 129],
+        ['SIGALRM', 142],
+      ],
+      [
+        ['SIGINT', 130],
+        ['SIGQUIT', 131],
+      ],
+    ),
+  )(
     '%s from outside gives the terminal back from the screen of a session',
     async ([signal, code], context) => {
       const { stream, run, pidOf, expectRestored, live } = programsFor(context);
@@ -20,11 +30,10 @@ describe.skipIf(!hasTmux).concurrent('signals on a real terminal', { timeout: 12
     },
   );
 
-  test.for([
+  test.for(
     // To be asked to end is what an emulator waits for.
-    ['SIGTERM', 0],
-    ['SIGALRM', 142],
-  ] as const)(
+    rows<[NodeJS.Signals, number]>([['SIGTERM', 0]], [['SIGALRM', 142]]),
+  )(
     '%s from outside gives the terminal back from the screen of an emulator',
     async ([signal, code], context) => {
       const { eventually, run, pidOf, expectRestored } = programsFor(context);
@@ -48,10 +57,7 @@ describe.skipIf(!hasTmux).concurrent('signals on a real terminal', { timeout: 12
     await eventually(terminal.flags).toEqual({ cursor: true, alternate: false });
   });
 
-  test.for([
-    ['SIGTERM', 143],
-    ['SIGQUIT', 131],
-  ] as const)(
+  test.for(rows<[NodeJS.Signals, number]>([['SIGTERM', 143]], [['SIGQUIT', 131]]))(
     '%s gives the terminal back from plain lines with a microphone',
     async ([signal, code], context) => {
       const { eventually, pidOf, runWithMicrophone, expectRestored } = programsFor(context);
