@@ -107,8 +107,12 @@ const seenByTalking = [
 /** What is settled by other requests, by a text, by silence after a turn, or on a device of its own. */
 const unseen = /answers text|has no unversioned|counts down by two|speaks for \d s/;
 const badServices = mutants.filter(
-  ({ rule, level, does, verdict }) =>
-    level === undefined && verdict === undefined && seenByTalking.includes(rule) && !unseen.test(does),
+  ({ rule, level, does, verdict, isAlike }) =>
+    isAlike !== true &&
+    level === undefined &&
+    verdict === undefined &&
+    seenByTalking.includes(rule) &&
+    !unseen.test(does),
 );
 
 test('the table has 40 pairs and more', () => {
