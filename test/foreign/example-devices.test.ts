@@ -52,9 +52,10 @@ const oneOfEachRule = situations.filter(
 );
 /**
  * Of a device whose interpreter takes long to start: what its own lines decide. Its library answers pings (D15) and closes
- * (D16), a refusal (D7) and a refused token (D8) end in the lines of D6 and D9, and no line of it looks at the pace of a reply (D12).
+ * (D16), a refusal (D7), a refused token (D8) and a lost stream (D9) end in the lines of D6 and D10, and no line of it looks at
+ * the pace of a reply (D12).
  */
-const ofLibrary = ['D7', 'D8', 'D12', 'D15', 'D16'];
+const ofLibrary = ['D7', 'D8', 'D9', 'D12', 'D15', 'D16'];
 const ofOwnLines = oneOfEachRule.filter((one) => !ofLibrary.includes(ruleOf(one)));
 
 describe.concurrent('an example', () => {
