@@ -91,7 +91,7 @@ test('emulator speak says a shipped sound by its name', async () => {
 
 test('emulator journal --follow shows events as they happen, until it is interrupted', async () => {
   const { serve, at } = await startConversation();
-  const follow = sandbox.start([
+  const follow = await sandbox.startHere([
     'emulator',
     'journal',
     '--follow',

@@ -168,7 +168,9 @@ test('with -v what the emulator does is told on standard error', async () => {
 
 test.skipIf(!hasTmux)('on a terminal it is told without colours, which would be shown escaped', async () => {
   const bin = join(import.meta.dirname, '..', '..', 'bin', 'voicectl.js');
-  const command = `${process.execPath} ${bin} exec -v -- sh -c '${process.execPath} ${bin} token >token'`;
+  await sandbox.standIn();
+  const token = sandbox.path('bin/voicectl');
+  const command = `${process.execPath} ${bin} exec -v -- sh -c '${token} token >token'`;
   const terminal = await terminals.start(`${command}; echo it" is over"`, {
     columns: 150,
     rows: 30,

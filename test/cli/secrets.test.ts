@@ -231,7 +231,10 @@ describe('a token is in no output and no file but what token prints', () => {
   });
 
   test('of exec -v', async () => {
-    const ended = await sandbox.run(['exec', '-v', '--', 'sh', '-c', 'voicectl token > given-token']);
+    await sandbox.standIn();
+    const env = { PATH: `${sandbox.path('bin')}:${process.env.PATH}` };
+    const command = ['sh', '-c', 'voicectl token > given-token'];
+    const ended = await sandbox.runHere(['exec', '-v', '--', ...command], { env });
     expect(ended.code).toBe(0);
     expectNone([sandbox.read('given-token').trimEnd()], ended);
   });

@@ -248,6 +248,7 @@ describe('exec --tls', () => {
       `node -e 'for (const url of process.argv.slice(1)) fetch(url).then(({ status }) => console.log(status))' "$VOICECTL_BASE_URL" ${serve.baseUrl}`,
       'echo "$VOICECTL_WS_URL $VOICECTL_CA"',
     ].join('; ');
+    await sandbox.standIn();
     const { code, stdout, stderr } = await sandbox.run(['exec', '--tls', '--', 'sh', '-c', script], {
       env: { NODE_EXTRA_CA_CERTS: sandbox.path('cert.pem') },
     });
