@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { startFloodingService } from '../helpers/flooding-service.ts';
 import { hasTmux } from '../helpers/tmux.ts';
@@ -49,25 +48,16 @@ describe.skipIf(!hasTmux).concurrent('on a real terminal', { timeout: 120_000 },
     expect(await terminal.screen()).toContain('0 tokens, 0 streams');
   });
 
-  test.for<[flag: string, expected: RegExp]>([
-    ['--json', /"type":"close"/],
-    ['-q', /is over/],
-  ])('with %s there is no screen', async ([flag, expected], context) => {
+  // The other reasons for lines: test/report/output-form.test.ts.
+  test.for<[what: string, flag: string, variables: string, expected: RegExp]>([
+    ['-q', '-q', '', /^[^·]*is over/],
+    ['CI', '', 'CI=1', /· state {2}closed/],
+  ])('with %s there is no screen', async ([, flag, variables, expected], context) => {
     const { run, expectRestored } = programsFor(context);
-    const terminal = await run(`stream --file ${fixture('hello.wav')} --local --duration 300ms ${flag}`);
+    const words = `stream --file ${fixture('hello.wav')} --local --duration 300ms ${flag}`;
+    const terminal = await run(words, variables);
     await expectRestored(terminal, 0);
     expect(await terminal.screen()).toMatch(expected);
-  });
-
-  test('CI and a dumb terminal have lines in place of a screen', async (context) => {
-    const { eventually, sandbox, terminals } = programsFor(context);
-    for (const variable of ['CI=1', 'TERM=dumb']) {
-      const other = await terminals.start(
-        `${variable} ${process.execPath} ${join(import.meta.dirname, '..', '..', 'bin', 'voicectl.js')} stream --file ${fixture('hello.wav')} --local --duration 300ms`,
-        { columns: 100, rows: 40, cwd: sandbox.dir },
-      );
-      await eventually(other.screen).toContain('· state  connecting');
-    }
   });
 
   test('a check shows its rules as they are judged, and leaves the verdicts as lines', async (context) => {
