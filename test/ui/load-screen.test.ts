@@ -87,7 +87,7 @@ describe.each([
   [60, 15],
   [80, 24],
   [120, 40],
-  [300, 90],
+  [300, 12],
 ])('at %i × %i', (columns, rows) => {
   test('the screen is as high as the terminal and no line is wider', () => {
     for (const input of ['', '?', '\r', '/broke']) {

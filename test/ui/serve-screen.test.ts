@@ -221,8 +221,8 @@ describe.each([
   [40, 10],
   [60, 15],
   [80, 24],
-  [132, 43],
-  [300, 90],
+  [132, 45],
+  [300, 12],
 ])('at %i × %i', (columns, rows) => {
   test('the screen is as high as the terminal and no line is wider, also with 20 sessions', () => {
     for (const input of ['', '?', 'f', 'e']) {

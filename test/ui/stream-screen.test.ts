@@ -193,8 +193,8 @@ const sizes: [number, number][] = [
   [79, 19],
   [80, 24],
   [100, 30],
-  [132, 43],
-  [300, 90],
+  [132, 45],
+  [300, 12],
 ];
 
 describe.each(sizes)('at %i × %i', (columns, rows) => {

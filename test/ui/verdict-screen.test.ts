@@ -85,8 +85,8 @@ describe.each([
   [40, 10],
   [60, 15],
   [80, 24],
-  [132, 43],
-  [300, 90],
+  [132, 45],
+  [300, 12],
 ])('at %i × %i', (columns, rows) => {
   test('the screen is as high as the terminal and no line is wider', () => {
     for (const input of ['', '?', '\r', '/kind:fail']) {
