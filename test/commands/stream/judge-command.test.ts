@@ -79,24 +79,27 @@ describe('a command judges a reply', () => {
 });
 
 describe('a conversation file', () => {
-  const converse = (script: string) => {
+  const converse = (script: string, reply: string) => {
     const file = join(folder, 'talk.yaml');
     const turn = { say: 'hello.wav', judge: { run: node(script), within: '20s' } };
     writeFileSync(file, JSON.stringify({ turns: [turn] }));
-    const args = ['stream', '--expect-file', file, '--local', '--reply', 'file:question.wav'];
+    const args = ['stream', '--expect-file', file, '--local', '--reply', `file:${reply}`];
     return runInProcess(args, { clock: createManualClock() });
   };
 
   test('passes where the command accepts what the AI said', async () => {
     const script = `let n = 0; process.stdin.on('data', d => n += d.length).on('end', () => {
       console.log(Math.round((n - 44) / 32000)); process.exit(n > 64000 ? 0 : 1) })`;
-    const { code, stdout } = await converse(script);
+    const { code, stdout } = await converse(script, 'question.wav');
     expect(stdout).toMatch(/turn 1: judge +pass: .*accepts the reply, measured [34]/);
     expect(code).toBe(0);
   });
 
   test('fails where it does not', async () => {
-    const { code, stdout, stderr } = await converse("console.log('no such word'); process.exit(1)");
+    const { code, stdout, stderr } = await converse(
+      "console.log('no such word'); process.exit(1)",
+      'barge-in.wav',
+    );
     expect(code).toBe(1);
     expect(stdout).toMatch(/turn 1: judge +FAIL: .*measured it exited with 1: no such word/);
     expect(stdout).toContain('failed (judge-failed)');
