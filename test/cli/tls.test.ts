@@ -132,6 +132,10 @@ describe('a client of an emulator with TLS', () => {
       fixture('cough.wav'),
       '--pace',
       'max',
+      '--tail',
+      '0',
+      '--settle',
+      '200ms',
       '--json',
     ];
     const ways = [

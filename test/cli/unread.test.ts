@@ -69,7 +69,7 @@ describe.concurrent('with an output file that is a named pipe without a reader',
     const sandbox = sandboxFor(context);
     makePipe(sandbox, 'pipe');
     const emulator = await startEmulatorFor(context, { reply: 'echo' });
-    const file = `--file ${fixture('hello.wav')} --pace max --tail 0`;
+    const file = `--file ${fixture('barge-in.wav')} --pace max --tail 0`;
     const stream = sandbox.startShell(
       `exec voicectl stream ${file} --base-url ${emulator.baseUrl} --junit pipe --settle 100ms --json`,
     );
@@ -137,7 +137,7 @@ describe('a report', () => {
 
   test('may have the longest name that there is', async () => {
     const name = 'x'.repeat(255);
-    const file = ['--file', fixture('hello.wav'), '--pace', 'max'];
+    const file = ['--file', fixture('barge-in.wav'), '--pace', 'max', '--tail', '0'];
     const { code } = await sandbox.runHere([
       'stream',
       ...file,
