@@ -5,12 +5,12 @@ import { expect, test } from 'vitest';
 import { parseAst } from 'vitest/node';
 
 const src = join(import.meta.dirname, '..', 'src');
-const bytes = 262_144;
+const bytes = 65_536;
 /**
  * Of processor time: a busy machine takes its own time. A pattern that reads a text once takes a few milliseconds; one that
- * reads it again from each place, minutes, and 16 times as long for a mebibyte.
+ * reads it again from each place, seconds, and minutes for a mebibyte.
  */
-const limitMs = 300;
+const limitMs = 75;
 
 /** Every pattern of the program once, with a file that has it. */
 function patterns(): Map<string, { pattern: string; flags: string; file: string }> {
@@ -72,7 +72,7 @@ test('finds a pattern that reads a text again from each place', () => {
   expect(hangs(String.raw`\/+$`, '', 50)).toEqual(['/']);
 });
 
-test('every pattern reads 256 KiB of its own words once', () => {
+test('every pattern reads 64 KiB of its own words once', () => {
   const all = [...patterns()];
   expect(all.length).toBeGreaterThan(100);
   const wrong = all.flatMap(([name, { pattern, flags, file }]) =>

@@ -35,9 +35,10 @@ async function cancel(played: Buffer, heard: Buffer): Promise<Buffer> {
   );
 }
 
-test.each([80, 150, 350])('an echo %i ms later is removed', async (delayMs) => {
-  const heard = echoOf(ai, 0.3, delayMs);
-  const clean = await cancel(ai, heard);
+test.each([80, 350])('an echo %i ms later is removed', async (delayMs) => {
+  const played = ai.subarray(0, ai.length / 2);
+  const heard = echoOf(played, 0.3, delayMs);
+  const clean = await cancel(played, heard);
   expect(heard.length - clean.length).toBeLessThan(bytesForMs(10));
   const half = heard.length / 2 - ((heard.length / 2) % 2);
   const removed = measureLevel(heard.subarray(half)).rmsDbfs - measureLevel(clean.subarray(half)).rmsDbfs;

@@ -56,11 +56,11 @@ describe.each([
       expect(Math.abs(event.atMs - place)).toBeLessThanOrEqual(80);
     });
   });
+});
 
-  test.each([1, 7, 333, 4096, 1_000_000])('are the same in pieces of %i bytes', (size) => {
-    const firstTurns = samples.subarray(0, 4.8 * rate);
-    expect(run(firstTurns, {}, size)).toEqual(run(firstTurns));
-  });
+test.each([1, 7, 333, 4096, 1_000_000])('turns in noise are the same in pieces of %i bytes', (size) => {
+  const firstTurns = withNoise(fourTurns.subarray(0, 4.8 * rate), -40);
+  expect(run(firstTurns, {}, size)).toEqual(run(firstTurns));
 });
 
 test('a turn begins with its first voiced frame and ends with its last', () => {
@@ -97,14 +97,11 @@ test('a pause shorter than the hang-over does not end a turn', () => {
   expect(run(join(tone(500), silence(300), tone(500), silence(900)), { hangOverMs: 200 })).toHaveLength(4);
 });
 
-test.each([-25, -20, -10])(
-  'noise at %i dBFS from the first frame is given up as noise within 6 s',
-  (rmsDbfs) => {
-    const events = run(makeNoise(30 * rate, rmsDbfs));
-    expect(events.map((event) => event.type)).toEqual(['speech-start', 'speech-end']);
-    expect(events[1]?.atMs).toBeLessThan(6_000);
-  },
-);
+test.each([-25, -10])('noise at %i dBFS from the first frame is given up as noise within 6 s', (rmsDbfs) => {
+  const events = run(makeNoise(12 * rate, rmsDbfs));
+  expect(events.map((event) => event.type)).toEqual(['speech-start', 'speech-end']);
+  expect(events[1]?.atMs).toBeLessThan(6_000);
+});
 
 test('speech above loud noise is found once the noise is known', () => {
   const noise = makeNoise(6 * rate, -30);

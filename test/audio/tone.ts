@@ -7,22 +7,24 @@ export interface Tone {
 
 /** A sine, mono, as samples of −1 to 1. */
 export function makeTone({ hz, rate, seconds, amplitude = 0.5 }: Tone): Float32Array {
-  return Float32Array.from({ length: Math.round(rate * seconds) }, (_, i) => {
-    return amplitude * Math.sin((2 * Math.PI * hz * i) / rate);
-  });
+  const samples = new Float32Array(Math.round(rate * seconds));
+  for (let i = 0; i < samples.length; i += 1)
+    samples[i] = amplitude * Math.sin((2 * Math.PI * hz * i) / rate);
+  return samples;
 }
 
 /** The same samples in each of `channels` channels, interleaved. */
 export function interleave(samples: Float32Array, channels: number): Float32Array {
-  return Float32Array.from(
-    { length: samples.length * channels },
-    (_, i) => samples[Math.floor(i / channels)]!,
-  );
+  const frames = new Float32Array(samples.length * channels);
+  for (let i = 0; i < frames.length; i += 1) frames[i] = samples[Math.floor(i / channels)]!;
+  return frames;
 }
 
 /** s16le to samples of −1 to 1. */
 export function fromPcm(pcm: Buffer): Float32Array {
-  return Float32Array.from({ length: pcm.length / 2 }, (_, i) => pcm.readInt16LE(i * 2) / 0x8000);
+  const samples = new Float32Array(pcm.length / 2);
+  for (let i = 0; i < samples.length; i += 1) samples[i] = pcm.readInt16LE(i * 2) / 0x8000;
+  return samples;
 }
 
 /** Samples of −1 to 1 to s16le. */

@@ -10,7 +10,7 @@ import { type Speaker, speakersOfFixtures, speakersOfTools } from './voices-of-t
  * made with seeds 1 to 100.
  */
 const isFull = process.env.HEARING === '1';
-const conversations = isFull ? 200 : 4;
+const conversations = isFull ? 200 : 3;
 const firstSeed = Number(process.env.FIRST_SEED ?? (isFull ? 1_001 : 1));
 
 interface Errors {

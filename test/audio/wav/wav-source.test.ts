@@ -46,7 +46,7 @@ describe('what comes out', () => {
     expect(toDb(middleRms(samples) + 1e-9)).toBeLessThan(-90);
   });
 
-  test.each([8_000, 11_025, 22_050, 32_000, 44_100, 44_101, 96_000, 192_000, 384_000, 1_000])(
+  test.each([8_000, 11_025, 32_000, 44_100, 44_101, 384_000, 1_000])(
     '%i Hz is resampled with its level, its length and its clock',
     async (rate) => {
       const hz = rate === 1_000 ? 200 : 1_000;
@@ -74,7 +74,7 @@ describe('what comes out', () => {
     ['A-law', tags.alaw, 8, 35],
     ['µ-law', tags.mulaw, 8, 35],
   ])('%s is decoded, plain and extensible', async (name, tag, bits, snr) => {
-    const bytes = encode(interleave(makeTone({ hz: 440, rate: 16_000, seconds: 1 }), 2), tag, bits);
+    const bytes = encode(interleave(makeTone({ hz: 440, rate: 16_000, seconds: 0.25 }), 2), tag, bits);
     for (const head of [
       wav(bytes, { tag, bits, channels: 2 }),
       riff([chunk('fmt ', extensibleBody({ tag, bits, channels: 2 })), chunk('data', bytes)]),
