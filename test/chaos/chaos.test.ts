@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { runChaos } from './chaos.ts';
 
 // `VOICECTL_CHAOS_SECONDS=120 npx vitest run test/chaos` is the long run.
-const seconds = Number(process.env.VOICECTL_CHAOS_SECONDS ?? 5);
+const seconds = Number(process.env.VOICECTL_CHAOS_SECONDS ?? 3);
 const hasProc = existsSync('/proc/self/fd');
 if (!hasProc) console.warn('NOT CHECKED: there is no /proc here; the chaos run is skipped');
 

@@ -7,8 +7,8 @@ import { fixture, setUpSandbox } from '../helpers/voicectl.ts';
 
 const sandbox = setUpSandbox();
 
-test('a recording of the real program is as the schema says, for a validator that is not ours', async () => {
-  const ended = await sandbox.run([
+test('a recording is as the schema says, for a validator that is not ours', async () => {
+  const ended = await sandbox.runHere([
     ...['stream', '--file', fixture('barge-in.wav'), '--local', '--reply', 'echo', '--pace', 'max'],
     ...['--tail', '0', '--settle', '200ms', '--expect-audio', '--record', 'recording'],
   ]);

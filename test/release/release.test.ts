@@ -41,8 +41,9 @@ function repository({ check = 'true', changelog = changes } = {}) {
 }
 
 describe('npm run release', () => {
-  test('with --dry-run says what it would do, and tags nothing', () => {
+  test('with --notes prints the changelog, with --dry-run says what it would do; both tag nothing', () => {
     const { git, release } = repository();
+    expect(release('--notes')).toMatchObject({ status: 0, stdout: '- One thing.\n- Another.\n' });
     const { status, stdout } = release('--dry-run');
     expect({ status, tags: git('tag') }).toEqual({ status: 0, tags: '' });
     expect(stdout).toContain('Would release 1.2.3');
@@ -50,17 +51,12 @@ describe('npm run release', () => {
     expect(stdout).toContain('Nothing was changed.');
   });
 
-  test('tags the version, with the changelog as the message', () => {
+  test('tags the version, with the changelog as the message, and refuses one that is tagged already', () => {
     const { git, release } = repository();
     expect(release().status).toBe(0);
     expect(git('tag', '-n9')).toMatch(
       /^v1\.2\.3\s+voicectl 1\.2\.3\n\s+\n\s+- One thing\.\n\s+- Another\.\n$/,
     );
-  });
-
-  test('refuses a version that is tagged already', () => {
-    const { git, release } = repository();
-    git('tag', 'v1.2.3');
     expect(release('--dry-run')).toMatchObject({
       status: 1,
       stderr: expect.stringContaining('tagged already'),
@@ -89,13 +85,6 @@ describe('npm run release', () => {
     expect(release('--dry-run')).toMatchObject({
       status: 1,
       stderr: expect.stringContaining('no section "## 1.2.3'),
-    });
-  });
-
-  test('with --notes prints what the changelog says of the version', () => {
-    expect(repository().release('--notes')).toMatchObject({
-      status: 0,
-      stdout: '- One thing.\n- Another.\n',
     });
   });
 });

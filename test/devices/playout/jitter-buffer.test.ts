@@ -79,8 +79,9 @@ const samplesOf = (pcm: Buffer) => new Int16Array(new Uint8Array(pcm).buffer);
 function gaps(pcm: Buffer): number[] {
   const found: number[] = [];
   let last = -1;
-  for (const [i, sample] of samplesOf(pcm).entries()) {
-    if (Math.abs(sample) <= 400) continue;
+  const samples = samplesOf(pcm);
+  for (let i = 0; i < samples.length; i += 1) {
+    if (Math.abs(samples[i] ?? 0) <= 400) continue;
     if (last >= 0 && i - last > 32) found.push((i - last) / 16);
     last = i;
   }
@@ -180,8 +181,8 @@ describe('jitter', () => {
     const buffer = createJitterBuffer();
     const late = (i: number) => (i % 50 === 30 ? 150 : 0);
     let early = 0;
-    listen(buffer, inTime(30_000, { late }), {
-      untilMs: 30_000,
+    listen(buffer, inTime(15_000, { late }), {
+      untilMs: 15_000,
       at: (now) => {
         if (now <= 5_000) early = buffer.stats.underruns;
       },
@@ -194,7 +195,7 @@ describe('jitter', () => {
   test('that ends is forgotten: the delay shrinks again', () => {
     const buffer = createJitterBuffer();
     const late = (i: number) => (i % 50 === 30 && i < 250 ? 150 : 0);
-    const { waiting } = listen(buffer, inTime(90_000, { late }), { untilMs: 90_000 });
+    const { waiting } = listen(buffer, inTime(60_000, { late }), { untilMs: 60_000 });
     expect(Math.max(...waiting.slice(300, 500))).toBeGreaterThan(120);
     expect(buffer.targetMs).toBe(20);
     expect(Math.max(...waiting.slice(-500))).toBeLessThanOrEqual(130);
@@ -244,11 +245,11 @@ describe('patience', () => {
 describe('a service that sends faster than real time', () => {
   test('is played at its own speed, whatever waits', () => {
     const buffer = createJitterBuffer();
-    const { pcm, waiting } = listen(buffer, inTime(30_000, { speed: 20 }), { untilMs: 31_000 });
-    expect(Math.max(...waiting)).toBeGreaterThan(25_000);
+    const { pcm, waiting } = listen(buffer, inTime(10_000, { speed: 20 }), { untilMs: 11_000 });
+    expect(Math.max(...waiting)).toBeGreaterThan(8_000);
     expect(gaps(pcm)).toEqual([]);
-    // One frequency over all of it: a hundredth of a percent of another speed would add a wave.
-    expect(share(pcm.subarray(6_400, 6_400 + 29_000 * 32), 400)).toBeGreaterThan(0.99);
+    // One frequency over all of it: a hundredth of a percent of another speed would add half a wave.
+    expect(share(pcm.subarray(6_400, 6_400 + 9_000 * 32), 400)).toBeGreaterThan(0.99);
   });
 
   test('has room for five minutes; what comes beyond them is dropped and counted', () => {
@@ -324,7 +325,7 @@ describe('audio that came late', () => {
 });
 
 describe('a hole in the network, after which all that was held up comes at once', () => {
-  const long = 30_000;
+  const long = 20_000;
   /** Audio in real time but for holes of 500 ms; what does not come within one comes at its end. */
   const withHoles = (voice: (fromMs: number, ms: number) => Buffer, holesAt: readonly number[], ms = 500) =>
     inTime(long).map(({ at }, i) => {
@@ -359,7 +360,7 @@ describe('a hole in the network, after which all that was held up comes at once'
     expect(delayAt(heard, holeAt + 500)).toBeGreaterThan(before + 150);
     expect(delayAt(heard, holeAt + 4_500) - before).toBeLessThan(50);
     expect(delayAt(heard, holeAt + 8_500) - before).toBeLessThan(20);
-    expect(delayAt(heard, 25_000) - before).toBeLessThan(20);
+    expect(delayAt(heard, 18_000) - before).toBeLessThan(20);
     expect(buffer.stats.underruns).toBe(holeAt === 5_000 ? 0 : 1);
     if (voice === pausing) return;
     // The sound has one gap, and no second of it lost more than 100 ms.
@@ -405,7 +406,7 @@ describe('a hole in the network, after which all that was held up comes at once'
   test('is told from a service that pauses: nothing is left out, and its delay stays', () => {
     const buffer = createJitterBuffer();
     // Real time, 2 s of tone with silence at its end, and then nothing for 700 ms.
-    const paused = inTime(20_000).map(({ at }, i) => ({
+    const paused = inTime(14_000).map(({ at }, i) => ({
       at: at + Math.floor(i / 100) * 700,
       pcm: i % 100 > 80 ? Buffer.alloc(640) : tone(i * 20, 20),
     }));
@@ -554,8 +555,9 @@ describe('minutes of playback, and clocks that differ by 0.2 %', () => {
       least = Math.min(least, buffer.waitingMs);
       most = Math.max(most, buffer.waitingMs);
       let peak = 0;
-      for (let i = 0; i < frame.length; i += 2) {
-        const value = frame.readInt16LE(i);
+      const samples = samplesOf(frame);
+      for (let i = 0; i < samples.length; i += 1) {
+        const value = samples[i] ?? 0;
         peak = Math.max(peak, Math.abs(value));
         step = Math.max(step, i === 0 && now === 10_000 ? 0 : Math.abs(value - before));
         before = value;

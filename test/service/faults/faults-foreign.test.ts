@@ -315,7 +315,7 @@ const table: Record<FaultName, Case> = {
   },
   deaf: {
     fault: 'deaf',
-    args: ['--mode', 'big', '33554432', '--no-compression'],
+    args: ['--mode', 'big', '16777216', '--no-compression'],
     stream: (stream) => expect(stream.error).toMatch(/took nothing/),
   },
   mute: { fault: 'mute', stream: (stream) => expect(stream.audio).toEqual([]) },
