@@ -75,18 +75,18 @@ describe('messages of any size', () => {
     expect(client.audio).toHaveLength(640);
   });
 
-  test('100,000 empty and odd ones are counted and nothing else happens', async () => {
+  test('20,000 empty and odd ones are counted and nothing else happens', async () => {
     const { emulator, client } = await startStream({}, 'silence');
-    for (let i = 0; i < 50_000; i += 1) {
+    for (let i = 0; i < 10_000; i += 1) {
       client.socket.send(Buffer.alloc(0));
       client.socket.send(Buffer.alloc(1));
     }
     client.socket.close();
     expect(await emulator.event('stream-closed')).toMatchObject({
       code: 1005,
-      oddMessages: 50_000,
-      emptyMessages: 50_000,
-      framesIn: 50_000,
+      oddMessages: 10_000,
+      emptyMessages: 10_000,
+      framesIn: 10_000,
     });
   });
 });

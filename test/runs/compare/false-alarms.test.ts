@@ -17,7 +17,7 @@ import {
  */
 const comparisons = Number(process.env.COMPARISONS ?? 0);
 const isWhole = comparisons > 0;
-const trials = isWhole ? comparisons : 3;
+const trials = isWhole ? comparisons : 2;
 /** The stated length of a run. */
 const sessions = 3_000;
 

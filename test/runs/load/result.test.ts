@@ -45,7 +45,7 @@ describe('a merge of results', () => {
         expect(merged).toEqual(single);
         expect(JSON.stringify(merged)).toBe(JSON.stringify(single));
       }),
-      { numRuns: 25 },
+      { numRuns: 12 },
     );
   });
 
