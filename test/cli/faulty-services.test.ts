@@ -49,6 +49,14 @@ const table: Promised[] = /<!-- faults: begin -->([\s\S]*)<!-- faults: end -->/
  * service that does not read.
  */
 const isRealTime = ({ fault }: Promised) => ['stall:for=12s', 'deaf'].includes(fault);
+/**
+ * `npm run hearing` runs the row of each format; the suite runs those of a sample, because
+ * `test/audio/verdict/hearing.test.ts` judges all of them.
+ */
+const isInSample = ({ fault }: Promised) =>
+  process.env.HEARING === '1' ||
+  !fault.startsWith('format:') ||
+  ['stereo', 'alaw', 'base64'].some((format) => fault === `format:as=${format}`);
 /** The program ends in one of three ways: by a verdict on a session, an error, or a time limit. */
 const byProgram = table.filter(({ fault }) => ['message-error', 'token-error', 'token-hang'].includes(fault));
 
@@ -87,10 +95,10 @@ async function smokeTest(run: Run, baseUrl: string, flags: readonly string[]) {
   return { code, stderr, summary, last: lines.at(-1), junit: readFileSync(report, 'utf8') };
 }
 
-/** Rows about a voice need one; beside its echo, a service says something else than the user said. */
-function replyOf(flags: readonly string[]): string {
+/** Rows about a voice need one. Some faults begin so late that only a long one shows them. */
+function replyOf(flags: readonly string[], fault = ''): string {
   if (!flags.some((flag) => flag.startsWith('--expect-clean'))) return 'tone';
-  return `file:${fixture(flags.includes('--file') ? 'hello.wav' : 'question.wav')}`;
+  return `file:${fixture(['clicks', 'dropouts', 'cut-off'].includes(fault) ? 'question.wav' : 'hello.wav')}`;
 }
 
 interface Faulty {
@@ -101,7 +109,7 @@ interface Faulty {
 
 function startFaulty({ fault, flags = [], clock = systemClock }: Faulty = {}) {
   const faults = fault === undefined ? [] : [readFault(fault)];
-  return createEmulator({ reply: replyOf(flags), seed: 1, faults, clock });
+  return createEmulator({ reply: replyOf(flags, fault), seed: 1, faults, clock });
 }
 
 /** The same smoke test in this process: program and service are on one clock, which is moved. */
@@ -158,7 +166,7 @@ describe.concurrent('the smoke test', () => {
     expect(new Set(table.map(({ fault, flags }) => `${fault} ${flags}`)).size).toBe(table.length);
   });
 
-  test.for(table.filter((row) => !isRealTime(row)))(
+  test.for(table.filter((row) => !isRealTime(row) && isInSample(row)))(
     'of a service with $fault and $flags ends with $exitCode, $kind',
     async (promised) => {
       expectFailure(await smokeTestFast(promised.fault, promised.flags), promised);
