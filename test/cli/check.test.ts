@@ -11,7 +11,7 @@ const key = 'canary-8a2e51d7';
 const sandbox = setUpSandbox();
 const services = setUpServices();
 
-/** Runs `check` against a small service, with the key in the environment. */
+/** Runs `check` against a small service, with the key in the environment. It waits no longer than it must for silence. */
 async function check({
   flags = [],
   env = {},
@@ -22,7 +22,8 @@ async function check({
   change?: Partial<MiniBehaviour>;
 } = {}) {
   await using service = await startMiniService(change);
-  const ended = await runInProcess(['check', '--base-url', service.baseUrl, ...flags], {
+  const wait = flags.includes('--dry-run') ? [] : ['--wait', '1s'];
+  const ended = await runInProcess(['check', '--base-url', service.baseUrl, ...wait, ...flags], {
     env: { VOICECTL_API_KEY: key, VOICECTL_DEVICE: 'd1', ...env },
     clock: hastyClock,
   });
@@ -85,12 +86,13 @@ describe('what it prints', () => {
   });
 
   test('ends with the flag that prints the exchanges of the first failed rule', async () => {
-    const { lines } = await check({ change: wrong });
+    const flags = ['--rule', 'R12'];
+    const { lines } = await check({ change: wrong, flags });
     expect(lines.at(-2)).toBe('To repeat the exchanges of a failed rule and print them whole: --again R12');
-    const { stdout } = await check({});
+    const { stdout } = await check({ flags });
     expect(stdout).not.toContain('--again');
     const expected = sandbox.write('expected.txt', 'R12 a known fault');
-    const known = await check({ change: wrong, flags: ['--expected', expected] });
+    const known = await check({ change: wrong, flags: [...flags, '--expected', expected] });
     expect(known.stdout).toContain('expected: a known fault');
     expect(known.stdout).not.toContain('--again');
   });
@@ -188,7 +190,8 @@ describe('what it asks', () => {
 describe('what counts as a failure', () => {
   test('is not what --expected names; one of those that passes is told', async () => {
     sandbox.write('known.txt', '# known\nR12 61 s until spring\n\nR1 the gateway answers 201\n');
-    const { code, lines } = await check({ flags: ['--expected', sandbox.path('known.txt')], change: wrong });
+    const flags = ['--rule', 'R1', '--rule', 'R12', '--expected', sandbox.path('known.txt')];
+    const { code, lines } = await check({ flags, change: wrong });
     expect(code).toBe(0);
     expect(lines).toContain('     expected: 61 s until spring');
     expect(lines[line(lines, 'R1') + 1]).toBe('     expected to fail, but passes: the gateway answers 201');
@@ -206,8 +209,9 @@ describe('what counts as a failure', () => {
 
   test('is also a warning or an unknown with --strict', async () => {
     const list: Partial<MiniBehaviour> = { claims: (claims) => ({ ...claims, aud: ['voice-api'] }) };
-    expect((await check({ change: list })).code).toBe(0);
-    expect((await check({ change: list, flags: ['--strict'] })).code).toBe(1);
+    const flags = ['--rule', 'R13'];
+    expect((await check({ change: list, flags })).code).toBe(0);
+    expect((await check({ change: list, flags: [...flags, '--strict'] })).code).toBe(1);
   });
 });
 
@@ -315,7 +319,7 @@ describe('reports', () => {
 
 test('says the shipped sound, whatever has its name in the folder', async () => {
   sandbox.write('hello.wav', 'mine');
-  const { code, stdout } = await sandbox.run(['check', '--local', '--rule', 'R37']);
+  const { code, stdout } = await sandbox.runHere(['check', '--local', '--rule', 'R37']);
   expect([code, stdout]).toEqual([0, expect.stringMatching(/^R37 +pass /)]);
 });
 
