@@ -14,6 +14,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const file = (name: string) => join(folder, name);
 
 const key = 'canary-8a2e51d7';
+/** They wait no longer than they must for silence. */
+const learn = ['learn', '--wait', '1s', '--base-url'];
 
 /** A service whose issuer nobody would guess, asked over the network with a key. */
 async function ask(...flags: string[]) {
@@ -22,7 +24,7 @@ async function ask(...flags: string[]) {
     clock: hastyClock,
     dialect: { token: { issuer: 'nobody' } },
   });
-  const ended = await runInProcess(['learn', '--base-url', emulator.baseUrl, ...flags], {
+  const ended = await runInProcess([...learn, emulator.baseUrl, ...flags], {
     env: { VOICECTL_API_KEY: key },
     clock: hastyClock,
   });
@@ -44,7 +46,7 @@ describe('voicectl learn', () => {
 
   test('counts the steps of each of its two runs on a terminal, and clears them before it reports', async () => {
     await using emulator = await createEmulator({ acceptKeys: [key], clock: hastyClock });
-    const args = ['learn', '--base-url', emulator.baseUrl, '--out', file('shown.yaml')];
+    const args = [...learn, emulator.baseUrl, '--out', file('shown.yaml')];
     const { stderr } = await runInProcess(args, {
       env: { VOICECTL_API_KEY: key },
       ...{ clock: hastyClock, isTTY: true },
@@ -88,7 +90,7 @@ describe('voicectl learn', () => {
       },
     });
     const asked = (...flags: string[]) =>
-      runInProcess(['learn', '--base-url', service.baseUrl, ...flags], {
+      runInProcess([...learn, service.baseUrl, ...flags], {
         env: { VOICECTL_API_KEY: key },
         clock: hastyClock,
       });
@@ -120,7 +122,7 @@ describe('voicectl learn', () => {
 
   test('a key that is refused is told with exit code 3, and no dialect is written', async () => {
     await using emulator = await createEmulator({ acceptKeys: ['another'], clock: hastyClock });
-    const ended = await runInProcess(['learn', '--base-url', emulator.baseUrl, '--out', file('none.yaml')], {
+    const ended = await runInProcess([...learn, emulator.baseUrl, '--out', file('none.yaml')], {
       env: { VOICECTL_API_KEY: key },
       clock: hastyClock,
     });
@@ -141,7 +143,7 @@ describe('voicectl learn', () => {
       claims: (claims) => ({ ...claims, iss: issuer }),
       connected: ({ say }) => say({ type: 'service_voice_connected', 'x\u202ey': 1 }),
     });
-    const ended = await runInProcess(['learn', '--base-url', service.baseUrl, '--out', file('hidden.yaml')], {
+    const ended = await runInProcess([...learn, service.baseUrl, '--out', file('hidden.yaml')], {
       env: { VOICECTL_API_KEY: key },
       clock: hastyClock,
     });
@@ -161,10 +163,10 @@ describe('voicectl learn', () => {
         problem && { ...problem, message: `${problem.message} of ${String(fields.apiKey)}` },
       connected: ({ say, token }) => say({ type: 'service_voice_connected', key, token }),
     });
-    const flags = ['learn', '--base-url', service.baseUrl, '--level', 'standard'];
+    const flags = [...learn, service.baseUrl];
     const options = { env: { VOICECTL_API_KEY: key }, clock: hastyClock };
     for (const ended of [
-      await runInProcess(flags, options),
+      await runInProcess([...flags, '--level', 'standard'], options),
       await runInProcess([...flags, '--json'], options),
     ]) {
       expect(ended.code).toBe(0);
