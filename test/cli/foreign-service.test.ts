@@ -87,17 +87,18 @@ describe.runIf(hasForeignService).concurrent('a service of another make, without
 
   test.for<[what: string, service: string[]]>([
     ['as the specification shows it', []],
-    ['with 201 for a token, and more in the body', ['--token-status', '201']],
-    ['tokens signed with ES256', ['--alg', 'ES256']],
-    ['tokens signed with HS512', ['--alg', 'HS512']],
-    ['tokens signed with something unheard of', ['--alg', 'X-1']],
-    ['the kind under kind', ['--kind-field', 'kind']],
-    ['the kind under event', ['--kind-field', 'event']],
-    ['the kind under name', ['--kind-field', 'name']],
-    ['audio in messages of odd sizes', ['--odd']],
-    ['the reset in milliseconds', ['--reset', 'milliseconds']],
-    ['the reset in ISO 8601', ['--reset', 'iso']],
-    ['the reset as an HTTP date', ['--reset', 'http-date']],
+    [
+      'with 201 for a token and more in the body, ES256, the kind under kind, odd sizes, the reset in milliseconds',
+      ['--token-status', '201', '--alg', 'ES256', '--kind-field', 'kind', '--odd', '--reset', 'milliseconds'],
+    ],
+    [
+      'HS512, the kind under event, the reset in ISO 8601',
+      ['--alg', 'HS512', '--kind-field', 'event', '--reset', 'iso'],
+    ],
+    [
+      'tokens signed with something unheard of, the kind under name, the reset as an HTTP date',
+      ['--alg', 'X-1', '--kind-field', 'name', '--reset', 'http-date'],
+    ],
     ['the reset in seconds from now', ['--reset', 'delta']],
   ])('%s: every sample arrives at both ends', async ([_what, service], context) => {
     const sandbox = sandboxFor(context);
