@@ -47,7 +47,7 @@ async function stream(
  * with that its own last words are lost.
  */
 function shortOf(sandbox: Sandbox, reply: string): string[] {
-  if (!reply.startsWith('error-event:')) return [];
+  if (!reply.startsWith('error-event:') && reply !== 'abnormal') return [];
   const wav = readFileSync(fixture('barge-in.wav')).subarray(0, 44 + 6400);
   return ['--file', sandbox.write('short.wav', wav), '--tail', '0'];
 }
