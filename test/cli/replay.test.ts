@@ -56,53 +56,46 @@ const awkward = `export function createReply(voice) {
 }`;
 
 describe('a recorded session, replayed as the service and recorded again', () => {
-  test.each([
-    ['a conversation', [], ['--local', '--settle', '1s'], 0],
-    ['one that the service ends', ['--tail', '2s'], ['--local', '--reply', 'module:awkward.mjs'], 6],
-  ])(
-    'gives the same events in order and the same audio, byte for byte: %s',
-    async (_what, flags, service, code) => {
-      sandbox.write('awkward.mjs', awkward);
-      const stream = ['stream', '--file', fixture('barge-in.wav'), '--settle', '1s', ...flags];
-      expect((await sandbox.runHere([...stream, ...service, '--record', 'first'])).code).toBe(code);
-      const { baseUrl } = await startReplay('first');
-      expect((await sandbox.runHere([...stream, '--base-url', baseUrl, '--record', 'second'])).code).toBe(
-        code,
-      );
+  const stream = ['stream', '--settle', '1s'];
+  const spoken = [...stream, '--file', fixture('barge-in.wav')];
+  const run = async (args: readonly string[], code = 0) =>
+    expect(await sandbox.runHere(args)).toMatchObject({ code });
 
-      const [first, second] = [await contentOf('first'), await contentOf('second')];
-      expect(first.heard.length).toBeGreaterThan(30);
-      expect(second.heard).toEqual(first.heard);
-      expect(second.messages).toEqual(first.messages);
-      expect(second.service).toEqual(first.service);
-      expect(second.closes).toEqual(first.closes);
-    },
-  );
+  const expectSame = async (first: string, second: string) => {
+    const [before, after] = [await contentOf(first), await contentOf(second)];
+    expect(before.heard.length).toBeGreaterThan(30);
+    expect(after.heard).toEqual(before.heard);
+    expect(after.messages).toEqual(before.messages);
+    expect(after.service).toEqual(before.service);
+    expect(after.closes).toEqual(before.closes);
+  };
 
-  test('also with the recorded user as the device, whose audio is the same as well', async () => {
-    const stream = ['stream', '--settle', '1s', '--wait', '2s'];
-    const first = [...stream, '--file', fixture('barge-in.wav'), '--local', '--record', 'first'];
-    expect((await sandbox.runHere(first)).code).toBe(0);
+  test('gives the same events in order and the same audio, byte for byte: one that the service ends', async () => {
+    sandbox.write('awkward.mjs', awkward);
+    const flags = [...spoken, '--tail', '2s'];
+    await run([...flags, '--local', '--reply', 'module:awkward.mjs', '--record', 'first'], 6);
     const { baseUrl } = await startReplay('first');
-    const again = [...stream, '--replay', 'first', '--base-url', baseUrl, '--record', 'second'];
-    expect((await sandbox.runHere(again)).code).toBe(0);
-    const { said, heard } = await contentOf('first');
-    expect(said.length).toBeGreaterThan(50);
-    expect(await contentOf('second')).toMatchObject({ said, heard });
+    await run([...flags, '--base-url', baseUrl, '--record', 'second'], 6);
+    await expectSame('first', 'second');
   });
 
-  test('also faster, and for an emulator inside the process', async () => {
-    const stream = ['stream', '--settle', '1s', '--file', fixture('barge-in.wav'), '--local'];
-    expect((await sandbox.runHere([...stream, '--record', 'first'])).code).toBe(0);
-    expect((await sandbox.runHere([...stream, '--reply', 'replay:first', '--record', 'second'])).code).toBe(
-      0,
-    );
-    const { baseUrl } = await startReplay('first', '--speed', '8');
-    const faster = ['stream', '--replay', 'first', '--pace', '8', '--settle', '1s', '--base-url', baseUrl];
-    expect((await sandbox.runHere([...faster, '--record', 'third'])).code).toBe(0);
-    const { heard } = await contentOf('first');
-    expect((await contentOf('second')).heard).toEqual(heard);
-    expect((await contentOf('third')).heard).toEqual(heard);
+  test('and a conversation, also with its user as the device, faster, and for an emulator inside the process', async () => {
+    await run([...spoken, '--local', '--record', 'first']);
+    const { baseUrl } = await startReplay('first');
+    await run([...spoken, '--base-url', baseUrl, '--record', 'second']);
+    await expectSame('first', 'second');
+    const { said, heard } = await contentOf('first');
+    expect(said.length).toBeGreaterThan(50);
+
+    await run([...stream, '--replay', 'first', '--wait', '2s', '--base-url', baseUrl, '--record', 'device']);
+    expect(await contentOf('device')).toMatchObject({ said, heard });
+
+    await run([...spoken, '--local', '--reply', 'replay:first', '--record', 'inside']);
+    expect((await contentOf('inside')).heard).toEqual(heard);
+
+    const { baseUrl: fast } = await startReplay('first', '--speed', '8');
+    await run([...stream, '--replay', 'first', '--pace', '8', '--base-url', fast, '--record', 'faster']);
+    expect((await contentOf('faster')).heard).toEqual(heard);
   });
 });
 
