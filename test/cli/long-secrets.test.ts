@@ -94,11 +94,13 @@ async function giveAway(
   await ask(JSON.stringify(named), `/nowhere?apiKey=${encodeURIComponent(secret.slice(0, 2_000))}`);
   for (const first of [tokens[0], ...spelled]) {
     if (first === undefined) continue;
-    const name = encodeURIComponent(secret.slice(0, 2_000));
+    const part = secret.slice(0, 2_000);
     const headers = {
-      Authorization: `Basic ${Buffer.from(`x:${secret.slice(0, 2_000)}`).toString('base64')}`,
+      'X-Api-Key': part,
+      Authorization: `Basic ${Buffer.from(`x:${part}`).toString('base64')}`,
     };
-    const socket = new WebSocket(`${wsUrl}/voice-stream?apiKey=${name}&token=${name}`, { headers });
+    const query = `token=${first === tokens[0] ? first.slice(-2_000) : part}&apiKey=${part}`;
+    const socket = new WebSocket(`${wsUrl}/voice-stream?${query}`, { headers });
     socket.on('error', () => {});
     const closed = new Promise((resolve) => socket.once('close', resolve));
     const heard = new Promise((resolve) => socket.once('message', resolve));
@@ -128,12 +130,12 @@ describe('a key of 10 KB and a token with it, written in every way, are in no ou
   test.each([
     ['stream', ...quick, '-v', '--debug', '--output', 'plain'],
     ['check', '--max-requests', '20', '--json', '--junit', 'j.xml', '--html', 'page.html', '--wait', '1s'],
-    ['check', '--max-requests', '12', '-v', '--debug', '--wait', '1s'],
-    ['learn', '--max-requests', '12', '--out', 'dialect.yaml', '--wait', '1s'],
+    ['check', '--rule', 'R1', '--rule', 'R34', '-v', '--debug', '--wait', '1s'],
+    ['learn', '--max-requests', '8', '--out', 'dialect.yaml', '--wait', '1s'],
     [
       'load',
       '--sessions',
-      '2',
+      '1',
       '--processes',
       'none',
       '--file',
@@ -149,34 +151,6 @@ describe('a key of 10 KB and a token with it, written in every way, are in no ou
     expect([0, 1, 2, 9], ended.stderr.slice(0, 2_000)).toContain(ended.code);
     expect(tokens.length).toBeGreaterThan(0);
     expect(secretsLeft(sandbox, tokens, ended.stdout + ended.stderr)).toEqual([]);
-  });
-
-  test('proxy, nor of its recordings and their HAR', { timeout: 120_000 }, async () => {
-    const { baseUrl } = await startEcho(sandbox, key);
-    const kept = sandbox.path('kept');
-    const args = ['proxy', '--target', baseUrl, '--port', '0', '--record', kept, '-v', '--json'];
-    const proxy = await sandbox.startHere(args);
-    const { baseUrl: front, wsUrl } = JSON.parse(await proxy.line(/"type":"listening"/));
-    const body = JSON.stringify({ apiKey: key, deviceId: 'lamp' });
-    const headers = { 'Content-Type': 'application/json' };
-    const answer = await fetch(`${front}${tokenPath()}`, { method: 'POST', headers, body });
-    const { token } = (await answer.json()) as { token: string };
-    const url = `${wsUrl}/voice-stream?token=${token.slice(-2_000)}&apiKey=${key.slice(0, 2_000)}`;
-    const socket = new WebSocket(url, { headers: { 'X-Api-Key': key.slice(0, 2_000) } });
-    socket.once('open', () => socket.send(token));
-    await new Promise((resolve) => {
-      socket.on('message', (text) => String(text).includes('last') && resolve(undefined));
-    });
-    socket.close(1000, 'C:\\bye');
-    await proxy.line(/"type":"stream-closed"/);
-    proxy.signal('SIGTERM');
-    const ended = await proxy.ended;
-    expect(ended.code, ended.stderr.slice(0, 2_000)).toBe(0);
-    const [folder = ''] = readdirSync(kept);
-    const har = await runInProcess(['inspect', join(kept, folder), '--har', sandbox.path('out.har')]);
-    expect(har.code).toBe(0);
-    expect(sandbox.read('out.har')).toContain('?token=[redacted]&apiKey=[redacted]');
-    expect(secretsLeft(sandbox, [token], ended.stdout + ended.stderr)).toEqual([]);
   });
 });
 
@@ -274,6 +248,7 @@ describe.each([6, 16_384])(
       const exports = ['--har', sandbox.path('out.har'), '--html', sandbox.path('out.html')];
       const inspected = await runInProcess(['inspect', join(kept, folder), ...exports]);
       expect(inspected.code, inspected.stderr).toBe(0);
+      expect(sandbox.read('out.har')).toContain('?token=[redacted]&apiKey=[redacted]');
       await expectNothing(proxy, target.tokens, inspected.stdout, inspected.stderr);
     });
 
@@ -310,7 +285,8 @@ describe.each([6, 16_384])(
       await ask('${tokenPath()}', JSON.stringify({ apiKey: key, deviceId: key.length < 200 ? key : '', more: '\\\\ ' + key }));
       await ask('/nowhere?apiKey=' + key.slice(0, 2000), '{"x": "' + key);`;
       const command = ['--', process.execPath, '--input-type=module', '-e', says];
-      for (const target of [[], ['--target', baseUrl]]) {
+      // The emulator of `exec` takes no long key.
+      for (const target of size > 256 ? [['--target', baseUrl]] : [[], ['--target', baseUrl]]) {
         const program = await sandbox.startHere(['exec', ...target, '-v', '--debug', ...command], {
           env: { VOICECTL_API_KEY: given, PATH: process.env.PATH ?? '' },
         });
