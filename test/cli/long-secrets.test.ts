@@ -263,7 +263,7 @@ describe.each([6, 16_384])(
       await expectNothing(replay, tokens);
     });
 
-    test.each([[], ['--json']])('drill %j, nor of its report', { timeout: 60_000 }, async (...form) => {
+    test.each([[[]], [['--json']]])('drill %j, nor of its report', { timeout: 60_000 }, async (form) => {
       const drill = await sandbox.startHere([
         ...['drill', '--port', '0', '--device', 'lamp', '--situation', 'D1', '--situation', 'D2'],
         ...['--junit', sandbox.path('j.xml'), '-v', '--debug', ...form],
