@@ -24,33 +24,30 @@ export const reachSteps = rules.evidenceMs / rules.stepMs / 2;
 /** The background: where the level is steady, and well below the rest. Undefined without any. */
 export function backgroundOf(side: SideLevels): Background | undefined {
   const { levels } = side;
-  const audible = levels.filter((level) => level > rules.digitalSilenceDbov);
+  const audible = levels.filter((level) => level > rules.digitalSilenceDbov).sort();
   // A side may speak little.
   const loud = percentile(audible, Math.max(0.95, 1 - rules.loudMs / rules.stepMs / audible.length));
   if (loud === undefined) return undefined;
   const steady: { from: number; db: number }[] = [];
+  const sorted = new Float32Array(windowSteps);
   for (let from = 0; from + windowSteps <= levels.length; from += windowSteps / 4) {
-    const sorted = levels.slice(from, from + windowSteps).sort();
-    const [low, high] = [
-      sorted[Math.floor(0.1 * windowSteps)] ?? 0,
-      sorted[Math.floor(0.9 * windowSteps)] ?? 0,
-    ];
+    sorted.set(levels.subarray(from, from + windowSteps));
+    sorted.sort();
+    const [low, high] = [percentile(sorted, 0.1) ?? 0, percentile(sorted, 0.9) ?? 0];
     if (low <= rules.digitalSilenceDbov || high - low > rules.floorSteadyDb) continue;
     const db = meanDb(sorted);
     if (db <= loud - rules.floorBelowLoudDb) steady.push({ from, db });
   }
-  const db = percentile(
-    Float32Array.from(steady, (one) => one.db),
-    0.2,
-  );
+  const db = percentile(Float32Array.from(steady, (one) => one.db).sort(), 0.2);
   // A long consonant is steady too, but other sounds are softer.
   if (db === undefined || (percentile(audible, 0.03) ?? 0) < db - rules.floorBottomDb) return undefined;
   const windows = steady
     .filter((one) => one.db < db + rules.floorNearDb)
     .map(({ from }) => cutSteps(side, from, from + windowSteps));
   const bands = meanBands(windows);
-  const unevenIn = (window: SideLevels) => percentile(evidenceIn(window, { bands }, reachSteps), 0.95) ?? 0;
-  return { db, bands, uneven: percentile(Float32Array.from(windows, unevenIn), 0.9) ?? 0 };
+  const unevenIn = (window: SideLevels) =>
+    percentile(evidenceIn(window, { bands }, reachSteps).sort(), 0.95) ?? 0;
+  return { db, bands, uneven: percentile(Float32Array.from(windows, unevenIn).sort(), 0.9) ?? 0 };
 }
 
 /** Softer changes of a band are not heard. */
@@ -91,7 +88,6 @@ export function evidenceIn(
   return evidence;
 }
 
-function percentile(values: Float32Array, share: number): number | undefined {
-  const sorted = Float32Array.from(values).sort();
+function percentile(sorted: Float32Array, share: number): number | undefined {
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
 }

@@ -6,12 +6,12 @@ export const bandCount = bandValues.length;
 const halvings = 4;
 
 /**
- * Writes the mean of a step, then the power in each band above 100 Hz: squares of samples, on average over the step. The sum
- * of all bands, with the square of the mean, is the power of the step. `samples` are used up.
+ * Returns the mean of a step, and writes the power in each band above 100 Hz: squares of samples, on average over the step.
+ * The sum of all bands, with the square of the mean as the first one, is the power of the step. `samples` are used up.
  *
  * A wavelet tree of Haar: means and differences of neighbours, again and again. It needs no samples of other steps.
  */
-export function splitIntoBands(samples: Float64Array, into: Float32Array): void {
+export function splitIntoBands(samples: Float64Array, into: Float32Array): number {
   let count = samples.length;
   for (let halved = 1; halved <= halvings; halved += 1) {
     count /= 2;
@@ -32,6 +32,6 @@ export function splitIntoBands(samples: Float64Array, into: Float32Array): void 
     square += one * one;
   }
   const mean = sum / count;
-  into[0] = mean;
   into[1] = Math.max(0, square / count - mean * mean);
+  return mean;
 }

@@ -13,13 +13,16 @@ const mostSteps = 3_600_000 / dialogueRules.stepMs;
 export interface SideLevels {
   /** dBov of each step, without a constant offset of the side. */
   levels: Float32Array;
-  /** The power of each band (`bandValues`), step after step: squares of samples, on average. */
+  /**
+   * The power of each band (`bandValues`), step after step: squares of samples, on average. Missing ones are silent. Not a
+   * copy: what is added later may change it.
+   */
   bands: Float32Array;
 }
 
 /**
- * The level of one side in steps, whatever the sizes of its messages. State: 4.8 kB for each second that is kept, at most
- * an hour.
+ * The level of one side in steps, whatever the sizes of its messages. State: 5.6 kB for each second that is kept, at
+ * most an hour.
  */
 export interface StepLevels {
   /** Takes 16 kHz s16le mono at this byte of the time axis, in its order. Odd bytes are ignored. */
@@ -35,8 +38,9 @@ export interface StepLevels {
 }
 
 export function createStepLevels(): StepLevels {
-  /** Of each step its mean, and what the bands have beside it. */
-  let values = new Float32Array(1_024 * bandCount);
+  /** Of each step its mean, and the power of its bands: that of the first one is known when the side is read. */
+  let means = new Float32Array(1_024);
+  let bands = new Float32Array(1_024 * bandCount);
   let steps = 0;
   /** The first step that is kept. */
   let kept = 0;
@@ -49,15 +53,13 @@ export function createStepLevels(): StepLevels {
   const writeNewest = () => {
     if (newest < 0) return;
     halved.set(samples);
-    splitIntoBands(halved, values.subarray(newest * bandCount, (newest + 1) * bandCount));
+    means[newest] = splitIntoBands(halved, bands.subarray(newest * bandCount, (newest + 1) * bandCount));
   };
   const makeRoom = (needed: number) => {
-    if (needed * bandCount <= values.length) return;
-    const before = values;
-    values = new Float32Array(
-      bandCount * Math.min(mostSteps, Math.max(needed, (2 * before.length) / bandCount)),
-    );
-    values.set(before);
+    if (needed <= means.length) return;
+    const most = Math.min(mostSteps, Math.max(needed, 2 * means.length));
+    means = enlarge(means, most);
+    bands = enlarge(bands, most * bandCount);
   };
   return {
     get isFull() {
@@ -88,7 +90,8 @@ export function createStepLevels(): StepLevels {
       const from = Math.max(0, step - kept);
       writeNewest();
       newest = -1;
-      values.fill(0, from * bandCount);
+      means.fill(0, from);
+      bands.fill(0, from * bandCount);
       steps = Math.min(steps, from);
     },
     forgetBefore(step) {
@@ -96,46 +99,67 @@ export function createStepLevels(): StepLevels {
       if (gone <= 0) return;
       writeNewest();
       newest -= gone;
-      values.copyWithin(0, gone * bandCount).fill(0, Math.max(0, values.length - gone * bandCount));
+      moveToStart(means, gone);
+      moveToStart(bands, gone * bandCount);
       steps = Math.max(0, steps - gone);
       kept = step;
     },
     read(endMs) {
       writeNewest();
       const length = endMs === undefined ? steps : Math.ceil(endMs / dialogueRules.stepMs) - kept;
-      return sideLevels(values, Math.max(0, length));
+      const levels = new Float32Array(Math.max(0, length)).fill(noLevel);
+      const heard = Math.min(steps, levels.length);
+      const offset = constantOffset(steps, means, bands);
+      measureLevels(levels.subarray(0, heard), { means, bands, offset });
+      return { levels, bands: bands.subarray(0, heard * bandCount) };
     },
   };
 }
 
-function sideLevels(values: Float32Array, length: number): SideLevels {
-  const offset = constantOffset(values);
-  const levels = new Float32Array(length).fill(noLevel);
-  const bands = new Float32Array(length * bandCount);
-  bands.set(values.subarray(0, bands.length));
-  for (let step = 0; step < length; step += 1) {
-    const at = step * bandCount;
-    if (isSilent(values, at)) continue;
-    bands[at] = ((bands[at] ?? 0) - offset) ** 2;
-    let power = 0;
-    for (let band = at; band < at + bandCount; band += 1) power += bands[band] ?? 0;
-    levels[step] = Math.max(noLevel, 10 * Math.log10(Math.max(power, 1e-9) / 0x8000 ** 2));
-  }
-  return { levels, bands };
+function enlarge(values: Float32Array, length: number): Float32Array<ArrayBuffer> {
+  const larger = new Float32Array(length);
+  larger.set(values);
+  return larger;
 }
 
-function isSilent(values: Float32Array, at: number): boolean {
-  for (let band = at; band < at + bandCount; band += 1)
-    if (values[band] !== 0 && values[band] !== undefined) return false;
+function moveToStart(values: Float32Array, from: number): void {
+  values.copyWithin(0, from).fill(0, Math.max(0, values.length - from));
+}
+
+/** Writes the power of each first band beside `offset`, and the level of each step. */
+function measureLevels(levels: Float32Array, { means, bands, offset }: Measured): void {
+  for (let step = 0; step < levels.length; step += 1) {
+    if (isSilent(step, means, bands)) continue;
+    const at = step * bandCount;
+    bands[at] = ((means[step] as number) - offset) ** 2;
+    let power = 0;
+    for (let band = at; band < at + bandCount; band += 1) power += bands[band] as number;
+    levels[step] = Math.max(noLevel, 10 * Math.log10(Math.max(power, 1e-9) / 0x8000 ** 2));
+  }
+}
+
+interface Measured {
+  means: Float32Array;
+  bands: Float32Array;
+  offset: number;
+}
+
+function isSilent(step: number, means: Float32Array, bands: Float32Array): boolean {
+  if (means[step] !== 0) return false;
+  for (let band = 1; band < bandCount; band += 1) if (bands[step * bandCount + band] !== 0) return false;
   return true;
 }
 
 /** The median of what is not silent: a voice that swings more to one side has no offset in its pauses. */
-function constantOffset(values: Float32Array): number {
-  const means: number[] = [];
-  for (let at = 0; at < values.length; at += bandCount)
-    if (!isSilent(values, at)) means.push(values[at] ?? 0);
-  return Float64Array.from(means).sort()[Math.floor(means.length / 2)] ?? 0;
+function constantOffset(steps: number, means: Float32Array, bands: Float32Array): number {
+  let count = 0;
+  const heard = new Float32Array(steps);
+  for (let step = 0; step < steps; step += 1) {
+    if (isSilent(step, means, bands)) continue;
+    heard[count] = means[step] as number;
+    count += 1;
+  }
+  return heard.subarray(0, count).sort()[Math.floor(count / 2)] ?? 0;
 }
 
 /** The levels of a whole track, which begins at 0 of the time axis. */
