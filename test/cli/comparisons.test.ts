@@ -18,7 +18,7 @@ const comparisons = Number(process.env.COMPARISONS ?? 0);
 test('real runs: equal ones are not worse, slower ones are, and those that are not valid are counted apart', async () => {
   const [fast, slow] = [await sandbox.serveHere(), await sandbox.serveHere(['--network', 'latency=200ms'])];
   const run = async (baseUrl: string, flags: readonly string[] = []) => {
-    const load = ['load', '--base-url', baseUrl, '--sessions', '10', '--arrival', 'constant:50/s'];
+    const load = ['load', '--base-url', baseUrl, '--sessions', '40', '--arrival', 'constant:50/s'];
     const { code, stdout } = await sandbox.runHere([
       ...[...load, '--task', 'tokens', '--processes', 'none', '--baseline', 'b.json', '--json', ...flags],
     ]);
