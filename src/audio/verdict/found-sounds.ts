@@ -63,6 +63,10 @@ export class FoundSounds {
     return this.kinds.has(finding);
   }
 
+  forget(finding: VoiceFinding): void {
+    this.kinds.delete(finding);
+  }
+
   /** Keeps what was found; returns it if it is the first of its kind, or the first that is certain, and nothing explains it. */
   add(one: FoundInVoice): readonly FoundInVoice[] {
     if (this.isExplained(one)) return [];

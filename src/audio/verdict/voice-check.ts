@@ -161,6 +161,7 @@ export class VoiceCheck {
     const remark = findingText(finding, this.options.from);
     if (remark === undefined || this.found.has(finding)) return nothing;
     this.found.add(finding);
+    if (formatSizes[finding] !== undefined) this.forgetRate();
     return this.enter({ finding, remark, atMs: Math.round(msForBytes(this.passed)) });
   }
 
@@ -444,6 +445,12 @@ export class VoiceCheck {
     if (this.sounds.isExplained(rate)) return nothing;
     this.rate = rate;
     return this.sounds.add(rate);
+  }
+
+  /** The samples have another size than was thought: the rate is judged anew. */
+  private forgetRate(): void {
+    this.rate = undefined;
+    this.sounds.forget('wrong-rate');
   }
 
   /** Whether the samples are something else, so that there is no voice to measure. */

@@ -146,6 +146,13 @@ describe('each fault is named with its kind and no other', () => {
   );
 });
 
+test.each(['mulaw', 'alaw'])('%s that is told late explains its pace', (kind) => {
+  const pcm = speechAt(16_000);
+  const soft = softer(pcm, 36);
+  const heard = hearReply(Buffer.concat([soft, pcm]), { fault: `format:as=${kind}` });
+  expect(kindsOf(heard)).toEqual([kind]);
+});
+
 function softer(pcm: Buffer, db: number): Buffer {
   const gain = gainOf(-db);
   return db === 0 ? pcm : mapSamples(pcm, (sample) => sample * gain);
