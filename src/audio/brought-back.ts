@@ -1,4 +1,5 @@
 import { bytesForMs, bytesPerSample, msForBytes } from '../protocol/audio-format.ts';
+import { dot } from './dot.ts';
 import { measureLevel } from './level.ts';
 
 /** The search runs at an eighth of the sample rate: speech is loudest below 1 kHz. */
@@ -218,27 +219,6 @@ function hashOf(pcm: Buffer, isWithin: boolean): number {
 // Shared by all: each use fills them anew.
 const heardWindow = new Float32Array(windowSamples);
 const saidWindow = new Float32Array(windowSamples + mostLag);
-const products = new Float64Array(mostLag);
-
-/** The sum of the products at each lag. Four lags at a time: the processor does not wait for one addition before the next. */
-function measureProducts(): void {
-  for (let lag = 0; lag < mostLag; lag += 4) {
-    const start = mostLag - lag;
-    let [sum0, sum1, sum2, sum3] = [0, 0, 0, 0];
-    for (let at = 0; at < windowSamples; at += 1) {
-      const heard = heardWindow[at] as number;
-      const from = start + at;
-      sum0 += heard * (saidWindow[from] as number);
-      sum1 += heard * (saidWindow[from - 1] as number);
-      sum2 += heard * (saidWindow[from - 2] as number);
-      sum3 += heard * (saidWindow[from - 3] as number);
-    }
-    products[lag] = sum0;
-    products[lag + 1] = sum1;
-    products[lag + 2] = sum2;
-    products[lag + 3] = sum3;
-  }
-}
 
 /** How many samples before the words were said that are most like what is heard, and how like they are: 1 is the same. */
 function findLag(): { best: number; lagOfBest: number } {
@@ -248,10 +228,10 @@ function findLag(): { best: number; lagOfBest: number } {
   for (let at = mostLag; at < mostLag + windowSamples; at += 1) others += (saidWindow[at] as number) ** 2;
   let best = 0;
   let lagOfBest = 0;
-  measureProducts();
   for (let lag = 0; lag < mostLag; lag += 1) {
     const start = mostLag - lag;
-    const likeness = (products[lag] as number) / Math.sqrt(own * Math.max(1, others));
+    const product = dot(heardWindow, 0, saidWindow, start, windowSamples);
+    const likeness = product / Math.sqrt(own * Math.max(1, others));
     if (likeness > best) [best, lagOfBest] = [likeness, lag];
     others += (saidWindow[start - 1] as number) ** 2 - (saidWindow[start + windowSamples - 1] as number) ** 2;
   }
