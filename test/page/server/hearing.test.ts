@@ -1,28 +1,31 @@
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { loadPcm } from '../../../src/audio/wav/wav-source.ts';
 import type { HeardStream } from '../../../src/page/messages.ts';
 import { startHearing } from '../../../src/page/server/hearing.ts';
 import type { Mark } from '../../../src/page/view-data.ts';
 import type { Tap } from '../../../src/wire/tap.ts';
+import { fixturePcm } from '../../helpers/fixtures.ts';
 
-const fixture = (name: string) =>
-  loadPcm(join(import.meta.dirname, '..', '..', '..', 'fixtures', `${name}.wav`));
-
-/** A stream in real time: the AI speaks, the user talks over it, and it stops. `looks`: what a tab is told of the turns. */
-async function hear(say: { name: string; fromMs: number; aiUntilMs: number }) {
-  let now = 0;
+/** What a tab hears of one stream, at a time that is moved. */
+function listenTo() {
+  const time = { now: 0 };
   let tap: Tap = {};
   const hearing = startHearing({
-    elapsedMs: () => now,
+    elapsedMs: () => time.now,
     observe(listen) {
       tap = listen(1, 0) ?? {};
       return () => {};
     },
   });
-  const [mine, theirs] = [await fixture(say.name), await fixture('answer')];
+  return { hearing, tap, time };
+}
+
+/** A stream in real time: the AI speaks, the user talks over it, and it stops. `looks`: what a tab is told of the turns. */
+function hear(say: { name: string; fromMs: number; aiUntilMs: number }) {
+  const { hearing, tap, time } = listenTo();
+  const [mine, theirs] = [fixturePcm(`${say.name}.wav`), fixturePcm('answer.wav')];
   const looks: { at: number; marks: Mark[] }[] = [];
-  for (; now < 8_000; now += 20) {
+  for (; time.now < 8_000; time.now += 20) {
+    const { now } = time;
     const at = (now - say.fromMs) * 32;
     const isSaid = at >= 0 && at < mine.length;
     tap.message?.({
@@ -43,8 +46,8 @@ async function hear(say: { name: string; fromMs: number; aiUntilMs: number }) {
   return { looks, later: hearing.take(true) };
 }
 
-test('a yield is marked while the stream goes on, for a tab that comes later too', async () => {
-  const { looks, later } = await hear({ name: 'question', fromMs: 2_500, aiUntilMs: 3_000 });
+test('a yield is marked while the stream goes on, for a tab that comes later too', () => {
+  const { looks, later } = hear({ name: 'question', fromMs: 2_500, aiUntilMs: 3_000 });
   const [first] = looks;
   expect(first?.marks).toEqual([
     {
@@ -58,8 +61,8 @@ test('a yield is marked while the stream goes on, for a tab that comes later too
   expect(later[0]?.turns?.marks).toEqual(looks.at(-1)?.marks);
 });
 
-test('a short sound that stops the AI is marked as what may be a false stop: nobody says what is a turn', async () => {
-  const { later } = await hear({ name: 'cough', fromMs: 2_600, aiUntilMs: 3_000 });
+test('a short sound that stops the AI is marked as what may be a false stop: nobody says what is a turn', () => {
+  const { later } = hear({ name: 'cough', fromMs: 2_600, aiUntilMs: 3_000 });
   expect(later[0]?.turns?.marks).toContainEqual(
     expect.objectContaining({
       tone: 'note',
@@ -69,19 +72,12 @@ test('a short sound that stops the AI is marked as what may be a false stop: nob
   );
 });
 
-test('a yield is marked also where the reply came ahead of its time, and what was dropped is drawn no more', async () => {
-  let now = 0;
-  let tap: Tap = {};
-  const hearing = startHearing({
-    elapsedMs: () => now,
-    observe(listen) {
-      tap = listen(1, 0) ?? {};
-      return () => {};
-    },
-  });
-  const [mine, theirs] = [await fixture('barge-in'), await fixture('answer')];
+test('a yield is marked also where the reply came ahead of its time, and what was dropped is drawn no more', () => {
+  const { hearing, tap, time } = listenTo();
+  const [mine, theirs] = [fixturePcm('barge-in.wav'), fixturePcm('answer.wav')];
   const seen: HeardStream[] = [];
-  for (; now < 9_000; now += 20) {
+  for (; time.now < 9_000; time.now += 20) {
+    const { now } = time;
     const at = (now - 2_500) * 32;
     const isSaid = at >= 0 && at < mine.length;
     const data = isSaid ? mine.subarray(at, at + 640) : Buffer.alloc(640);
@@ -113,8 +109,8 @@ test('a yield is marked also where the reply came ahead of its time, and what wa
   ).toBe(true);
 });
 
-test('where only one side speaks nothing is told of the two', async () => {
-  const { looks, later } = await hear({ name: 'question', fromMs: 4_000, aiUntilMs: 3_000 });
+test('where only one side speaks nothing is told of the two', () => {
+  const { looks, later } = hear({ name: 'question', fromMs: 4_000, aiUntilMs: 3_000 });
   expect(looks).toEqual([]);
   expect(later[0]?.turns).toBeUndefined();
 });
