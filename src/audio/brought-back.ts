@@ -1,6 +1,6 @@
 import { bytesForMs, bytesPerSample, msForBytes } from '../protocol/audio-format.ts';
-import { dot } from './dot.ts';
 import { measureLevel } from './level.ts';
+import { createCorrelation } from './transform.ts';
 
 /** The search runs at an eighth of the sample rate: speech is loudest below 1 kHz. */
 const every = 8;
@@ -219,6 +219,7 @@ function hashOf(pcm: Buffer, isWithin: boolean): number {
 // Shared by all: each use fills them anew.
 const heardWindow = new Float32Array(windowSamples);
 const saidWindow = new Float32Array(windowSamples + mostLag);
+const correlation = createCorrelation(heardWindow.length, saidWindow.length);
 
 /** How many samples before the words were said that are most like what is heard, and how like they are: 1 is the same. */
 function findLag(): { best: number; lagOfBest: number } {
@@ -226,12 +227,12 @@ function findLag(): { best: number; lagOfBest: number } {
   for (let at = 0; at < windowSamples; at += 1) own += (heardWindow[at] as number) ** 2;
   let others = 1;
   for (let at = mostLag; at < mostLag + windowSamples; at += 1) others += (saidWindow[at] as number) ** 2;
+  const products = correlation.products(heardWindow, saidWindow);
   let best = 0;
   let lagOfBest = 0;
   for (let lag = 0; lag < mostLag; lag += 1) {
     const start = mostLag - lag;
-    const product = dot(heardWindow, 0, saidWindow, start, windowSamples);
-    const likeness = product / Math.sqrt(own * Math.max(1, others));
+    const likeness = (products[start] as number) / Math.sqrt(own * Math.max(1, others));
     if (likeness > best) [best, lagOfBest] = [likeness, lag];
     others += (saidWindow[start - 1] as number) ** 2 - (saidWindow[start + windowSamples - 1] as number) ** 2;
   }

@@ -1,4 +1,5 @@
 import { bytesPerSample, sampleRate } from '../protocol/audio-format.ts';
+import { createTransform } from './transform.ts';
 
 /** 32 ms: long enough to tell the tones of a voice apart, short enough for its syllables. */
 const windowSamples = 512;
@@ -57,33 +58,13 @@ function trim(rows: Float32Array, count: number): Spectrogram {
 
 /** A Fourier transform of `size` windowed samples; a power of two. */
 export function createFft(size: number) {
-  const re = new Float64Array(size);
-  const im = new Float64Array(size);
-  const cosine = Float64Array.from({ length: size }, (_, at) => Math.cos((2 * Math.PI * at) / size));
-  const sine = Float64Array.from({ length: size }, (_, at) => -Math.sin((2 * Math.PI * at) / size));
-  const reversed = Uint16Array.from({ length: size }, (_, at) => reverseBits(at, Math.log2(size)));
-  /** Joins transforms of `half` samples in pairs. */
-  const join = (half: number) => {
-    const turn = size / (2 * half);
-    for (let start = 0; start < size; start += 2 * half)
-      for (let at = 0; at < half; at += 1) {
-        const [even, odd] = [start + at, start + at + half];
-        const c = cosine[at * turn] as number;
-        const s = sine[at * turn] as number;
-        const x = (re[odd] as number) * c - (im[odd] as number) * s;
-        const y = (re[odd] as number) * s + (im[odd] as number) * c;
-        re[odd] = (re[even] as number) - x;
-        im[odd] = (im[even] as number) - y;
-        re[even] = (re[even] as number) + x;
-        im[even] = (im[even] as number) + y;
-      }
-  };
+  const { re, im, placeOf, cosine, transform } = createTransform(size);
   return {
     load(sample: (at: number) => number) {
       im.fill(0);
       for (let at = 0; at < size; at += 1)
-        re[reversed[at] as number] = (sample(at) * (1 - (cosine[at] as number))) / 2;
-      for (let half = 1; half < size; half *= 2) join(half);
+        re[placeOf[at] as number] = (sample(at) * (1 - (cosine[at] as number))) / 2;
+      transform();
     },
     /** Mean power of the frequencies with these indexes. */
     power(from: number, to: number) {
@@ -92,10 +73,4 @@ export function createFft(size: number) {
       return sum / (to - from);
     },
   };
-}
-
-function reverseBits(value: number, bits: number): number {
-  let reversed = 0;
-  for (let bit = 0; bit < bits; bit += 1) reversed |= ((value >> bit) & 1) << (bits - 1 - bit);
-  return reversed;
 }
