@@ -1,5 +1,6 @@
 import { generalOptions, type OptionName } from '../config/options.ts';
 import { systemClock } from '../kernel/clock.ts';
+import { commandFlags } from '../kernel/engine-flags.ts';
 import { type ErrorCode, toVoicectlError, VoicectlError } from '../kernel/errors.ts';
 import { escapeText } from '../kernel/escape.ts';
 import { endReasons, type Io } from '../kernel/io.ts';
@@ -15,7 +16,7 @@ import type { RunCommand } from './program.ts';
 export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCommand {
   return async ({ spec, load }, flags, args, renamed) => {
     const { resolveSettings } = await import('../config/settings.ts');
-    await optimiseWasmLater();
+    await setUpEngine();
     const names: OptionName[] = [...spec.options, ...generalOptions];
     // A failed note is no reason to fail: the result does not depend on it.
     const tell = (text: string) => io.stderr.write(`${escapeText(text)}\n`).catch(() => {});
@@ -84,13 +85,9 @@ export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCom
   };
 }
 
-/**
- * Makes Node 20 optimise WebAssembly as late as Node 22 does. By itself it does so for the first answer to a request, which
- * takes 0.1 s of processor time for the parser of undici.
- */
-async function optimiseWasmLater(): Promise<void> {
+async function setUpEngine(): Promise<void> {
   const { setFlagsFromString } = await import('node:v8');
-  setFlagsFromString('--wasm-tiering-budget=13000000');
+  for (const flag of commandFlags) setFlagsFromString(flag);
 }
 
 /** Whether a setting uses standard input or output, which a screen needs for itself. */

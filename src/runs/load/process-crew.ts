@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { type Clock, repeat } from '../../kernel/clock.ts';
+import { generatorFlags } from '../../kernel/engine-flags.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { CrewJob, LoadCrew, LoadCrewHandlers } from './crew.ts';
 import type { Share } from './plan.ts';
@@ -98,12 +99,6 @@ function endIfSilent(worker: Worker, mostSeconds: number): void {
 function shareOf({ part, of }: Share, generator: number, processes: number): Share {
   return { part: part + generator * of, of: of * processes };
 }
-
-/**
- * While V8 marks beside the program, the loop of Node may stand still for 10 to 20 ms: it handles the hundreds of tasks
- * that marking posts in one turn. Marking by the loop itself comes in short steps.
- */
-const generatorFlags = ['--no-concurrent-marking'];
 
 function startWorker(file: string, generator: number, env: ProcessCrewOptions['env']): Worker {
   const child = fork(file, [], {
