@@ -1,6 +1,6 @@
 import { generalOptions, type OptionName } from '../config/options.ts';
 import { systemClock } from '../kernel/clock.ts';
-import { commandFlags } from '../kernel/engine-flags.ts';
+import { setUpEngine } from '../kernel/engine-flags.ts';
 import { type ErrorCode, toVoicectlError, VoicectlError } from '../kernel/errors.ts';
 import { escapeText } from '../kernel/escape.ts';
 import { endReasons, type Io } from '../kernel/io.ts';
@@ -16,7 +16,7 @@ import type { RunCommand } from './program.ts';
 export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCommand {
   return async ({ spec, load }, flags, args, renamed) => {
     const { resolveSettings } = await import('../config/settings.ts');
-    await setUpEngine();
+    setUpEngine();
     const names: OptionName[] = [...spec.options, ...generalOptions];
     // A failed note is no reason to fail: the result does not depend on it.
     const tell = (text: string) => io.stderr.write(`${escapeText(text)}\n`).catch(() => {});
@@ -83,11 +83,6 @@ export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCom
       io.stdin.destroy();
     }
   };
-}
-
-async function setUpEngine(): Promise<void> {
-  const { setFlagsFromString } = await import('node:v8');
-  for (const flag of commandFlags) setFlagsFromString(flag);
 }
 
 /** Whether a setting uses standard input or output, which a screen needs for itself. */

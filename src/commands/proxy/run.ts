@@ -1,18 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { optionSpec } from '../../config/options.ts';
-import { writeWhole } from '../../files/write-whole.ts';
 import { isLoopbackHost } from '../../protocol/loopback.ts';
 import type { ProxyOptions } from '../../proxy/options.ts';
-import { checkProxy, createProxy, type ServiceProxy } from '../../proxy/proxy.ts';
+import { checkProxy, createProxy } from '../../proxy/proxy.ts';
 import { type StartFacts, serviceLines } from '../../report/start-lines.ts';
 import type { Style } from '../../report/style.ts';
 import type { EmulatorEvent } from '../../service/events.ts';
 import type { ContextOf } from '../command.ts';
 import { readControlSecret } from '../control/secret.ts';
-import { showPage } from '../page/open-browser.ts';
 import { preparePage } from '../serve/page.ts';
-import { writeReadyFile } from '../serve/ready-file.ts';
-import { curlTrust, tlsSettings } from '../serve/tls-settings.ts';
+import { endOf, runService } from '../serve/run-service.ts';
+import { tlsSettings } from '../serve/tls-settings.ts';
 import { createServeLines, type ServeContext, type ServeFacts, type ServeView } from '../serve/view.ts';
 import { readProxySettings } from './proxy-settings.ts';
 import { reachTarget } from './reach.ts';
@@ -29,7 +27,7 @@ export async function run(context: ProxyContext): Promise<number> {
   checkProxy(options);
   const given = await readControlSecret(context);
   await reachTarget(options.target, { clock: io.clock, signal });
-  const ending = endOf(context);
+  const ended = endOfProxy(context);
   const isLoopback = isLoopbackHost(settings.proxyHost);
   const controlSecret = given ?? randomBytes(24).toString('base64url');
   const view = await openProxyView(context, options.target.baseUrl, {
@@ -39,46 +37,25 @@ export async function run(context: ProxyContext): Promise<number> {
     settings.page === false
       ? undefined
       : await preparePage(optionSpec('baseUrl').default ?? '', { target: options.target });
-  let proxy: ServiceProxy | undefined;
-  try {
-    // Print the first line only when the files exist: its reader may open them at once.
-    const held: EmulatorEvent[] = [];
-    let show = (event: EmulatorEvent): unknown => held.push(event);
-    proxy = await createProxy({
-      ...{ ...options, controlSecret, page: page?.create },
-      onEvent: (event) => show(event),
-    });
-    try {
-      if (given === undefined && !isLoopback)
-        await view.note(`To control it from this machine: export VOICECTL_CONTROL_SECRET=${controlSecret}`);
-      const { certificate } = proxy;
-      if (settings.certOut !== undefined && certificate !== undefined)
-        await writeWhole(settings.certOut, certificate, { giveUp: io.giveUp });
-      if (settings.readyFile !== undefined) await writeReadyFile(settings.readyFile, proxy, io.giveUp);
-      const trust = curlTrust(proxy, settings.certOut ?? settings.cert);
-      page?.attach(proxy, { key: proxyKey, trust });
-      const url = page?.url(proxy);
-      view.attach(proxy, { trust, page: url });
-      show = view.show;
-      held.forEach(view.show);
-      if (settings.open) await showPage(context, url, settings.page === false ? noPage : undefined);
-      await Promise.race([ending, view.ended]);
-    } finally {
-      await proxy.close();
-    }
-  } finally {
-    await view.close();
-  }
+  const note = `To control it from this machine: export VOICECTL_CONTROL_SECRET=${controlSecret}`;
+  const proxy = await runService(context, {
+    ...{ view, page, ended, whyNoPage: settings.page === false ? noPage : undefined, key: proxyKey },
+    open: async (onEvent) => ({
+      service: await createProxy({ ...options, controlSecret, page: page?.create, onEvent }),
+      note: given === undefined && !isLoopback ? note : undefined,
+    }),
+  });
   return proxyVerdict(proxy.judged(), settings.failOn);
 }
 
 /** Resolves when the user, the system or `--duration` ends it. */
-function endOf({ settings: { proxyDuration }, io, signal }: ProxyContext): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-    if (proxyDuration !== undefined) io.clock.after(proxyDuration, resolve, { background: true });
+function endOfProxy({ settings: { proxyDuration }, io, signal }: ProxyContext): Promise<void> {
+  const ended = endOf(signal);
+  if (proxyDuration === undefined) return ended;
+  const over = new Promise<void>((resolve) => {
+    io.clock.after(proxyDuration, resolve, { background: true });
   });
+  return Promise.race([ended, over]);
 }
 
 /** The options of the proxy from the flags. Reads the files that they name. */

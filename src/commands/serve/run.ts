@@ -6,19 +6,16 @@ import { optionSpec, type Settings } from '../../config/options.ts';
 import { createEmulator } from '../../emulator/emulator.ts';
 import type { EmulatorOptions } from '../../emulator/options.ts';
 import { replayedFolder } from '../../emulator/replies/registry.ts';
-import { writeWhole } from '../../files/write-whole.ts';
 import { isLoopbackHost } from '../../protocol/loopback.ts';
 import type { CurlKey } from '../../report/curl.ts';
-import type { EmulatorEvent } from '../../service/events.ts';
 import { certificateNames, type TlsCertificate } from '../../wire/server/certificate.ts';
 import type { ContextOf } from '../command.ts';
 import { readControlSecret } from '../control/secret.ts';
-import { showPage } from '../page/open-browser.ts';
 import { readEmulatorSettings } from '../service/emulator-settings.ts';
 import { preparePage } from './page.ts';
-import { writeReadyFile } from './ready-file.ts';
+import { endOf, runService } from './run-service.ts';
 import type { serveSpec } from './spec.ts';
-import { curlTrust, tlsSettings } from './tls-settings.ts';
+import { tlsSettings } from './tls-settings.ts';
 import type { ServeContext, ServeFacts, ServeView } from './view.ts';
 
 export async function run(context: ServeRunContext): Promise<number> {
@@ -42,9 +39,6 @@ export async function run(context: ServeRunContext): Promise<number> {
   const options = await readEmulatorSettings(context);
   const tls = await tlsSettings(settings, { stdin: io.stdin, signal });
   const given = await readControlSecret(context);
-  const aborted = new Promise<void>((resolve) => {
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
   // Behind a balancer every request seems to come from this machine.
   const trustsThisMachine = isLoopbackHost(settings.host) && settings.shared === undefined;
   const view = await openView(context, {
@@ -56,45 +50,25 @@ export async function run(context: ServeRunContext): Promise<number> {
   const page = hasPage
     ? await preparePage(optionSpec('baseUrl').default ?? '', { replayed: replayedFolder(settings.reply) })
     : undefined;
-  try {
-    // Print the first line only when the files exist: its reader may open them at once.
-    const held: EmulatorEvent[] = [];
-    let show = (event: EmulatorEvent): unknown => held.push(event);
-    const onEvent = (event: EmulatorEvent) => void show(event);
-    const { emulator, controlSecret } =
-      processes === undefined
-        ? await openEmulator(settings, {
-            ...{ ...options, tls, onEvent },
-            host: settings.host,
-            port: settings.port,
-            controlSecret: given,
-            page: page?.create,
-            metrics: { allow: settings.metricsAllow, devices: settings.metricsDevices },
-          })
-        : await openSeveral(settings, { processes, tls, controlSecret: given, onEvent });
-    try {
-      if (given === undefined && !trustsThisMachine) {
-        const from = settings.shared === undefined ? ' from this machine' : '';
-        await view.note(`To control it${from}: export VOICECTL_CONTROL_SECRET=${controlSecret}`);
-      }
-      const { certificate } = emulator;
-      if (settings.certOut !== undefined && certificate !== undefined)
-        await writeWhole(settings.certOut, certificate, { giveUp: io.giveUp });
-      if (settings.readyFile !== undefined) await writeReadyFile(settings.readyFile, emulator, io.giveUp);
-      const trust = curlTrust(emulator, settings.certOut ?? settings.cert);
-      page?.attach(emulator, { key: curlKey(settings), trust });
-      const url = page?.url(emulator);
-      view.attach(emulator, { trust, page: url });
-      show = view.show;
-      held.forEach(view.show);
-      if (settings.open) await showPage(context, url, whyNoPage(settings));
-      if (!signal.aborted) await Promise.race([aborted, view.ended]);
-    } finally {
-      await emulator.close();
-    }
-  } finally {
-    await view.close();
-  }
+  await runService(context, {
+    ...{ view, page, whyNoPage: whyNoPage(settings), key: curlKey(settings), ended: endOf(signal) },
+    async open(onEvent) {
+      const { emulator, controlSecret } =
+        processes === undefined
+          ? await openEmulator(settings, {
+              ...{ ...options, tls, onEvent },
+              host: settings.host,
+              port: settings.port,
+              controlSecret: given,
+              page: page?.create,
+              metrics: { allow: settings.metricsAllow, devices: settings.metricsDevices },
+            })
+          : await openSeveral(settings, { processes, tls, controlSecret: given, onEvent });
+      const from = settings.shared === undefined ? ' from this machine' : '';
+      const note = `To control it${from}: export VOICECTL_CONTROL_SECRET=${controlSecret}`;
+      return { service: emulator, note: given === undefined && !trustsThisMachine ? note : undefined };
+    },
+  });
   return 0;
 }
 
