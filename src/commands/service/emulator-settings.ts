@@ -32,6 +32,7 @@ export async function localSettings({ settings, io, signal }: LocalContext): Pro
   const { reply, speed, rateLimit, maxConnections, seed, fault = [], network, scenario, dialect } = settings;
   const input = { stdin: io.stdin, signal };
   const given = {
+    clock: io.clock,
     reply,
     replaySpeed: speed,
     rateLimit,

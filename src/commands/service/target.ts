@@ -25,7 +25,6 @@ async function openLocal(context: ConnectionContext): Promise<Target & { close()
   const device = context.settings.device ?? defaultDevice();
   const { createEmulator } = await import('../../emulator/emulator.ts');
   const { localSettings } = await import('./emulator-settings.ts');
-  const options = { clock: context.io.clock, ...(await localSettings(context)) };
-  const { baseUrl, wsUrl, close } = await createEmulator(options);
+  const { baseUrl, wsUrl, close } = await createEmulator(await localSettings(context));
   return { baseUrl, wsUrl, device, apiKey: developmentKey, ca: undefined, close };
 }
