@@ -219,7 +219,7 @@ function hashOf(pcm: Buffer, isWithin: boolean): number {
 // Shared by all: each use fills them anew.
 const heardWindow = new Float32Array(windowSamples);
 const saidWindow = new Float32Array(windowSamples + mostLag);
-const correlation = createCorrelation(heardWindow.length, saidWindow.length);
+let correlation: ReturnType<typeof createCorrelation> | undefined;
 
 /** How many samples before the words were said that are most like what is heard, and how like they are: 1 is the same. */
 function findLag(): { best: number; lagOfBest: number } {
@@ -227,6 +227,7 @@ function findLag(): { best: number; lagOfBest: number } {
   for (let at = 0; at < windowSamples; at += 1) own += (heardWindow[at] as number) ** 2;
   let others = 1;
   for (let at = mostLag; at < mostLag + windowSamples; at += 1) others += (saidWindow[at] as number) ** 2;
+  correlation ??= createCorrelation(heardWindow.length, saidWindow.length);
   const products = correlation.products(heardWindow, saidWindow);
   let best = 0;
   let lagOfBest = 0;

@@ -1,5 +1,6 @@
 import { VoicectlError } from '../kernel/errors.ts';
 import { bytesForMs, msForBytes } from '../protocol/audio-format.ts';
+import { groupDigits } from '../protocol/count-text.ts';
 import type { AudioSource } from './source.ts';
 
 const defaultMaxMs = 10 * 60_000;
@@ -28,7 +29,7 @@ export async function convertToPcm(source: AudioSource, options: ConvertOptions 
 }
 
 function tooLong(maxMs: number, durationMs: number): VoicectlError {
-  const limit = `${(maxMs / 1000).toLocaleString('en-US')} s`;
+  const limit = `${groupDigits(maxMs / 1000)} s`;
   return new VoicectlError('bad-input', `The audio is longer than ${limit}, the limit for audio in memory`, {
     hint: 'Use a shorter file.',
     details: { maxMs, durationMs },

@@ -1,4 +1,5 @@
 import { bytesPerSample, channels, sampleRate } from '../protocol/audio-format.ts';
+import { groupDigits } from '../protocol/count-text.ts';
 import type { SampleFormat, SourceFormat } from './source.ts';
 
 /** The audio format of the protocol, in the form of a source format. */
@@ -35,6 +36,6 @@ export function describeFormat(format: SampleFormat): SourceFormat {
     channels: count,
     bitsPerSample,
     converted: !isWireFormat(format),
-    text: `${rate.toLocaleString('en-US')} Hz, ${samples[encoding]}, ${layout}`,
+    text: `${groupDigits(rate)} Hz, ${samples[encoding]}, ${layout}`,
   };
 }

@@ -1,4 +1,5 @@
 import { convertHint, refusal } from '../../files/refusal.ts';
+import { groupDigits } from '../../protocol/count-text.ts';
 import { maxRate, minRate } from '../resample.ts';
 import type { SampleEncoding, SampleFormat } from '../source.ts';
 
@@ -71,8 +72,8 @@ export function parseFormat(bytes: Buffer, declaredBytes: number, name: string):
 
   if (channels === 0) throw refusal(name, 'its header says 0 channels');
   if (sampleRate < minRate || sampleRate > maxRate) {
-    const rates = `${minRate.toLocaleString('en-US')} to ${maxRate.toLocaleString('en-US')} Hz can be read`;
-    throw refusal(name, `its header says ${sampleRate.toLocaleString('en-US')} Hz; ${rates}`);
+    const rates = `${groupDigits(minRate)} to ${groupDigits(maxRate)} Hz can be read`;
+    throw refusal(name, `its header says ${groupDigits(sampleRate)} Hz; ${rates}`);
   }
   if (!bits.includes(bitsPerSample)) {
     const known = bits.join(', ');
