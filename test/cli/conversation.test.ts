@@ -120,7 +120,7 @@ describe('--expect-file', () => {
       'steps:\n  - when: speech-end\n    do:\n      - send: { type: transcript, text: it is half past nine }\n',
     );
     const env = { XDG_CACHE_HOME: sandbox.path('cache'), PATH: process.env.PATH ?? '' };
-    const flags = ['--local', '--scenario', scenario, '--expect-file', path, '--wait', '1s', '--json'];
+    const flags = ['--local', '--scenario', scenario, '--expect-file', path, '--wait', '5s', '--json'];
     const clock = createManualClock(Date.now());
     const { code, stdout } = await runInProcess(['stream', ...flags], { env, clock });
     expect({ code, failed: verdicts(stdout).filter(({ ok }) => !ok) }).toMatchObject({
