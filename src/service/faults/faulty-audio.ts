@@ -6,8 +6,8 @@ import { bytesPerSample, msForBytes, sampleRate } from '../../protocol/audio-for
 import type { FaultAt } from '../../protocol/faults.ts';
 import type { FaultSubject, Faults } from './faults.ts';
 import { createReplySpoiler, type ReplySpoiler } from './reply-faults.ts';
-import { createTurnFaults, type TurnTaker } from './turn-faults.ts';
-import { createUserEcho } from './user-echo.ts';
+import { createTurnFaults, type TurnFaults, type TurnTaker } from './turn-faults.ts';
+import { createUserEcho, type UserEcho } from './user-echo.ts';
 
 /** Sends AI audio to the connection, changed by the active faults. */
 export interface FaultyAudio {
@@ -61,12 +61,15 @@ export function createFaultyAudio(options: FaultyAudioOptions): FaultyAudio {
   let before: number | undefined;
   /** The faults that have struck the reply. */
   let struckReply: readonly { fault: FaultAt<'reply'>; spoiler: ReplySpoiler }[] = [];
-  const turns = createTurnFaults({ faults, about, clock, taker, shortestTurnMs });
-  const echo = createUserEcho({
-    clock,
-    out,
-    isSpeaking: () => clock.now() < playedAt + lateMs,
-  });
+  /** Who speaks when: followed from the first fault on, which most streams never have. */
+  let followed: { turns: TurnFaults; echo: UserEcho } | undefined;
+  const follow = () => {
+    followed ??= {
+      turns: createTurnFaults({ faults, about, clock, taker, shortestTurnMs }),
+      echo: createUserEcho({ clock, out, isSpeaking: () => clock.now() < playedAt + lateMs }),
+    };
+    return followed;
+  };
 
   /** The faults of the reply, which strike when it begins, until they are cleared. */
   const spoilers = (): ReplySpoiler[] =>
@@ -77,11 +80,13 @@ export function createFaultyAudio(options: FaultyAudioOptions): FaultyAudio {
       before = undefined;
       struckReply = faults
         .strike('reply', about)
-        .map((fault) => ({ fault, spoiler: createReplySpoiler(fault, turns.sounds) }));
+        .map((fault) => ({ fault, spoiler: createReplySpoiler(fault, follow().turns.sounds) }));
     }
-    turns.said(pcm, isReplyStart);
-    if (faults.list().length === 0) return pcm;
-    return spoilers().reduce((message, spoiler) => spoiler.spoil(message), echo.mix(pcm));
+    const isSpoilt = faults.list().length > 0;
+    if (isSpoilt) follow();
+    followed?.turns.said(pcm, isReplyStart);
+    if (followed === undefined || !isSpoilt) return pcm;
+    return spoilers().reduce((message, spoiler) => spoiler.spoil(message), followed.echo.mix(pcm));
   };
 
   const release = () => {
@@ -117,6 +122,7 @@ export function createFaultyAudio(options: FaultyAudioOptions): FaultyAudio {
     },
     hear(pcm) {
       if (faults.list().length === 0) return;
+      const { turns, echo } = follow();
       turns.hear(pcm);
       if (turns.echo !== undefined) echo.hear(pcm, turns.echo);
     },
@@ -144,8 +150,8 @@ export function createFaultyAudio(options: FaultyAudioOptions): FaultyAudio {
     close() {
       timer?.cancel();
       held.length = 0;
-      echo.close();
-      turns.close();
+      followed?.echo.close();
+      followed?.turns.close();
       heldBytes = 0;
     },
   };
