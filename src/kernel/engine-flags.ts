@@ -5,14 +5,13 @@ import { setFlagsFromString } from 'node:v8';
  * this all frames are collected late from then on, and once a second all sessions wait for some 20 ms.
  */
 const framesDieYoung = '--no-allocation-site-pretenuring';
-/**
- * While V8 marks beside the program, the loop of Node may stand still for 10 to 20 ms: it handles the hundreds of tasks
- * that marking posts in one turn. Marking by the loop itself comes in short steps. A screen is drawn sooner without it.
- */
-const marksInSteps = '--no-concurrent-marking';
 
-/** Flags of V8 for the generators of `load`. */
-export const generatorFlags = [framesDieYoung, marksInSteps];
+/**
+ * Flags of V8 for the generators of `load`, from their start: a process that is marking dies of the first one. While V8
+ * marks beside the program, the loop of Node may stand still for 10 to 20 ms: it handles the hundreds of tasks that marking
+ * posts in one turn. Marking by the loop itself comes in short steps.
+ */
+export const generatorFlags = ['--no-concurrent-marking', framesDieYoung];
 
 /**
  * Sets V8 up for a command. Node 20 then optimises WebAssembly as late as Node 22 does: by itself it does so for the first
@@ -21,9 +20,4 @@ export const generatorFlags = [framesDieYoung, marksInSteps];
 export function setUpEngine(): void {
   setFlagsFromString('--wasm-tiering-budget=13000000');
   setFlagsFromString(framesDieYoung);
-}
-
-/** Sets V8 up for a service that has started. */
-export function setUpEngineForStreams(): void {
-  setFlagsFromString(marksInSteps);
 }

@@ -1,6 +1,5 @@
 import type { ServedEmulator } from '../../cluster/processes/messages.ts';
 import { writeWhole } from '../../files/write-whole.ts';
-import { setUpEngineForStreams } from '../../kernel/engine-flags.ts';
 import type { CurlKey } from '../../report/curl.ts';
 import type { EmulatorEvent } from '../../service/events.ts';
 import type { CommandContext } from '../command.ts';
@@ -51,7 +50,6 @@ export async function runService<Service extends ServedEmulator>(
       view.attach(service, { trust, page: url });
       show = view.show;
       held.forEach(view.show);
-      setUpEngineForStreams();
       if (settings.open) await showPage({ warn }, url, whyNoPage);
       await Promise.race([ended, view.ended]);
     } finally {
