@@ -1,5 +1,5 @@
 import { connectionsPerDevice } from '../protocol/rate-limit.ts';
-import { type Finding, fail, gravest, pass, type Rule, type Seen } from './rule.ts';
+import { type Finding, fail, gravest, pass, type Rule, type Seen, unknown } from './rule.ts';
 import {
   endText,
   freshMs,
@@ -34,7 +34,7 @@ export const concurrencyRules: readonly Rule[] = [
     section,
     title: 'a closed stream frees its slot; other devices are unaffected',
     says: 'Concurrent connections: 10 per device.',
-    judge: (seen) => gravest([judgeSlot(seen), judgeOtherDevices(seen)]),
+    judge: judgeSlots,
   },
 ];
 
@@ -45,7 +45,11 @@ const evictionMs = 3_000;
 
 /** Attempts to open one more stream; one that may have been refused for the age of its token is none. */
 function attempts(seen: readonly Seen[]): Presentation[] {
-  return presentations(seen).filter(({ ageMs, confirmed }) => confirmed !== undefined || ageMs < freshMs);
+  return presentations(seen).filter(isAttempt);
+}
+
+function isAttempt({ ageMs, confirmed }: Presentation): boolean {
+  return confirmed !== undefined || ageMs < freshMs;
 }
 
 /** An older stream of the device that the service closed for this one: of several, the newest is the cause. */
@@ -115,15 +119,23 @@ function judgeExcess(seen: readonly Seen[]): Finding | undefined {
   return fail(`with ${excess.openBefore.length} open, one more was accepted`, excess.stream);
 }
 
+/** Where a slot was asked for and not judged, half of the rule is no pass. */
+function judgeSlots(seen: readonly Seen[]): Finding | undefined {
+  const [slot, other] = [judgeSlot(seen), judgeOtherDevices(seen)];
+  return slot?.verdict === 'unknown' && other?.verdict === 'pass' ? slot : gravest([slot, other]);
+}
+
 /** After one of a full device's streams was closed, the next is accepted. */
 function judgeSlot(seen: readonly Seen[]): Finding | undefined {
-  const all = attempts(seen);
-  const after = all.filter(
+  const after = presentations(seen).filter(
     (one) =>
       one.openBefore.length >= fewest && one.openBefore.length < connectionsPerDevice && wasFull(one, seen),
   );
-  const [first] = after;
-  if (first === undefined) return undefined;
+  const [first] = after.filter(isAttempt);
+  if (first === undefined)
+    return (
+      after[0] && unknown('refused after one was closed, with a token that may be too old', after[0].stream)
+    );
   if (first.confirmed !== undefined) return pass('the slot of a closed stream is free again', first.stream);
   return fail(`with ${first.openBefore.length} left open: ${endText(first.stream)}`, first.stream);
 }

@@ -177,6 +177,17 @@ const cases: Case[] = [
   ],
   [
     'R44',
+    'the next refused with an old token, and another device accepted',
+    'unknown: refused after one was closed, with a token that may be too old (S60000)',
+    [
+      ...open(9),
+      ...closed(90, 50_000, 'device'),
+      ...opens({ at: 40_000, device: 'd2' }),
+      ...opens({ at: 60_000, ageMs: 30_000, accepted: false }),
+    ],
+  ],
+  [
+    'R44',
     'another device accepted',
     'pass: another device has its own limit (S300)',
     [...open(10), ...opens({ at: 300, device: 'd2' })],
