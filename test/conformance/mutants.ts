@@ -3,7 +3,7 @@ import { repliesToTurns, spoken } from '../helpers/mini-replies.ts';
 import type { MiniBehaviour, MiniStream } from '../helpers/mini-service.ts';
 import { lawful } from '../helpers/mini-service.ts';
 
-type Told = 'fail' | 'warn' | 'observed';
+type Told = 'fail' | 'warn' | 'observed' | 'unknown';
 
 /** A service that breaks one rule. */
 export interface Mutant {
