@@ -128,11 +128,17 @@ function startDeadlines(
     const limit = `within ${settings.tokenDeadlineMs / 1000} s (${waitedMs / 1000} s have passed)`;
     return { refused: 'tokenTimeout', why, advice: `${advice}, ${limit}` };
   };
-  const late = clock.after(Math.min(lateMs, settings.tokenDeadlineMs - 1), () => {
-    if (state.wrongForm() === undefined) state.report(missing(lateMs));
-  });
+  const lateAt = Math.min(lateMs, settings.tokenDeadlineMs);
+  let isTold = false;
+  const tell = () => {
+    if (!isTold && state.wrongForm() === undefined) state.report(missing(lateAt));
+    isTold = true;
+  };
+  const late = clock.after(lateAt, tell);
   const deadline = clock.after(settings.tokenDeadlineMs, () => {
     const { why, advice } = state.wrongForm() ?? missing(settings.tokenDeadlineMs);
+    // Of two timers that are due within a millisecond either may come first.
+    tell();
     connection.close('tokenTimeout', `${why}: ${advice}`);
   });
   return () => {

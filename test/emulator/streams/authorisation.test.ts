@@ -116,6 +116,20 @@ describe('without a token', () => {
     expect(await client.closed).toMatchObject({ code: 4408 });
   });
 
+  test('a token that is missing at a short deadline is told once, before the stream is closed', async () => {
+    const clock = createManualClock();
+    const emulator = await startEmulator({ clock, dialect: { stream: { tokenDeadlineMs: 1_200 } } });
+    const client = emulator.open();
+    await client.opened;
+    await emulator.event('stream-opened');
+    clock.advance(1_199);
+    expect(emulator.events.some(({ type }) => type === 'token-problem')).toBe(false);
+    clock.advance(1);
+    await client.closed;
+    const told = emulator.events.flatMap((event) => (event.type === 'token-problem' ? [event.advice] : []));
+    expect(told).toEqual([expect.stringContaining('within 1.2 s (1.2 s have passed)')]);
+  });
+
   test('the deadline is over once a token was presented', async () => {
     const clock = createManualClock();
     const emulator = await startEmulator({ clock, reply: 'echo' });
