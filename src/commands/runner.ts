@@ -16,7 +16,7 @@ import type { RunCommand } from './program.ts';
 export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCommand {
   return async ({ spec, load }, flags, args, renamed) => {
     const { resolveSettings } = await import('../config/settings.ts');
-    setUpEngine();
+    await setUpEngine();
     const names: OptionName[] = [...spec.options, ...generalOptions];
     // A failed note is no reason to fail: the result does not depend on it.
     const tell = (text: string) => io.stderr.write(`${escapeText(text)}\n`).catch(() => {});

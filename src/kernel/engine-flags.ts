@@ -1,5 +1,3 @@
-import { setFlagsFromString } from 'node:v8';
-
 /**
  * Where hundreds of streams open at once, V8 takes what each keeps until its next frame for something that stays: without
  * this all frames are collected late from then on, and once a second all sessions wait for some 20 ms.
@@ -17,7 +15,9 @@ export const generatorFlags = ['--no-concurrent-marking', framesDieYoung];
  * Sets V8 up for a command. Node 20 then optimises WebAssembly as late as Node 22 does: by itself it does so for the first
  * answer to a request, which takes 0.1 s of processor time for the parser of undici.
  */
-export function setUpEngine(): void {
+export async function setUpEngine(): Promise<void> {
+  // The help needs none of it.
+  const { setFlagsFromString } = await import('node:v8');
   setFlagsFromString('--wasm-tiering-budget=13000000');
   setFlagsFromString(framesDieYoung);
 }

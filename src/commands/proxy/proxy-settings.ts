@@ -34,6 +34,7 @@ export async function readProxySettings({
   const wsUrl = targetWs ?? wsUrlFor(baseUrl);
   if (settings.proxyPlaintext !== true) [baseUrl, wsUrl].forEach(requireSafeTransport);
   return {
+    clock: io.clock,
     target: { baseUrl, wsUrl, ca: await readTrusted(settings.ca, input) },
     allowPlaintext: settings.proxyPlaintext === true,
     answerMs: settings.targetTimeout,

@@ -63,7 +63,6 @@ async function proxyOptions(context: ProxyContext): Promise<ProxyOptions> {
   const { settings, io, signal } = context;
   return {
     ...(await readProxySettings(context)),
-    clock: io.clock,
     host: settings.proxyHost,
     port: settings.proxyPort,
     tls: await tlsSettings(settings, { stdin: io.stdin, signal }),

@@ -82,11 +82,13 @@ export function createFaultyAudio(options: FaultyAudioOptions): FaultyAudio {
         .strike('reply', about)
         .map((fault) => ({ fault, spoiler: createReplySpoiler(fault, follow().turns.sounds) }));
     }
-    const isSpoilt = faults.list().length > 0;
-    if (isSpoilt) follow();
-    followed?.turns.said(pcm, isReplyStart);
-    if (followed === undefined || !isSpoilt) return pcm;
-    return spoilers().reduce((message, spoiler) => spoiler.spoil(message), followed.echo.mix(pcm));
+    if (faults.list().length === 0) {
+      followed?.turns.said(pcm, isReplyStart);
+      return pcm;
+    }
+    const { turns, echo } = follow();
+    turns.said(pcm, isReplyStart);
+    return spoilers().reduce((message, spoiler) => spoiler.spoil(message), echo.mix(pcm));
   };
 
   const release = () => {
