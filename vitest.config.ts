@@ -19,6 +19,8 @@ const alone = [
 ];
 /** What is shipped, made as a release makes it and used without the clone: `npm run test:release`, and `.ci/run`. */
 const release = ['test/package.test.ts', 'test/release/executable.test.ts'];
+/** They judge the source and start nothing: `npm run check:static`, and `.ci/run`. */
+const source = ['test/architecture.test.ts', 'test/keyed-objects.test.ts', 'test/sizes.test.ts'];
 /** They take longest. Begun last, one of them would run alone at the end. The longest is first. */
 const long = [
   'test/chaos/floods.test.ts',
@@ -71,12 +73,13 @@ export default defineConfig({
       // A new process and what it loads take longer than most files: the others share some.
       { extends: true, test: { name: 'own process', include: alone } },
       { extends: true, test: { name: 'release', include: release } },
+      { extends: true, test: { name: 'source', include: source } },
       {
         extends: true,
         test: {
           name: 'shared process',
           include: ['test/**/*.test.ts'],
-          exclude: [...alone, ...release],
+          exclude: [...alone, ...release, ...source],
           isolate: false,
           // The React that the program has: the one for developers takes longer.
           env: { NODE_ENV: 'production' },
