@@ -6,7 +6,7 @@ import { startEmulatorFor } from '../helpers/emulators.ts';
 import { runInProcess } from '../helpers/in-process.ts';
 import { comparePieces, isOver, longestSilenceMs } from '../helpers/likeness.ts';
 import { makeMurmur } from '../helpers/murmur.js';
-import { hasSoundServer, type SoundServer, startSoundServer } from '../helpers/sound-server.js';
+import { hasNaudiodon, hasSoundServer, type SoundServer, startSoundServer } from '../helpers/sound-server.js';
 import { jsonLines, program, sandboxFor, summaryOf } from '../helpers/voicectl.ts';
 
 const spokenSeconds = 2;
@@ -49,6 +49,10 @@ async function setUp(context: TestContext, serving: Promise<SoundServer>) {
 type Setting = Awaited<ReturnType<typeof setUp>>;
 
 const hasSound = hasSoundServer();
+const isBuilt = hasNaudiodon();
+const withNaudiodon = test.skipIf(!isBuilt);
+/** Ways to sound that are there. */
+const ways = (...names: string[]) => names.filter((name) => isBuilt || name !== 'naudiodon');
 
 describe.skipIf(!hasSound)('live audio that is heard', { retry: 2, timeout: 60_000 }, () => {
   const shared = shareSoundServer();
@@ -64,15 +68,21 @@ describe.skipIf(!hasSound)('live audio that is heard', { retry: 2, timeout: 60_0
       ...['stream', '--mic', '--local', '--reply', 'echo', '--audio-backend', backend],
       ...['--duration', '60s', '--json', '--record-mic', 'mic.wav', '--out', 'reply.wav'],
     ]);
-    await running.line(/"state":"live"/);
-    await server.speak(sandbox.path('murmur.wav'));
-    // Where nothing comes, or no end of it, that is seen in what was recorded.
-    const played = () => expect(isOver(speaker.heard())).toBe(true);
-    await vi.waitFor(played, { timeout: 10_000, interval: 50 }).catch(() => {});
+    // A device that a busy machine could not open in time ends it: its exit code says so.
+    const isLive = await running.line(/"state":"live"/).then(
+      () => true,
+      () => false,
+    );
+    if (isLive) {
+      await server.speak(sandbox.path('murmur.wav'));
+      // Where nothing comes, or no end of it, that is seen in what was recorded.
+      const played = () => expect(isOver(speaker.heard())).toBe(true);
+      await vi.waitFor(played, { timeout: 10_000, interval: 50 }).catch(() => {});
+    }
     running.signal('SIGINT');
     const { code, stdout, stderr } = await running.ended;
     const heard = { speaker: await speaker.stop(), control: await control.stop() };
-    return { spoken, heard, code, stderr, summary: summaryOf(stdout), events: jsonLines(stdout) };
+    return { spoken, heard, code, stdout, stderr };
   };
 
   /** What is wrong with what was carried; undefined where nothing is. */
@@ -97,7 +107,7 @@ describe.skipIf(!hasSound)('live audio that is heard', { retry: 2, timeout: 60_0
     return gapMs > 40 && carried.every(Boolean) ? `a gap of ${gapMs} ms` : undefined;
   };
 
-  test.for(['pulse', 'naudiodon', 'alsa'])(
+  test.for(ways('pulse', 'naudiodon', 'alsa'))(
     'what is said into the microphone comes out at the service and at the loudspeaker, by way of %s',
     { timeout: 120_000, retry: 0 },
     async (backend, context) => {
@@ -111,9 +121,10 @@ describe.skipIf(!hasSound)('live audio that is heard', { retry: 2, timeout: 60_0
           continue;
         }
         expect(carried.stderr).toBe('voicectl: Interrupted\n');
-        expect(carried.events[0]).toMatchObject({ source: `microphone (${backend})` });
-        expect(carried.events[0]).not.toHaveProperty('pace');
-        expect(carried.summary.underruns).not.toBeNull();
+        const [first] = jsonLines(carried.stdout);
+        expect(first).toMatchObject({ source: `microphone (${backend})` });
+        expect(first).not.toHaveProperty('pace');
+        expect(summaryOf(carried.stdout).underruns).not.toBeNull();
         // An echo: the service has heard what was recorded.
         const [sent, echoed] = ['mic.wav', 'reply.wav'].map((name) =>
           setting.wavPcm(name).subarray(0, 32_000),
@@ -189,10 +200,10 @@ describe.skipIf(!hasSound).concurrent('live audio that comes and goes', { timeou
     expect(check('loudspeaker')).toMatchObject({
       found: expect.stringMatching(/^pulse, heard about \d+ ms/),
     });
-    expect(check('naudiodon')).toMatchObject({ state: 'ok' });
+    expect(check('naudiodon')?.state === 'ok').toBe(isBuilt);
   });
 
-  test.for(['naudiodon', 'pulse'])(
+  test.for(ways('naudiodon', 'pulse'))(
     'a sound server that dies ends the session with 8 and a hint, by way of %s; the files are whole',
     async (backend, context) => {
       const { server, startAhead, seconds } = await setUpOwn(context);
@@ -214,7 +225,7 @@ describe.skipIf(!hasSound).concurrent('live audio that comes and goes', { timeou
     },
   );
 
-  test('a device process that is killed ends the session the same way', async (context) => {
+  withNaudiodon('a device process that is killed ends the session the same way', async (context) => {
     const { startAhead, seconds } = await setUpAwake(context);
     const running = startAhead([
       ...['stream', '--mic', ...(await echo(context)), '--audio-backend', 'naudiodon'],
@@ -253,20 +264,23 @@ describe.skipIf(!hasSound).concurrent('live audio that comes and goes', { timeou
     expect(later.length).toBeGreaterThan(0);
   });
 
-  test('nothing that naudiodon prints comes to the terminal or into the audio of --out -', async (context) => {
-    const { startAhead } = await setUpAwake(context);
-    const running = startAhead([
-      ...['stream', '--mic', ...(await echo(context)), '--audio-backend', 'naudiodon'],
-      ...['--duration', '1500ms', '--out', '-', '--json'],
-    ]);
-    const { code, stdoutBytes, stderr } = await running.ended;
-    expect(code).toBe(0);
-    // Every line is an event of ours, and every byte one of the AI's.
-    const events = jsonLines(stderr);
-    expect(events.every(({ t, type }) => typeof t === 'number' && typeof type === 'string')).toBe(true);
-    expect(stdoutBytes.length).toBe(summaryOf(stderr).in.bytes);
-    expect(stdoutBytes.every((byte) => byte === 0)).toBe(true);
-  });
+  withNaudiodon(
+    'nothing that naudiodon prints comes to the terminal or into the audio of --out -',
+    async (context) => {
+      const { startAhead } = await setUpAwake(context);
+      const running = startAhead([
+        ...['stream', '--mic', ...(await echo(context)), '--audio-backend', 'naudiodon'],
+        ...['--duration', '1500ms', '--out', '-', '--json'],
+      ]);
+      const { code, stdoutBytes, stderr } = await running.ended;
+      expect(code).toBe(0);
+      // Every line is an event of ours, and every byte one of the AI's.
+      const events = jsonLines(stderr);
+      expect(events.every(({ t, type }) => typeof t === 'number' && typeof type === 'string')).toBe(true);
+      expect(stdoutBytes.length).toBe(summaryOf(stderr).in.bytes);
+      expect(stdoutBytes.every((byte) => byte === 0)).toBe(true);
+    },
+  );
 
   test('a microphone of digital silence, and the danger of feedback, are told of with what to do', async (context) => {
     const { start } = await setUpAwake(context);

@@ -1,6 +1,6 @@
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -35,6 +35,14 @@ export function hasSoundServer() {
     console.warn(`NOT CHECKED: ${missing.join(', ')} not installed; tests of live audio are skipped`);
   }
   return missing.length === 0;
+}
+
+/** Whether naudiodon was built when it was installed, which needs a compiler; says loudly when it was not. */
+export function hasNaudiodon() {
+  const addon = join(import.meta.dirname, '..', '..', 'node_modules/naudiodon/build/Release/naudiodon.node');
+  const isBuilt = existsSync(addon);
+  if (!isBuilt) console.warn('NOT CHECKED: naudiodon is not built; tests of audio by way of it are skipped');
+  return isBuilt;
 }
 
 /**
