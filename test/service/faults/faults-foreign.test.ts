@@ -376,11 +376,11 @@ const table: Record<FaultName, Case> = {
   dropouts: {
     fault: 'dropouts:every=200ms,for=10ms',
     stream: (_, heard) => {
-      for (const place of changedPlaces(heard)) {
-        expect(place % 3_200).toBeLessThan(160);
-        expect(heard.readInt16LE(2 * place)).toBe(0);
-      }
-      expect(changedPlaces(heard).length).toBeGreaterThan(100);
+      const changed = changedPlaces(heard);
+      expect(changed.length).toBeGreaterThan(100);
+      expect(changed.filter((place) => place % 3_200 >= 160 || heard.readInt16LE(2 * place) !== 0)).toEqual(
+        [],
+      );
     },
   },
   'cut-off': {
@@ -415,8 +415,10 @@ const table: Record<FaultName, Case> = {
     fault: 'format:as=stereo',
     bytes: 2 * said.length,
     stream: (_, heard) => {
-      for (let at = 0; at < heard.length; at += 4)
-        expect(heard.readInt16LE(at)).toBe(heard.readInt16LE(at + 2));
+      const [left, right] = [heard.subarray(0, -2), heard.subarray(2)].map((samples) =>
+        Array.from({ length: heard.length / 4 }, (_, pair) => samples.readInt16LE(4 * pair)),
+      );
+      expect(left).toEqual(right);
     },
   },
   'user-echo': {
