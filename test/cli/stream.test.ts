@@ -234,9 +234,9 @@ describe('what is streamed', () => {
       ...quick,
       '--loop',
       '--duration',
-      '600ms',
+      '1500ms',
       '--pace',
-      '40',
+      '20',
       '--json',
     ]);
     succeeded(ended);
