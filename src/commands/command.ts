@@ -5,6 +5,7 @@ import type { Io } from '../kernel/io.ts';
 import type { OutputStream } from '../kernel/output-stream.ts';
 import type { OutputName } from '../report/output-form.ts';
 import type { Style } from '../report/style.ts';
+import type { DrawThread } from '../ui/draw-thread.ts';
 
 /** The context of a command: its settings, input and output. */
 export interface CommandContext<Names extends OptionName> extends Omit<ResolvedSettings<Names>, 'renamed'> {
@@ -18,6 +19,8 @@ export interface CommandContext<Names extends OptionName> extends Omit<ResolvedS
   json: boolean;
   /** The form of the output of a command that can have a screen. */
   output: OutputName;
+  /** Draws the screen of a command that has one. */
+  drawThread?: DrawThread | undefined;
   /** Whether text may have colours. */
   colour: boolean;
   quiet: boolean;
@@ -42,6 +45,8 @@ export interface CommandSpec<Names extends OptionName = OptionName> {
   args?: readonly (readonly [name: string, help: string, values?: Values])[];
   /** Whether the arguments may contain flags of another program. */
   passThrough?: true;
+  /** Of a command that fills the terminal with a screen: the flags with which it has none. */
+  screenUnless?: readonly Names[];
   /** Whether that program uses our terminal, which sends its Ctrl-C to both. */
   sharesTerminal?: true;
   /** The options whose rows name this command, in the order of the help. */

@@ -49,6 +49,15 @@ export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCom
         ? undefined
         : io.clock.after(timeout, () => ending.end(timedOut(timeout, awaited)));
     const hasColour = color !== false && !io.env.NO_COLOR && io.env.TERM !== 'dumb' && io.stdout.isTTY;
+    const chosen = chooseOutput(
+      json ? 'json' : output,
+      io,
+      !quiet && !usesStandardStreams(resolved.settings),
+    );
+    const isDrawn = chosen === 'tui' && spec.screenUnless?.some((name) => resolved.settings[name]) === false;
+    const drawThread = isDrawn
+      ? (await import('../ui/draw-thread.ts')).startDrawThread({ colour: hasColour })
+      : undefined;
     try {
       const run = await load();
       const command = run({
@@ -58,7 +67,8 @@ export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCom
         signal: ending.signal,
         lines,
         json,
-        output: chooseOutput(json ? 'json' : output, io, !quiet && !usesStandardStreams(resolved.settings)),
+        output: chosen,
+        drawThread,
         colour: hasColour,
         quiet,
         verbose,
@@ -76,6 +86,7 @@ export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCom
       if (codeOf(ending.signal.reason) === 'internal') throw ending.signal.reason;
       return code ?? 0;
     } finally {
+      void drawThread?.worker.terminate();
       limit?.cancel();
       ending.stop();
       if (codeOf(ending.signal.reason) === 'hung-up') io.die('SIGHUP');

@@ -33,6 +33,8 @@ export interface FrameRequest {
   input: string;
   /** The terminal is empty: write every line. */
   fresh: boolean;
+  /** With the first request. */
+  start?: ScreenStart;
 }
 
 /** An action that the user requests from the program. */

@@ -1,8 +1,8 @@
-import { Worker } from 'node:worker_threads';
 import type { Clock, ClockTimer } from '../kernel/clock.ts';
 import { passKeys } from '../kernel/keyboard.ts';
 import type { TerminalDevice } from '../kernel/terminal-device.ts';
 import { boundEvent } from './bounded-event.ts';
+import type { DrawThread } from './draw-thread.ts';
 import { createFrameLimiter } from './frame-limiter.ts';
 import { createPendingEvents } from './pending-events.ts';
 import type { Action, Frame, FrameRequest, Notice, ScreenStart } from './port.ts';
@@ -10,10 +10,8 @@ import type { Action, Frame, FrameRequest, Notice, ScreenStart } from './port.ts
 export interface ScreenOptions<Event extends { type: string }> {
   device: TerminalDevice;
   clock: Clock;
-  /** The built file that draws: src/ui/draw-worker.ts. */
-  worker: URL;
+  thread: DrawThread;
   start: ScreenStart;
-  colour: boolean;
   fold: (before: Event, event: Event) => Event | undefined;
   onAction: (action: Action) => void;
   /** The screen has ended by itself and the terminal is restored: events have to be shown in another way. */
@@ -48,17 +46,11 @@ const frameDeadlineMs = 10_000;
  */
 export function openScreen<Event extends { type: string }>(options: ScreenOptions<Event>): Screen<Event> {
   const { device, clock, start } = options;
+  const { worker, ended } = options.thread;
   const terminal = createTerminal(device);
   const pending = createPendingEvents<Event | Notice>((before, event) =>
     isNotice(before) || isNotice(event) ? undefined : options.fold(before, event),
   );
-  const worker = new Worker(options.worker, {
-    workerData: start,
-    // The thread gets no environment, because that may contain keys. Ink takes the colours from FORCE_COLOR.
-    env: { FORCE_COLOR: options.colour ? '1' : '0' },
-    stdout: true,
-    stderr: true,
-  });
   let origin = clock.now();
   let input = '';
   let isFresh = true;
@@ -90,7 +82,8 @@ export function openScreen<Event extends { type: string }>(options: ScreenOption
       leftOut === 0 ? [] : [{ type: 'notice', text: `${leftOut} events were dropped: too many to show` }];
     const { columns, rows } = device;
     const now = clock.now() - origin;
-    return { columns, rows, now, wall: clock.wall(), events: [...events, ...lost], input, fresh: isFresh };
+    const shown = { events: [...events, ...lost], input, fresh: isFresh };
+    return { columns, rows, now, wall: clock.wall(), ...shown, ...(!hasDrawn && { start }) };
   };
   const draw = async (): Promise<number> => {
     const drawn = new Promise<Frame | undefined>((resolve) => {
@@ -145,10 +138,7 @@ export function openScreen<Event extends { type: string }>(options: ScreenOption
     onExit: () => terminal.leave(),
   });
   worker.on('message', (frame: Frame) => answer?.(frame));
-  worker.on('error', (error) => end('drawing', error));
-  worker.on('exit', (code) => end('drawing', new Error(`it ended with ${code}`)));
-  // It must not keep the process alive.
-  worker.unref();
+  void ended.then((error) => end('drawing', error));
 
   return {
     show(event) {

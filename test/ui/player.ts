@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createTerminalDevice } from '../../src/kernel/terminal-device.ts';
+import { startDrawThread } from '../../src/ui/draw-thread.ts';
 import { openScreen } from '../../src/ui/screen.ts';
 import type { Scene } from './golden.ts';
 
@@ -27,9 +28,8 @@ for (const { start, events, now, wall } of scenes) {
           return { cancel: () => clearTimeout(timer) };
         },
       },
-      worker: new URL(worker),
+      thread: startDrawThread({ colour: true, file: new URL(worker) }),
       start,
-      colour: true,
       fold: () => undefined,
       onAction(action) {
         if (action.type === 'quit') void screen.close().then(resolve);

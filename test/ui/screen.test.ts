@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/kernel/clock.ts';
 import type { SessionEvent } from '../../src/session/events.ts';
+import { type DrawThread, startDrawThread } from '../../src/ui/draw-thread.ts';
 import { foldSessionEvents } from '../../src/ui/pending-events.ts';
 import type { Action } from '../../src/ui/port.ts';
 import { openScreen, type ScreenEnd } from '../../src/ui/screen.ts';
@@ -18,16 +19,17 @@ afterEach(async () => {
   for (const call of deferred.splice(0)) await call();
 });
 
-function open(worker = built) {
+const open = (file = built) => openWith(startDrawThread({ colour: false, file }));
+
+function openWith(thread: DrawThread) {
   const terminal = createFakeTerminal();
   const actions: Action[] = [];
   const ends: ScreenEnd[] = [];
   const screen = openScreen<SessionEvent>({
     device: terminal.device,
     clock: systemClock,
-    worker,
+    thread,
     start: streamStart,
-    colour: false,
     fold: foldSessionEvents,
     onAction: (action) => actions.push(action),
     onEnd: (end) => ends.push(end),
@@ -117,6 +119,14 @@ describe('a screen', () => {
     screen.show({ t: 0, type: 'state', state: 'live' });
     await screen.close();
     expect(ends).toHaveLength(1);
+  });
+
+  test('whose thread has failed before it opens says so too', async () => {
+    const thread = startDrawThread({ colour: false, file: otherWorker(`throw new Error('broken')`) });
+    expect(await thread.ended).toMatchObject({ message: 'broken' });
+    const { terminal, ends } = openWith(thread);
+    await expect.poll(() => ends).toEqual([{ cause: 'drawing', error: await thread.ended }]);
+    expect(terminal.state.written).toBe('');
   });
 
   test('whose thread hangs still hears Ctrl-C, and closes', async () => {

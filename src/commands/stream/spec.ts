@@ -3,6 +3,7 @@ import { defineSpec } from '../command.ts';
 export const streamSpec = defineSpec({
   name: 'stream',
   summary: 'ask for a token, connect, stream audio, receive the AI audio',
+  screenUnless: ['interactive'],
   headings: { emulator: 'Emulator of --local:' },
   mostUsed: [
     'file',

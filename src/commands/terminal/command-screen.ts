@@ -5,9 +5,9 @@ import { exitCodes, toVoicectlError, VoicectlError } from '../../kernel/errors.t
 import type { TerminalDevice } from '../../kernel/terminal-device.ts';
 import { version } from '../../kernel/version.ts';
 import { speaksUnicode } from '../../report/style.ts';
+import { startDrawThread } from '../../ui/draw-thread.ts';
 import type { Action, Notice, ScreenStart } from '../../ui/port.ts';
 import { openScreen, type ScreenEnd } from '../../ui/screen.ts';
-import { drawWorker } from '../../ui/worker-file.ts';
 import type { CommandContext } from '../command.ts';
 
 /** The actions that every screen performs by itself. */
@@ -29,7 +29,6 @@ export interface CommandScreenOptions<News extends { type: string }> {
   onAction?: (action: CommandAction) => Promise<void> | void;
   /** The screen has ended by itself but the command continues: plain lines follow. */
   onLost?: () => void;
-  worker?: URL;
 }
 
 /** The screen of a running command. */
@@ -53,7 +52,7 @@ export interface CommandScreen<News> {
 
 /** Opens the screen of a command: every command has the same start, keys, end, and fallback to plain lines. */
 export function openCommandScreen<News extends { type: string }>(
-  { settings, io, colour, note }: CommandContext<'ascii'>,
+  { settings, io, colour, drawThread, note }: CommandContext<'ascii'>,
   options: CommandScreenOptions<News>,
 ): CommandScreen<News> {
   const quitting = new AbortController();
@@ -61,8 +60,7 @@ export function openCommandScreen<News extends { type: string }>(
   const screen = openScreen<News>({
     device: options.device,
     clock: systemClock,
-    worker: options.worker ?? drawWorker,
-    colour,
+    thread: drawThread ?? startDrawThread({ colour }),
     start: { ...options.start, version, ascii: settings.ascii ?? !speaksUnicode(io.env) },
     fold: options.fold,
     onAction: (action) => void perform(action).catch((thrown) => say(toVoicectlError(thrown).message)),

@@ -15,6 +15,7 @@ import { openRunScreen } from '../../../src/commands/terminal/run-screen.ts';
 import { createEmulator } from '../../../src/emulator/emulator.ts';
 import { createStyle } from '../../../src/report/style.ts';
 import type { EmulatorEvent } from '../../../src/service/events.ts';
+import { startDrawThread } from '../../../src/ui/draw-thread.ts';
 import type { Action } from '../../../src/ui/port.ts';
 import { createFakeTerminal } from '../../helpers/fake-terminal.ts';
 
@@ -65,9 +66,9 @@ function openOwn(
   options: Partial<CommandScreenOptions<{ type: 'news' }>> = {},
 ) {
   const { context, ...rest } = createContext();
-  const screen = openCommandScreen<{ type: 'news' }>(context as unknown as ServeContext, {
+  const drawThread = startDrawThread({ colour: false, file: workerThatAsksFor(...actions) });
+  const screen = openCommandScreen<{ type: 'news' }>({ ...context, drawThread } as unknown as ServeContext, {
     device: rest.terminal.device,
-    worker: workerThatAsksFor(...actions),
     start: { screen: 'check', subject: 'x', can: ['copy'] },
     fold: () => undefined,
     ...options,
