@@ -24,11 +24,11 @@ export const reachSteps = rules.evidenceMs / rules.stepMs / 2;
 /** The background: where the level is steady, and well below the rest. Undefined without any. */
 export function backgroundOf(side: SideLevels): Background | undefined {
   const { levels } = side;
-  const audible = levels.filter((level) => level > rules.digitalSilenceDbov).sort();
+  const audible = sortedAbove(levels, rules.digitalSilenceDbov);
   // A side may speak little.
   const loud = percentile(audible, Math.max(0.95, 1 - rules.loudMs / rules.stepMs / audible.length));
   if (loud === undefined) return undefined;
-  const steady: { from: number; db: number }[] = [];
+  const steady: Window[] = [];
   const sorted = new Float32Array(windowSteps);
   for (let from = 0; from + windowSteps <= levels.length; from += windowSteps / 4) {
     sorted.set(levels.subarray(from, from + windowSteps));
@@ -41,36 +41,56 @@ export function backgroundOf(side: SideLevels): Background | undefined {
   const db = percentile(Float32Array.from(steady, (one) => one.db).sort(), 0.2);
   // A long consonant is steady too, but other sounds are softer.
   if (db === undefined || (percentile(audible, 0.03) ?? 0) < db - rules.floorBottomDb) return undefined;
-  const windows = steady
-    .filter((one) => one.db < db + rules.floorNearDb)
-    .map(({ from }) => cutSteps(side, from, from + windowSteps));
-  const bands = meanBands(windows);
-  const unevenIn = (window: SideLevels) =>
-    percentile(evidenceIn(window, { bands }, reachSteps).sort(), 0.95) ?? 0;
-  return { db, bands, uneven: percentile(Float32Array.from(windows, unevenIn).sort(), 0.9) ?? 0 };
+  const near = steady.filter((one) => one.db < db + rules.floorNearDb);
+  const bands = meanBands(side, near);
+  const evidence = new Float32Array(windowSteps);
+  const unevenFrom = ({ from }: Window) =>
+    percentile(
+      evidenceIn(cutSteps(side, from, from + windowSteps), { bands }, reachSteps, evidence).sort(),
+      0.95,
+    ) ?? 0;
+  return { db, bands, uneven: percentile(Float32Array.from(near, unevenFrom).sort(), 0.9) ?? 0 };
+}
+
+/** Steps in which the level of a side is steady, and what it is. */
+interface Window {
+  from: number;
+  db: number;
+}
+
+/** The levels above a bound, in order of size. An hour has 720,000: nothing is made for each. */
+function sortedAbove(levels: Float32Array, bound: number): Float32Array {
+  const above = new Float32Array(levels.length);
+  let count = 0;
+  for (let step = 0; step < levels.length; step += 1) {
+    const level = levels[step] as number;
+    if (level > bound) above[count++] = level;
+  }
+  return above.subarray(0, count).sort();
 }
 
 /** Softer changes of a band are not heard. */
 const softestBand = 0x8000 ** 2 * 10 ** (rules.softestBandDbov / 10);
 
-function meanBands(windows: readonly SideLevels[]): Float64Array {
+function meanBands({ bands }: SideLevels, windows: readonly Window[]): Float64Array {
   const means = new Float64Array(bandCount);
-  for (const { bands } of windows)
-    for (const [at, power] of bands.entries())
-      means[at % bandCount] = (means[at % bandCount] ?? 0) + power / windowSteps / windows.length;
+  for (const { from } of windows)
+    for (let at = from * bandCount; at < (from + windowSteps) * bandCount; at += 1)
+      means[at % bandCount] = (means[at % bandCount] ?? 0) + (bands[at] ?? 0) / windowSteps / windows.length;
   return means.map((mean) => Math.max(softestBand, mean));
 }
 
 /**
  * How much more likely the bands around each step are with a sound than in the background alone, as a logarithm: the ratio
- * of likelihoods of Gaussian noise, where the sound may have any level in each band.
+ * of likelihoods of Gaussian noise, where the sound may have any level in each band. `evidence` takes it: one for each step.
  */
 export function evidenceIn(
   { levels, bands }: SideLevels,
   background: Pick<Background, 'bands'>,
   reach: number,
+  evidence = new Float32Array(levels.length),
 ): Float32Array {
-  const evidence = new Float32Array(levels.length);
+  evidence.fill(0);
   for (const [band, count] of bandValues.entries()) {
     const floor = background.bands[band] ?? softestBand;
     const at = (step: number) => bands[step * bandCount + band] ?? 0;

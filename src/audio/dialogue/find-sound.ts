@@ -24,8 +24,8 @@ interface Run extends SoundSpan {
 
 function joinSteps(active: Uint8Array, pauseMs: number): Run[] {
   const runs: Run[] = [];
-  for (const [step, isActive] of active.entries()) {
-    if (isActive === 0) continue;
+  for (let step = 0; step < active.length; step += 1) {
+    if (active[step] === 0) continue;
     const [startMs, endMs] = [step * stepMs, (step + 1) * stepMs];
     const last = runs.at(-1);
     if (last !== undefined && startMs - last.endMs <= pauseMs) {
@@ -55,7 +55,8 @@ function findActive(side: SideLevels): Uint8Array {
     const background = backgroundOf(island) ?? sideBackground;
     const marks = active.subarray(from, to);
     if (background === undefined) {
-      for (const [step, level] of island.levels.entries()) if (level > rules.softestDbov) marks[step] = 1;
+      for (let step = 0; step < marks.length; step += 1)
+        if ((island.levels[step] as number) > rules.softestDbov) marks[step] = 1;
     } else mark(island, background, marks);
   }
   return active;
@@ -93,7 +94,7 @@ function stretchesOf(side: SideLevels, background: Background): Stretch[] {
   const gate = Math.max(rules.softestDbov, background.db + rules.aboveFloorDb);
   const edge = Math.max(rules.edgeEvidence, background.uneven);
   const around = evidenceIn(side, background, reachSteps);
-  const alone = evidenceIn(side, background, 0);
+  const aloneIn = (from: number, to: number) => evidenceIn(cutSteps(side, from, to), background, 0);
   const isOver = (step: number) => (around[step] ?? 0) > edge;
   const stretches: Stretch[] = [];
   for (let step = 0; step < levels.length; step += 1) {
@@ -109,22 +110,24 @@ function stretchesOf(side: SideLevels, background: Background): Stretch[] {
     const isSoftest = (at: number) => (levels[at] ?? 0) <= rules.softestDbov;
     while (from < to && isSoftest(from)) from += 1;
     while (to > from && isSoftest(to - 1)) to -= 1;
-    [from, to] = [
-      from + quietSteps(alone.subarray(from, to)),
-      to - quietSteps(alone.slice(from, to).reverse()),
-    ];
+    const head = aloneIn(from, Math.min(to, from + edgeSteps));
+    const tail = aloneIn(Math.max(from, to - edgeSteps), to).reverse();
+    [from, to] = [from + quietSteps(head), to - quietSteps(tail)];
     if (from < to) stretches.push({ from, to, isSound, isSoft });
   }
   return stretches;
 }
 
+/** Beside a sound so many steps may be the background: they were looked at together with it. */
+const edgeSteps = reachSteps + 2;
+
 /**
- * How many steps at the beginning are the background beside a sound: they were looked at together with it. The sound begins
- * where the evidence of single steps starts to grow by more than the background gives.
+ * How many steps at the beginning are the background. The sound begins where the evidence of single steps starts to grow by
+ * more than the background gives.
  */
 function quietSteps(evidence: Float32Array): number {
   let [sum, least, quiet] = [0, 0, 0];
-  for (const [step, one] of evidence.subarray(0, reachSteps + 2).entries()) {
+  for (const [step, one] of evidence.entries()) {
     sum += one - rules.stepEvidence;
     if (sum <= least) [least, quiet] = [sum, step + 1];
   }
@@ -135,8 +138,8 @@ function quietSteps(evidence: Float32Array): number {
 function islandsOf(levels: Float32Array): [from: number, to: number][] {
   const longest = rules.floorWindowMs / stepMs;
   const islands: [from: number, to: number][] = [];
-  for (const [step, level] of levels.entries()) {
-    if (level <= rules.digitalSilenceDbov) continue;
+  for (let step = 0; step < levels.length; step += 1) {
+    if ((levels[step] as number) <= rules.digitalSilenceDbov) continue;
     const last = islands.at(-1);
     if (last !== undefined && step - last[1] < longest) last[1] = step + 1;
     else islands.push([step, step + 1]);

@@ -107,11 +107,12 @@ export function createStepLevels(): StepLevels {
     read(endMs) {
       writeNewest();
       const length = endMs === undefined ? steps : Math.ceil(endMs / dialogueRules.stepMs) - kept;
-      const levels = new Float32Array(Math.max(0, length)).fill(noLevel);
-      const heard = Math.min(steps, levels.length);
-      const offset = constantOffset(steps, means, bands);
-      measureLevels(levels.subarray(0, heard), { means, bands, offset });
-      return { levels, bands: bands.subarray(0, heard * bandCount) };
+      const heard = Math.max(0, Math.min(steps, length));
+      // An hour has 720,000 steps: what is sorted first takes the levels afterwards.
+      const levels = new Float32Array(Math.max(steps, length));
+      const offset = constantOffset(steps, { means, bands }, levels);
+      measureLevels(levels.fill(noLevel).subarray(0, heard), { means, bands, offset });
+      return { levels: levels.subarray(0, Math.max(0, length)), bands: bands.subarray(0, heard * bandCount) };
     },
   };
 }
@@ -150,10 +151,13 @@ function isSilent(step: number, means: Float32Array, bands: Float32Array): boole
   return true;
 }
 
-/** The median of what is not silent: a voice that swings more to one side has no offset in its pauses. */
-function constantOffset(steps: number, means: Float32Array, bands: Float32Array): number {
+/** The median of what is not silent, sorted in `heard`: a voice that swings more to one side has no offset in its pauses. */
+function constantOffset(
+  steps: number,
+  { means, bands }: Omit<Measured, 'offset'>,
+  heard: Float32Array,
+): number {
   let count = 0;
-  const heard = new Float32Array(steps);
   for (let step = 0; step < steps; step += 1) {
     if (isSilent(step, means, bands)) continue;
     heard[count] = means[step] as number;
