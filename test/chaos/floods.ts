@@ -280,9 +280,11 @@ function socketOf(stream: WebSocket): Socket {
 }
 
 async function write(socket: Socket, bytes: Buffer, times: number): Promise<void> {
+  const closed = new AbortController();
+  socket.once('close', () => closed.abort());
   for (let time = 0; time < times && !socket.destroyed; time += 1) {
     const isTaken = socket.write(bytes);
-    if (!isTaken) await Promise.race([once(socket, 'drain'), once(socket, 'close')]).catch(() => {});
+    if (!isTaken) await once(socket, 'drain', { signal: closed.signal }).catch(() => {});
   }
 }
 
