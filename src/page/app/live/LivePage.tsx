@@ -208,9 +208,9 @@ function Help() {
     <dialog
       ref={dialog}
       aria-labelledby="help-title"
-      // Its close event comes later than a key that is pressed at once.
+      // Its close event comes later than a key that is pressed at once, which may have opened it again.
       onCancel={() => (help.value = false)}
-      onClose={() => (help.value = false)}
+      onClose={() => (help.value = dialog.current?.open === true)}
     >
       <h2 id="help-title">Keys</h2>
       <dl class="keys">

@@ -22,7 +22,12 @@ export const pageBindings = () => bindingsFor(screen()).filter(({ command }) => 
 const focus = (selector: string) => document.querySelector<HTMLElement>(selector)?.focus();
 
 const effects: Partial<Record<KeyCommand, () => void>> = {
-  help: () => (help.value = !help.value),
+  help() {
+    // The browser closes the dialog by itself, and tells it later.
+    const isOpen = document.querySelector('dialog[open]') !== null;
+    help.value = false;
+    help.value = !isOpen;
+  },
   advance: () => void advance('61s'),
   close() {
     const stream = shown.value?.stream;
