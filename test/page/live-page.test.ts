@@ -392,6 +392,8 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     await page.getByRole('dialog').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    // The browser tells that it was closed with the next frames.
+    await page.evaluate(`new Promise((told) => requestAnimationFrame(() => requestAnimationFrame(told)))`);
     await page.keyboard.press('?');
     await page.getByRole('dialog').waitFor();
     // Until the next frame the focus stays in the dialog that was closed.
