@@ -392,7 +392,7 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     await page.getByRole('dialog').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
-    // The browser tells that it was closed with the next frames.
+    // In the frames in which the dialog closes, a key sometimes opens nothing; nobody is that quick.
     await page.evaluate(`new Promise((told) => requestAnimationFrame(() => requestAnimationFrame(told)))`);
     await page.keyboard.press('?');
     await page.getByRole('dialog').waitFor();
