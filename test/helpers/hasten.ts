@@ -7,8 +7,11 @@ import { createManualClock, type ManualClock } from './manual-clock.ts';
 const stepMs = 5;
 /** What a socket of this process has read is answered within so many turns of the event loop. */
 const turnsPerStep = 4;
-/** Bytes that nobody has read for this long are not going to be: their reader has paused. */
-const longestUnreadMs = 100;
+/**
+ * Bytes that nobody has read after so many looks, a millisecond and more apart, are not going to be: their reader has
+ * paused. They are counted: a process that the machine stops for a while comes back to few looks and much time.
+ */
+const mostLooks = 100;
 /** Now and then the machine is given real time, for what it does beside the event loop. */
 const breathEveryMs = 50;
 
@@ -59,7 +62,7 @@ for (const channel of ['net.client.socket', 'net.server.socket'])
     else add();
   });
 
-/** Bytes that were under way to a socket when they were waited for in vain. */
+/** Bytes that were under way to a socket when they were waited for in vain; until it has read all. */
 const given = new WeakMap<Socket, number>();
 
 /** Waits for what a socket has written until its peer, if that is in this process, has read it: the kernel of a busy machine takes its time. */
@@ -67,10 +70,11 @@ async function allRead(socket: Socket): Promise<void> {
   const peer = sockets.get(endsOf(socket).peer);
   if (peer === undefined) return;
   const unread = () => (peer.destroyed || socket.destroyed ? 0 : socket.bytesWritten - peer.bytesRead);
-  if (unread() <= 0 || unread() === given.get(peer)) return;
-  const until = performance.now() + longestUnreadMs;
-  while (unread() > 0 && performance.now() < until) await sleep(1);
-  given.set(peer, unread());
+  if (unread() <= 0) given.delete(peer);
+  else if (unread() !== given.get(peer)) {
+    for (let look = 0; look < mostLooks && unread() > 0; look += 1) await sleep(1);
+    given.set(peer, unread());
+  }
 }
 
 /** Requests to the system that are under way: while there are any, time stands still. */
