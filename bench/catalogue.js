@@ -8,9 +8,9 @@ import { servePage } from './benchmarks/serve-page.js';
 import { serveScreen } from './benchmarks/serve-screen.js';
 import { sessionMemory } from './benchmarks/session-memory.js';
 import { spokenTo } from './benchmarks/spoken-to.js';
-import { help, token, version } from './benchmarks/start-up.js';
+import { help, token, version, versionWritten } from './benchmarks/start-up.js';
 import { firstTuiFrame, pacingBesideTui, pacingPlain } from './benchmarks/terminal.js';
-import { tokenRate, tokenRateShared } from './benchmarks/token-rate.js';
+import { tokenRate, tokenRateShared, tokenRateSigned } from './benchmarks/token-rate.js';
 import { wavMemory } from './benchmarks/wav-memory.js';
 
 /**
@@ -22,10 +22,12 @@ import { wavMemory } from './benchmarks/wav-memory.js';
 export function createCatalogue({ minutes, peers }) {
   return [
     version,
+    versionWritten,
     help,
     token,
     firstTuiFrame,
     tokenRate,
+    tokenRateSigned,
     tokenRateShared,
     echoHeld,
     echoCpu,

@@ -2,7 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { program, startEmulator } from '../measure/subject.js';
 
-const emptyFile = join(import.meta.dirname, '..', 'floors', 'empty.js');
+const floors = join(import.meta.dirname, '..', 'floors');
+const emptyFile = join(floors, 'empty.js');
+const oneLine = join(floors, 'one-line.js');
 
 /**
  * Wall-clock time from starting a process to its end.
@@ -28,6 +30,18 @@ export const version = {
   floorName: 'empty ESM file',
   program: async () => timeOf([program, '--version']),
   floor: async () => timeOf([emptyFile]),
+};
+
+/** How much of the distance to an empty file is a line, and a program in a file of its own. @type {import('../measure/turns.js').Benchmark} */
+export const versionWritten = {
+  name: 'version-written',
+  figure: 'the same, beside the least that writes a line',
+  unit: 'ms',
+  turns: 25,
+  goal: { of: 'ratio', atMost: 1.1, text: '≤ 1.1 ×' },
+  floorName: 'two ESM files and a line',
+  program: async () => timeOf([program, '--version']),
+  floor: async () => timeOf([oneLine]),
 };
 
 /** @type {import('../measure/turns.js').Benchmark} */

@@ -30,6 +30,18 @@ export const tokenRate = {
   floor: async () => tokensPerSecond(await startFloor('http')),
 };
 
+/** How much of the distance to a constant answer is the request itself. @type {import('../measure/turns.js').Benchmark} */
+export const tokenRateSigned = {
+  name: 'token-rate-signed',
+  figure: 'the same, beside the least that a token request asks',
+  unit: '/s',
+  turns: 4,
+  goal: { of: 'ratio', atLeast: 0.9, text: '≥ 0.9 ×' },
+  floorName: '`node:http` and `createHmac`',
+  program: async () => tokensPerSecond(await startEmulator()),
+  floor: async () => tokensPerSecond(await startFloor('token')),
+};
+
 const hasRedis = spawnSync('redis-server', ['--version']).status === 0;
 
 /** An emulator that shares its state through a Redis of its own. */

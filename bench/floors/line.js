@@ -1,0 +1,1 @@
+export const line = '0.0.0\n';
