@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { writeFailure } from '../../files/refusal.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { type Recording, readRecording } from '../../recording/read-recording.ts';
 import { recordStream } from '../../recording/record-stream.ts';
@@ -55,6 +56,7 @@ export function createRecordings({ stage, service, replayed }: RecordingsOptions
   const starting = new Set<number>();
   // Without it the emulator has not started.
   if (replayed !== undefined) void keepReplayed(replayed).then((kept) => all.set(0, kept), noop);
+  /** Where recordings are kept: made for the first one, and tried again for the next if it cannot be made. */
   let home: Promise<string> | undefined;
   let nextId = 1;
 
@@ -72,15 +74,26 @@ export function createRecordings({ stage, service, replayed }: RecordingsOptions
   const describe = ({ state, startedAt }: Kept): RecordingState =>
     state.end === undefined ? { ...state, durationMs: Math.round(elapsedMs() - startedAt) } : state;
 
+  const openHome = async (): Promise<string> => {
+    const under = join(tmpdir(), 'voicectl-page-');
+    home ??= mkdtemp(under);
+    try {
+      return await home;
+    } catch (thrown) {
+      home = undefined;
+      throw writeFailure(under, thrown);
+    }
+  };
+
   const begin = async (stream: number): Promise<Kept> => {
     const { streams } = await control.state();
     const open = streams.find((one) => one.stream === stream);
     if (open === undefined) throw new VoicectlError('usage', `Stream ${stream} is not open`);
     if (!isHere(stage, stream))
       throw new VoicectlError('usage', `Stream ${stream} is open on another emulator: its page records it`);
-    home ??= mkdtemp(join(tmpdir(), 'voicectl-page-'));
+    const under = await openHome();
     const id = nextId++;
-    const folder = join(await home, `recording-${id}`);
+    const folder = join(under, `recording-${id}`);
     const startedAt = elapsedMs();
     let failure: VoicectlError | undefined;
     const { what, ...addresses } = service();
@@ -172,7 +185,8 @@ export function createRecordings({ stage, service, replayed }: RecordingsOptions
     },
     async close() {
       await Promise.all([...all.values()].map(({ end }) => end('stopped')));
-      if (home !== undefined) await rm(await home, { recursive: true, force: true });
+      const made = await home?.catch(noop);
+      if (made !== undefined) await rm(made, { recursive: true, force: true });
     },
   };
 }

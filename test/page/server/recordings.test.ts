@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { createPage } from '../../../src/page/server/create-page.ts';
 import { type Recording, readRecording } from '../../../src/recording/read-recording.ts';
 import { setUpEmulators } from '../../helpers/emulators.ts';
@@ -15,6 +15,7 @@ const startEmulator = setUpEmulators();
 const startProxy = setUpProxies();
 const folders: string[] = [];
 afterEach(() => {
+  vi.unstubAllEnvs();
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
@@ -54,6 +55,30 @@ test('a stream that is recorded from the page is told as --record tells it', asy
   // It began after the upgrade, as the page can only record what is open.
   byFlag.wire = byFlag.wire.filter(({ type }) => type !== 'upgrade');
   expect(withoutTimes(fromPage)).toEqual(withoutTimes(byFlag));
+});
+
+test('a recording that cannot be kept is refused, the next one is, and the emulator ends', async () => {
+  const place = join(newFolder(), 'later');
+  vi.stubEnv('TMPDIR', place);
+  const emulator = await startEmulator({ reply: 'echo', page: createPage(() => facts, { token }) });
+  const device = openStream(emulator.wsUrl);
+  await device.opened;
+  const start = () =>
+    fetch(`${emulator.baseUrl}/__voicectl/page/recordings/start`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ stream: 1 }),
+    });
+  const refused = await start();
+  expect({ status: refused.status, text: await refused.text() }).toEqual({
+    status: 400,
+    text: expect.stringContaining(`Cannot write ${place}`),
+  });
+  mkdirSync(place);
+  expect((await start()).status).toBe(200);
+  device.socket.terminate();
+  await emulator.close();
+  expect(readdirSync(place)).toEqual([]);
 });
 
 function newFolder(): string {
