@@ -149,6 +149,19 @@ describe('a client of an emulator with TLS', () => {
     }
   });
 
+  test('reads published keys with --ca too', async () => {
+    const serve = await sandbox.serveHere(['--tls', '--cert-out', 'cert.pem']);
+    const keys = `${serve.baseUrl}/keys`;
+    const args = ['check', '--base-url', serve.baseUrl, '--rule', 'R9', '--jwks', keys];
+    const { code, stderr } = await sandbox.runHere([...args, '--ca', 'cert.pem']);
+    // The emulator publishes none.
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringContaining(`No key set at ${keys}: it answered 404`),
+    });
+    expect((await sandbox.runHere(args)).code).toBe(4);
+  });
+
   test('is refused the token without --ca: exit 4, how to mend it, and no key was sent', async () => {
     const serve = await sandbox.serveHere(['--tls']);
     const { code, stdout, stderr } = await sandbox.runHere([

@@ -1,10 +1,10 @@
+import { readTrusted } from '../../config/trusted.ts';
 import { type CheckOptions, type CheckResult, checkService, rulesIn } from '../../conformance/check.ts';
 import { findRule, readExpected } from '../../conformance/expected.ts';
 import type { Judged } from '../../conformance/judge.ts';
 import { readKeySet } from '../../conformance/jwks.ts';
 import { planRun } from '../../conformance/plan.ts';
-import { readText, type Stdin } from '../../files/read-text.ts';
-import type { Clock } from '../../kernel/clock.ts';
+import { readText } from '../../files/read-text.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { isSafeTransport } from '../../protocol/loopback.ts';
 import { curlLine, exchangeLine, maxExchanges } from '../../report/check-evidence.ts';
@@ -71,29 +71,29 @@ function rulesOf({ settings }: CheckContext): string[] {
 }
 
 /** What a check reads at the start: known failures and published keys. */
-async function readInputs({
-  settings,
-  io,
-  signal,
-}: CheckContext): Promise<Pick<CheckOptions, 'expected' | 'verify'>> {
-  const input = { stdin: io.stdin, signal };
+async function readInputs(context: CheckContext): Promise<Pick<CheckOptions, 'expected' | 'verify'>> {
+  const { settings, io, signal } = context;
   const { expected, jwks } = settings;
+  const input = { stdin: io.stdin, signal };
   return {
     ...(expected === undefined ? {} : { expected: readExpected(await readText(expected, input), expected) }),
-    ...(jwks === undefined ? {} : { verify: readKeySet(await readKeys(jwks, input, io.clock), jwks) }),
+    ...(jwks === undefined ? {} : { verify: readKeySet(await readKeys(jwks, context), jwks) }),
   };
 }
 
-async function readKeys(place: string, input: Stdin, clock: Clock): Promise<string> {
+/** The key set in a file or at an address, which is reached as the service is. */
+async function readKeys(place: string, { settings, io, signal }: CheckContext): Promise<string> {
+  const input = { stdin: io.stdin, signal };
   if (!/^https?:\/\//i.test(place)) return readText(place, input);
-  if (!isSafeTransport(place)) {
+  if (!settings.allowPlaintext && !isSafeTransport(place)) {
     const { host } = new URL(place);
     throw new VoicectlError('insecure-target', `Refusing to read the keys of ${host} over plain HTTP`, {
-      hint: 'Someone on the network could replace them. Use https, or a file.',
+      hint: 'Someone on the network could replace them. Use https, a file, or --allow-plaintext if the network is trusted.',
     });
   }
   const request = { method: 'GET', url: place, headers: [], body: '' };
-  const { answer, failure } = await sendRequest(request, { clock, signal: input.signal });
+  const ca = await readTrusted(settings.ca, input);
+  const { answer, failure } = await sendRequest(request, { clock: io.clock, signal, ca });
   if (failure !== undefined) throw failure;
   if (answer?.status === 200) return answer.body;
   throw new VoicectlError('bad-input', `No key set at ${place}: it answered ${answer?.status}`);
