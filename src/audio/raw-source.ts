@@ -6,6 +6,7 @@ import { bytesPerSample, msForBytes } from '../protocol/audio-format.ts';
 import { createInputSource, type ReadingPlan } from './input-source.ts';
 import type { AudioSource } from './source.ts';
 import { describeFormat, wireFormat } from './source-format.ts';
+import { isWavForm } from './wav/wav-form.ts';
 import { wholeSamples } from './whole-samples.ts';
 
 export interface RawSourceOptions {
@@ -33,7 +34,7 @@ export async function openRawStream(
 async function planRaw(input: ByteInput): Promise<ReadingPlan> {
   const start = await input.read(0, 4);
   if (start.length < bytesPerSample) throw refusal(input.name, 'it has no audio: its length is zero');
-  if (['RIFF', 'RF64'].includes(start.toString('latin1'))) {
+  if (isWavForm(start.toString('latin1'))) {
     throw refusal(input.name, 'it is a WAV file, not headerless audio', 'Give it with --file instead.');
   }
   const { sizeBytes } = input;

@@ -27,14 +27,16 @@ test.each([1, 3, 640, 100_000])('a stream cut into pieces of %i bytes passes byt
   expect((await collect(source.read())).equals(audio)).toBe(true);
 });
 
-test('a WAV is refused, with the flag to use', async () => {
+test.each(['RIFF', 'RF64', 'BW64'])('a WAV of form %s is refused, with the flag to use', async (form) => {
+  const file = wav(audio);
+  file.write(form);
   const refusal = {
     code: 'bad-input',
     message: expect.stringMatching(/is a WAV file/),
     hint: expect.stringMatching(/--file/),
   };
-  await expect(openRawFile(files.write(wav(audio)))).rejects.toMatchObject(refusal);
-  await expect(openRawStream(Readable.from(cut(wav(audio), 1)))).rejects.toMatchObject(refusal);
+  await expect(openRawFile(files.write(file))).rejects.toMatchObject(refusal);
+  await expect(openRawStream(Readable.from(cut(file, 1)))).rejects.toMatchObject(refusal);
 });
 
 test.each([0, 1])('%i bytes are no audio', async (length) => {

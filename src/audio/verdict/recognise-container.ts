@@ -1,3 +1,5 @@
+import { isWavForm } from '../wav/wav-form.ts';
+
 /** The kind of a stream whose first message does not begin with samples. */
 export type Container = 'riff-header' | 'compressed' | 'base64' | 'json';
 
@@ -14,7 +16,7 @@ const fewestCharacters = 32;
 
 /** The kind of the first binary message of a stream, if it is not samples. */
 export function recogniseContainer(message: Buffer): Container | undefined {
-  if (message.toString('latin1', 0, 4) === 'RIFF') return 'riff-header';
+  if (isWavForm(message.toString('latin1', 0, 4))) return 'riff-header';
   if (compressed.some((magic) => message.subarray(0, magic.length).equals(magic))) return 'compressed';
   return recogniseText(message.toString('latin1'));
 }

@@ -14,6 +14,7 @@ import { createResampler } from '../resample.ts';
 import type { AudioSource, SampleFormat } from '../source.ts';
 import { describeFormat, wireFormat } from '../source-format.ts';
 import { wholeSamples } from '../whole-samples.ts';
+import { isWavForm } from './wav-form.ts';
 import { formatChunkBytes, parseFormat, type WavFormat } from './wav-format.ts';
 import { makeWavHeader } from './wav-header.ts';
 
@@ -197,8 +198,7 @@ export async function probeWav(input: ByteInput): Promise<WavLayout> {
 async function expectWave(input: ByteInput): Promise<void> {
   const start = await input.read(0, 12);
   if (start.length === 0) throw refusal(input.name, 'it is empty');
-  const form = start.toString('latin1', 0, 4);
-  if (form === 'RIFF' || form === 'RF64' || form === 'BW64') {
+  if (isWavForm(start.toString('latin1', 0, 4))) {
     if (start.length < 12) throw refusal(input.name, 'the file ends within its header');
     if (start.toString('latin1', 8, 12) === 'WAVE') return;
   }

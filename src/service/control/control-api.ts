@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import type * as z from 'zod';
 import { convertToPcm } from '../../audio/convert-to-pcm.ts';
 import { openRawStream } from '../../audio/raw-source.ts';
+import { isWavForm } from '../../audio/wav/wav-form.ts';
 import { openWavStream } from '../../audio/wav/wav-source.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { version } from '../../kernel/version.ts';
@@ -256,7 +257,7 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
 async function readSpeech(request: IncomingMessage): Promise<Buffer> {
   const body = await readRequestBody(request, maxSpeechBytes);
   if (body === undefined) throw tooLarge(maxSpeechBytes);
-  const isWav = ['RIFF', 'RF64'].includes(body.toString('latin1', 0, 4));
+  const isWav = isWavForm(body.toString('latin1', 0, 4));
   const name = 'the request body';
   const stream = Readable.from([body]);
   return convertToPcm(await (isWav ? openWavStream(stream, { name }) : openRawStream(stream, { name })));

@@ -7,6 +7,7 @@ const letters = 'Abcdefghijklmnopqrstuvwxyz12345';
 
 test.each([
   ['a WAV', Buffer.from('RIFF\u0000\u0000'), 'riff-header'],
+  ['a WAV with 64-bit sizes', Buffer.from('BW64\u0000\u0000'), 'riff-header'],
   ['an Ogg', Buffer.from('OggS\u0000'), 'compressed'],
   ['a FLAC', Buffer.from('fLaC\u0000'), 'compressed'],
   ['an MP3 with tags', Buffer.from('ID3\u0004'), 'compressed'],

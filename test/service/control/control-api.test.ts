@@ -203,9 +203,9 @@ describe('streams', () => {
     await device.closed;
   });
 
-  test('are not spoken to with something that is no audio', async () => {
+  test.each(['RIFF', 'RF64', 'BW64'])('are not spoken to with %s that is no audio', async (form) => {
     const emulator = await start();
-    const { status, json } = await call(emulator, '/speech', Buffer.from('RIFF but not a WAV'));
+    const { status, json } = await call(emulator, '/speech', Buffer.from(`${form} but not a WAV`));
     expect(status).toBe(400);
     expect(json).toMatchObject({
       error: { message: expect.stringContaining('Cannot read the request body') },

@@ -1,3 +1,4 @@
+import { isWavForm } from '../../../audio/wav/wav-form.ts';
 import { sampleRate } from '../../../protocol/audio-format.ts';
 
 const wavType = 'audio/wav';
@@ -48,7 +49,7 @@ async function begin() {
 /** A WAV as it is; any other sound that the browser can read as 16 kHz s16le mono. */
 export async function soundOf(file: Blob): Promise<Blob> {
   const head = new TextDecoder('latin1').decode(await file.slice(0, 4).arrayBuffer());
-  if (head === 'RIFF' || head === 'RF64') return new Blob([file], { type: wavType });
+  if (isWavForm(head)) return new Blob([file], { type: wavType });
   return decodeSound(file);
 }
 
