@@ -51,9 +51,9 @@ export function recordingView(recording: Recording, timeline: Timeline): Recordi
     problems: problems.map(escapeText),
     metrics: [...metricsOf(summary, timeline, dialogue), metricOfVoice(voice)],
     events: events.map((event) => ({ t: event.t, tone: toneOf(event), text: textOf(event) })),
-    verdicts: (summary?.verdicts ?? []).map(({ name, ok, expected, measured }) => ({
+    verdicts: (summary?.verdicts ?? []).map(({ name, ok, skipped, expected, measured }) => ({
       name: escapeText(name),
-      ok,
+      outcome: skipped ? 'skip' : ok ? 'pass' : 'FAIL',
       expected: escapeText(expected),
       measured: escapeText(measured),
     })),

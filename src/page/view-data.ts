@@ -48,7 +48,7 @@ export interface RecordingView extends Axis {
   problems: string[];
   metrics: { name: string; value: string; note: string | undefined }[];
   events: { t: number; tone: Tone; text: string }[];
-  verdicts: { name: string; ok: boolean; expected: string; measured: string }[];
+  verdicts: { name: string; outcome: 'pass' | 'FAIL' | 'skip'; expected: string; measured: string }[];
   made: string;
   sampleRate: number;
 }

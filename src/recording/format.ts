@@ -181,7 +181,13 @@ export const summarySchema = z
       .object({ kind: z.string(), code: z.string(), exitCode: count, message: z.string() })
       .nullable(),
     verdicts: z.array(
-      z.looseObject({ name: z.string(), ok: z.boolean(), expected: z.string(), measured: z.string() }),
+      z.looseObject({
+        name: z.string(),
+        ok: z.boolean(),
+        skipped: z.literal(true).optional(),
+        expected: z.string(),
+        measured: z.string(),
+      }),
     ),
   })
   .describe('summary.json: absent if the recording is incomplete');

@@ -9,6 +9,7 @@ import {
   isOwnFailure,
   kindCountsText,
 } from '../kernel/failure-kind.ts';
+import { nearestRank } from '../kernel/nearest-rank.ts';
 import { roundMs } from '../protocol/time-text.ts';
 import type { SessionEvent } from '../session/events.ts';
 import type { ExpectationVerdict } from '../session/expectations.ts';
@@ -229,14 +230,12 @@ function summarise(
   };
 }
 
-/** Null where there is nothing. The 95th percentile is a value that was measured: the nearest rank. */
+/** Null where there is nothing. Each is a value that was measured. */
 export function spreadOf(values: readonly number[]): MetricSpread | null {
+  if (values.length === 0) return null;
   const sorted = values.toSorted((a, b) => a - b);
-  const at = (share: number) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;
-  if (sorted.length === 0) return null;
-  const middle = sorted.length / 2;
-  const median = sorted.length % 2 === 1 ? at(0.5) : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2;
-  return { count: sorted.length, min: at(0), median: roundMs(median), p95: at(0.95), max: at(1) };
+  const at = (percent: number) => nearestRank(sorted, percent) ?? 0;
+  return { count: sorted.length, min: at(0), median: at(50), p95: at(95), max: at(100) };
 }
 
 function countKinds(kinds: readonly FailureKind[]): RepeatSummary['failures'] {
@@ -263,18 +262,23 @@ function sumCounts(all: readonly Record<string, number>[]): Record<string, numbe
   return Object.fromEntries(counts);
 }
 
-/** Every run has the same expectations, in the same order. */
+/** Every run has the same expectations, in the same order. Skipped is what no run could see. */
 function joinVerdicts(runs: readonly (readonly ExpectationVerdict[])[]): ExpectationVerdict[] {
-  return (runs[0] ?? []).map(({ name, expected }, index) => {
+  return (runs[0] ?? []).flatMap((first, index) => {
     const all = runs.flatMap((verdicts) => verdicts[index] ?? []);
-    const failed = all.filter(({ ok }) => !ok);
-    const measured = `${all.length - failed.length} of ${all.length} runs${failed[0] === undefined ? '' : `, else ${failed[0].measured}`}`;
+    const seen = all.filter(({ skipped }) => !skipped);
+    if (seen.length === 0) return [first];
+    const failures = seen.filter(({ ok }) => !ok);
+    const [failed] = failures;
+    const unseen = all.find(({ skipped }) => skipped);
+    const parts = [
+      `${seen.length - failures.length} of ${seen.length} runs`,
+      ...(failed === undefined ? [] : [`else ${failed.measured}`]),
+      ...(unseen === undefined ? [] : [`${all.length - seen.length} skipped (${unseen.measured})`]),
+    ];
     return {
-      name,
-      expected,
-      ok: failed.length === 0,
-      measured,
-      ...(failed[0]?.kind === undefined ? {} : { kind: failed[0].kind }),
+      ...{ name: first.name, expected: first.expected, ok: failed === undefined, measured: parts.join(', ') },
+      ...(failed?.kind === undefined ? {} : { kind: failed.kind }),
     };
   });
 }

@@ -34,7 +34,7 @@ export interface ExpectationVerdict {
   measured: string;
   /** Set if it failed. */
   kind?: FailureKind;
-  /** Set if nothing could be seen that would break it: the stream was never confirmed. */
+  /** Set if nothing could be seen that would break it; `measured` says why. */
   skipped?: true;
 }
 

@@ -125,7 +125,7 @@ describe('several runs', () => {
     const { last } = await hold(['ok', 'ok', 'ok', 'ok', 'ok'], { facts });
     expect(last).toMatchObject({
       spread: {
-        firstAudioMs: { count: 4, min: 100, median: 250, p95: 400, max: 400 },
+        firstAudioMs: { count: 4, min: 100, median: 200, p95: 400, max: 400 },
         sendLatenessP95Ms: null,
         jitterP95Ms: { count: 5, min: 2.5, max: 2.5 },
       },
@@ -213,6 +213,33 @@ describe('several runs', () => {
     expect(last).toMatchObject({ type: 'summary', runs: 3, passed: 1, ok: false });
   });
 
+  test('skip an expectation that no run could judge, and count the others over those that could', async () => {
+    const skipped = {
+      ...{ name: 'clean', expected: 'clean audio', ok: true, measured: 'not judged: too short' },
+      skipped: true as const,
+    };
+    const seen = { name: 'clean', expected: 'clean audio', ok: true, measured: 'clean' };
+    const never = await hold(['ok', 'ok'], { facts: () => ({ verdicts: [skipped] }) });
+    expect(never.last).toMatchObject({ type: 'summary', verdicts: [skipped] });
+    const once = await hold(['ok', 'ok', 'late'], {
+      facts: (run) => ({
+        verdicts: [
+          run === 1
+            ? skipped
+            : run === 2
+              ? seen
+              : { ...seen, ok: false, measured: 'clicks × 2', kind: 'unclean-audio' },
+        ],
+      }),
+    });
+    expect((once.last as { verdicts?: unknown } | undefined)?.verdicts).toEqual([
+      {
+        ...{ name: 'clean', expected: 'clean audio', ok: false, kind: 'unclean-audio' },
+        measured: '1 of 2 runs, else clicks × 2, 1 skipped (not judged: too short)',
+      },
+    ]);
+  });
+
   test('stop when the command is to end', async () => {
     const ending = new AbortController();
     ending.abort();
@@ -239,8 +266,8 @@ describe('the spread', () => {
     [[], null],
     [[7], { count: 1, min: 7, median: 7, p95: 7, max: 7 }],
     [[3, 1, 2], { count: 3, min: 1, median: 2, p95: 3, max: 3 }],
-    [[4, 1, 3, 2], { count: 4, min: 1, median: 2.5, p95: 4, max: 4 }],
-    [Array.from({ length: 100 }, (_, i) => 100 - i), { count: 100, min: 1, median: 50.5, p95: 95, max: 100 }],
+    [[4, 1, 3, 2], { count: 4, min: 1, median: 2, p95: 4, max: 4 }],
+    [Array.from({ length: 100 }, (_, i) => 100 - i), { count: 100, min: 1, median: 50, p95: 95, max: 100 }],
   ])('of %j', (values, spread) => {
     expect(spreadOf(values)).toEqual(spread);
   });

@@ -1,3 +1,4 @@
+import { nearestRank } from '../../kernel/nearest-rank.ts';
 import { type Returned, returnedText } from '../brought-back.ts';
 import type {
   AiSpeech,
@@ -226,12 +227,11 @@ function figuresOf(
   };
 }
 
-/** The nearest rank: a value that was measured. */
 function spreadOfMs(values: readonly number[]): DialogueSpread | null {
   if (values.length === 0) return null;
   const sorted = values.toSorted((a, b) => a - b);
-  const at = (share: number) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;
-  return { count: sorted.length, p50: at(0.5), p95: at(0.95), max: at(1) };
+  const at = (percent: number) => nearestRank(sorted, percent) ?? 0;
+  return { count: sorted.length, p50: at(50), p95: at(95), max: at(100) };
 }
 
 function remarksOn(turns: readonly UserTurn[]): Dialogue['remarks'] {

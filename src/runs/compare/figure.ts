@@ -1,5 +1,5 @@
 import { dialogueRules } from '../../audio/dialogue/rules.ts';
-import { rankOf } from '../load/histogram.ts';
+import { rankOf } from '../../kernel/nearest-rank.ts';
 
 /** The percentiles of each time that are compared. */
 const comparedPercents = [50, 95, 99] as const;

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { cutText, escapeText } from '../../kernel/escape.ts';
 import { failureKinds, isOwnFailure } from '../../kernel/failure-kind.ts';
+import { rankOf } from '../../kernel/nearest-rank.ts';
 import { mostLateMs } from '../load/validity.ts';
 import { checkShape, refuseRun } from './check-shape.ts';
 import { type Figure, failedShare, timeFigures } from './figure.ts';
@@ -133,7 +134,7 @@ function sessionRun(lines: readonly ResultLine[], summary: ResultLine, name: str
   const counted = lines.filter(({ value }) => value.type === 'run' && value.warmup === false);
   const sessions = (isSingle ? [summary] : counted).map((line) => checkLine(sessionSummary, line, name));
   const late = timesOf(sessions.flatMap(({ sendLatenessMs }) => sendLatenessMs?.p95 ?? []));
-  const lateMs = late.count === 0 ? 0 : late.nth(Math.ceil(late.count / 2));
+  const lateMs = late.nth(rankOf(50, late.count));
   const kinds = [total, ...sessions].flatMap(({ failure }) => failure?.kind ?? []);
   const own = kinds.find(isOwnFailure);
   return {
@@ -169,7 +170,7 @@ function sessionTimes(sessions: readonly SessionFigures[]): Figure[] {
       resolutionMs: sessionResolutionMs,
       resolutionShare: 0,
       count: times.count,
-      at: (percent) => ({ ms: times.nth(Math.ceil((percent * times.count) / 100)), isLowerBound: false }),
+      at: (percent) => ({ ms: times.nth(rankOf(percent, times.count)), isLowerBound: false }),
     });
   });
 }

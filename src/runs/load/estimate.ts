@@ -1,5 +1,5 @@
 import type { TimeStatistic } from '../../config/threshold.ts';
-import { rankOf } from './histogram.ts';
+import { rankOf } from '../../kernel/nearest-rank.ts';
 import type { MetricTimes } from './result.ts';
 import { percentileOf } from './series.ts';
 

@@ -1,4 +1,5 @@
 import { decodeFromCompressedBase64, encodeIntoCompressedBase64, Int32Histogram } from 'hdr-histogram-js';
+import { rankOf } from '../../kernel/nearest-rank.ts';
 
 /** Times from a microsecond to an hour, kept to three significant figures. */
 export interface Times {
@@ -37,12 +38,6 @@ export const figures = 3;
 /** Whole microseconds, within the range of a histogram. */
 export function toMicroseconds(ms: number): number {
   return Math.min(longestUs, Math.max(1, Math.round(ms * 1000)));
-}
-
-/** The place, from 1, of the value that this many per cent of `count` do not exceed. */
-export function rankOf(percent: number, count: number): number {
-  // Multiplied first: 99.9 / 100 * 1000 is more than 999.
-  return Math.max(1, Math.ceil((percent * count) / 100));
 }
 
 export function createTimes(encoded?: EncodedTimes): Times {

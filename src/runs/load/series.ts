@@ -1,5 +1,5 @@
 import { type LoadMetric, loadMetricNames } from '../../config/threshold.ts';
-import { rankOf } from './histogram.ts';
+import { rankOf } from '../../kernel/nearest-rank.ts';
 import { addCounts, type LoadCounts, type LoadTick, noCounts } from './tick.ts';
 
 /** Times as pairs of value and number, in ascending order: values in microseconds, kept to two figures. */

@@ -179,10 +179,9 @@ function EventsTable({ data: { events }, position, onSeek }: TableProps & { posi
   );
 }
 
-/** What failed stands before everything else; what passed is folded. */
+/** What failed stands before everything else; what passed, or could not be judged, is folded. */
 function Expectations({ data: { verdicts } }: Pick<TableProps, 'data'>) {
-  const failed = verdicts.filter(({ ok }) => !ok);
-  const passed = verdicts.filter(({ ok }) => ok);
+  const failed = verdicts.filter(({ outcome }) => outcome === 'FAIL');
   return (
     <>
       {failed.length > 0 && (
@@ -191,24 +190,45 @@ function Expectations({ data: { verdicts } }: Pick<TableProps, 'data'>) {
           <VerdictsTable title="verdicts-title" verdicts={failed} />
         </>
       )}
-      {passed.length > 0 && (
-        <details class="passed">
-          <summary id="passed-title">
-            {passed.length} expectation{passed.length === 1 ? '' : 's'} passed
-          </summary>
-          <VerdictsTable title="passed-title" verdicts={passed} />
-        </details>
-      )}
+      <FoldedVerdicts
+        title="passed-title"
+        ending="passed"
+        verdicts={verdicts.filter(({ outcome }) => outcome === 'pass')}
+      />
+      <FoldedVerdicts
+        title="skipped-title"
+        ending="could not be judged"
+        verdicts={verdicts.filter(({ outcome }) => outcome === 'skip')}
+      />
     </>
   );
 }
 
-function VerdictsTable({ title, verdicts }: { title: string; verdicts: Data['verdicts'] }) {
+function FoldedVerdicts({ title, ending, verdicts }: VerdictsProps & { ending: string }) {
+  if (verdicts.length === 0) return null;
+  return (
+    <details class="passed">
+      <summary id={title}>
+        {verdicts.length} expectation{verdicts.length === 1 ? '' : 's'} {ending}
+      </summary>
+      <VerdictsTable title={title} verdicts={verdicts} />
+    </details>
+  );
+}
+
+interface VerdictsProps {
+  title: string;
+  verdicts: Data['verdicts'];
+}
+
+const classOf = { pass: 'good', FAIL: 'bad', skip: 'faint' } as const;
+
+function VerdictsTable({ title, verdicts }: VerdictsProps) {
   return (
     <Table title={title} heads={['verdict', 'expectation', 'expected', 'measured']}>
-      {verdicts.map(({ name, ok, expected, measured }) => (
+      {verdicts.map(({ name, outcome, expected, measured }) => (
         <tr key={name}>
-          <td class={ok ? 'good' : 'bad'}>{ok ? 'pass' : 'FAIL'}</td>
+          <td class={classOf[outcome]}>{outcome}</td>
           <td>{name}</td>
           <td>{expected}</td>
           <td>{measured}</td>
