@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { readText, type Stdin } from '../files/read-text.ts';
+import { nameOf } from '../files/refusal.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import { isLoopbackHost, isSafeTransport } from '../protocol/loopback.ts';
 import { wsUrlFor } from '../protocol/paths.ts';
@@ -111,7 +112,6 @@ function strength(origin: Origin | undefined): number {
 /** The key in a file. Throws `bad-input` without one. */
 export async function readKeyFile(path: string, input: Stdin): Promise<string> {
   const key = (await readText(path, input)).trim();
-  if (key === '')
-    throw new VoicectlError('bad-input', `There is no API key in ${path === '-' ? 'standard input' : path}`);
-  return checkSecret(key, `The API key in ${path === '-' ? 'standard input' : path}`);
+  if (key === '') throw new VoicectlError('bad-input', `There is no API key in ${nameOf(path)}`);
+  return checkSecret(key, `The API key in ${nameOf(path)}`);
 }

@@ -156,6 +156,23 @@ test('beyond loopback the emulator is controlled with the secret that serve show
   expect((await sandbox.runHere([...args, '--control-secret-file', file])).code).toBe(0);
 });
 
+test('the secret of the environment is stronger than the file of a config file, weaker than that of a flag', async () => {
+  const env = { VOICECTL_CONTROL_SECRET: 'the-right-secret' };
+  const serve = await sandbox.serveHere(['--host', '0.0.0.0', '--accept-key', 'k'], { env });
+  sandbox.write('wrong', 'the-wrong-secret');
+  sandbox.write('voicectl.yaml', 'controlSecretFile: wrong\n');
+  const args = ['emulator', 'state', '--base-url', serve.baseUrl];
+  expect((await sandbox.runHere(args)).code).toBe(3);
+  expect((await sandbox.runHere(args, { env })).code).toBe(0);
+  expect((await sandbox.runHere([...args, '--control-secret-file', 'wrong'], { env })).code).toBe(3);
+});
+
+test('an empty file of the secret is refused', async () => {
+  sandbox.write('empty', '\n');
+  const { code, stderr } = await sandbox.runHere(['serve', '--port', '0', '--control-secret-file', 'empty']);
+  expect({ code, stderr }).toEqual({ code: 2, stderr: 'voicectl: There is no secret in empty\n' });
+});
+
 test('the secret is not sent to another machine: exit 2', async () => {
   const env = { VOICECTL_CONTROL_SECRET: 's3cret' };
   const { code, stderr } = await sandbox.runHere(

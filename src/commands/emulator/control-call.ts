@@ -20,11 +20,12 @@ export async function call<Name extends keyof ControlAnswers>(
   return callControl(await controlTarget(context), name, details);
 }
 
-export async function controlTarget({ settings, io, signal, warn }: ReachContext) {
+export async function controlTarget(context: ReachContext) {
+  const { settings, io, signal } = context;
   return {
     baseUrl: settings.baseUrl,
     ca: await readTrusted(settings.ca, { stdin: io.stdin, signal }),
-    secret: await readControlSecret({ settings, io, signal, warn }),
+    secret: await readControlSecret(context),
     signal,
   };
 }

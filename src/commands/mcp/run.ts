@@ -9,6 +9,7 @@ import { failureKind } from '../../kernel/failure-kind.ts';
 import { createRedactor, type Redactor } from '../../kernel/redact.ts';
 import { version } from '../../kernel/version.ts';
 import type { ContextOf } from '../command.ts';
+import { readEnvironmentSecret } from '../control/secret.ts';
 import { createBoundary } from './boundary.ts';
 import { createServers } from './servers.ts';
 import { shorten } from './shorten.ts';
@@ -117,19 +118,21 @@ function createToolServer(surroundings: ToolSurroundings, redactor: Redactor, en
 const instructions =
   'Tools for a real-time voice streaming service: start an emulator of it (with faults), stream speech against it or a real service, read the journal for the cause of a failure, check a service against its specification, drill a device. Long answers are cut; `omitted` counts what is missing.';
 
-async function readSecrets({ settings, io, signal }: McpContext) {
+async function readSecrets(context: McpContext) {
+  const { settings, origin, io, signal } = context;
   if (settings.apiKeyFile === '-')
     throw new VoicectlError('usage', 'Standard input carries the protocol: name a file for the key');
   if (settings.ca === '-')
     throw new VoicectlError('usage', 'Standard input carries the protocol: name a file for --ca');
+  const { VOICECTL_API_KEY: ofEnvironment = '' } = io.env;
+  const isFileStronger = origin('apiKeyFile') === 'flag' || ofEnvironment === '';
   const apiKey =
-    settings.apiKeyFile === undefined
-      ? checkSecret(io.env.VOICECTL_API_KEY ?? '', 'The API key')
-      : await readKeyFile(settings.apiKeyFile, { stdin: io.stdin, signal });
-  const controlSecret = checkSecret(io.env.VOICECTL_CONTROL_SECRET?.trim() ?? '', 'The control secret');
+    settings.apiKeyFile !== undefined && isFileStronger
+      ? await readKeyFile(settings.apiKeyFile, { stdin: io.stdin, signal })
+      : checkSecret(ofEnvironment, 'The API key');
   return {
     apiKey: apiKey === '' ? undefined : apiKey,
-    controlSecret: controlSecret === '' ? undefined : controlSecret,
+    controlSecret: await readEnvironmentSecret(context),
   };
 }
 

@@ -2,6 +2,7 @@ import type { OptionIn } from '../../config/options.ts';
 import { checkSecret } from '../../config/secret-size.ts';
 import type { EmulatorOptions } from '../../emulator/options.ts';
 import { readText, type Stdin } from '../../files/read-text.ts';
+import { nameOf } from '../../files/refusal.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { CommandContext } from '../command.ts';
 
@@ -64,6 +65,7 @@ export async function acceptedKeys(
   const lines = (await readText(acceptKeyFile, input)).split('\n').map((line) => line.trim());
   const keys = lines.filter((line) => line !== '');
   // An empty list would accept any key, which the user did not ask for.
-  if (keys.length === 0) throw new VoicectlError('bad-input', `There is no API key in ${acceptKeyFile}`);
+  if (keys.length === 0)
+    throw new VoicectlError('bad-input', `There is no API key in ${nameOf(acceptKeyFile)}`);
   return [...acceptKey, ...keys].map((key) => checkSecret(key, 'An accepted API key'));
 }
