@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { runInProcess } from '../helpers/in-process.ts';
 import { createManualClock } from '../helpers/manual-clock.ts';
-import { jsonLines } from '../helpers/voicectl.ts';
+import { jsonLines, setUpSandbox } from '../helpers/voicectl.ts';
+
+const sandbox = setUpSandbox();
 
 const run = (input: string, ...args: string[]) =>
   runInProcess(['stream', '--interactive', '--local', ...args], { clock: createManualClock(), input });
@@ -83,6 +85,18 @@ describe('a raw session', () => {
     const { code, stderr } = await run(':wait 5s\n', '--fault', 'abnormal-close');
     expect(code).toBe(6);
     expect(stderr).not.toBe('');
+  });
+
+  test('fails where the service ends it normally, but after an error, as a session does', async () => {
+    const scenario = sandbox.write(
+      'quota.yaml',
+      'steps:\n  - { when: connected, do: [{ error: { code: QUOTA, message: used up } }, { close: { code: 1000 } }] }\n',
+    );
+    const { code, stderr } = await run(':wait 5s\n', '--scenario', scenario);
+    expect({ code, stderr }).toEqual({
+      code: 6,
+      stderr: 'voicectl: The service ended the stream: close 1000 normal, QUOTA: used up\n',
+    });
   });
 
   test('is not combined with another source', async () => {

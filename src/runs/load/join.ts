@@ -2,11 +2,10 @@ import type { LoadMetric } from '../../config/threshold.ts';
 import { waitUntil } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { createRedactor, type Redactor } from '../../kernel/redact.ts';
-import { closeCodes } from '../../protocol/close-codes.ts';
 import type { ReadError } from '../../protocol/error-body.ts';
 import { isInterruption, readServiceMessage } from '../../protocol/messages.ts';
 import type { FastStream, FastStreamEnd } from '../../wire/client/fast-stream.ts';
-import { closeError } from '../../wire/client/refusal-error.ts';
+import { breakageOf, closeError } from '../../wire/client/refusal-error.ts';
 import { requestToken, type TokenGrant } from '../../wire/client/token.ts';
 import { concealText } from '../../wire/conceal.ts';
 import type { LoadContext, PlannedSession } from './context.ts';
@@ -97,9 +96,8 @@ function openStream(
   };
   const breakage = (end: FastStreamEnd, phase: 'authorising' | 'live' = 'live') => {
     if (end.failure !== undefined) return end.failure;
-    const isPlain = end.code === closeCodes.normal || end.code === closeCodes.noStatus;
-    if (phase === 'live' && isPlain && lastWord === undefined) return undefined;
-    return closeError({ code: end.code, reason: redactor.text(end.reason) }, lastWord, phase);
+    const close = { code: end.code, reason: redactor.text(end.reason) };
+    return phase === 'live' ? breakageOf(close, lastWord) : closeError(close, lastWord, phase);
   };
   const confirmed = new Promise<LoadStream>((resolve, reject) => {
     const stream: FastStream = dial({

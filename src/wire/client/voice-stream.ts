@@ -2,14 +2,13 @@ import { WebSocket } from 'ws';
 import type { Clock } from '../../kernel/clock.ts';
 import type { VoicectlError } from '../../kernel/errors.ts';
 import { createRedactor, type Redactor } from '../../kernel/redact.ts';
-import { closeCodes } from '../../protocol/close-codes.ts';
 import type { ReadError } from '../../protocol/error-body.ts';
 import { readServiceMessage, type ServiceMessage } from '../../protocol/messages.ts';
 import { serviceUrl, streamPath } from '../../protocol/paths.ts';
 import type { Tap } from '../tap.ts';
 import { type Connection, connect } from './connect.ts';
 import { withDeadline } from './deadline.ts';
-import { closeError } from './refusal-error.ts';
+import { breakageOf, closeError } from './refusal-error.ts';
 
 /** How a stream ended. */
 export interface StreamClose {
@@ -138,12 +137,6 @@ function createConfirmation(): { confirmed: Promise<void>; confirm(): void } {
     confirm = resolve;
   });
   return { confirmed, confirm };
-}
-
-/** Undefined if the service ended the stream as it should, and not after an error. */
-function breakageOf(close: StreamClose, lastWord: ReadError | undefined): VoicectlError | undefined {
-  const isPlainEnd = close.code === closeCodes.normal || close.code === closeCodes.noStatus;
-  return isPlainEnd && lastWord === undefined ? undefined : closeError(close, lastWord, 'live');
 }
 
 /** The bytes that wait in the socket, and the callers that wait for fewer. */

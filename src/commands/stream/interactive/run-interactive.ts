@@ -11,10 +11,11 @@ import { toVoicectlError, VoicectlError } from '../../../kernel/errors.ts';
 import type { Io } from '../../../kernel/io.ts';
 import { createRedactor, type Redactor } from '../../../kernel/redact.ts';
 import { bytesForMs } from '../../../protocol/audio-format.ts';
-import { closeCodes } from '../../../protocol/close-codes.ts';
+import type { ReadError } from '../../../protocol/error-body.ts';
+import { readServiceMessage } from '../../../protocol/messages.ts';
 import { serviceUrl, streamPath } from '../../../protocol/paths.ts';
 import { type Connection, connect } from '../../../wire/client/connect.ts';
-import { closeError } from '../../../wire/client/refusal-error.ts';
+import { breakageOf } from '../../../wire/client/refusal-error.ts';
 import { requestToken } from '../../../wire/client/token.ts';
 import type { Tap } from '../../../wire/tap.ts';
 import { openTarget } from '../../service/target.ts';
@@ -37,9 +38,9 @@ export async function runInteractive(context: StreamContext): Promise<void> {
   const input = openTypedInput(io, { isTerminal, onInterrupt: interrupted });
   const view = createFrameView(context, input.print);
   try {
-    const connection = await join(context, target, { tap: view.tap, signal: until });
+    const joined = await join(context, target, { tap: view.tap, signal: until });
     if (isTerminal) await input.print('Type a message, or :help.');
-    await converse(connection, { context, input, view, signal: until });
+    await converse(joined, { context, input, view, signal: until });
   } finally {
     view.close();
     await input.close();
@@ -47,11 +48,17 @@ export async function runInteractive(context: StreamContext): Promise<void> {
   }
 }
 
+interface Joined {
+  connection: Connection;
+  /** The last message of the service, if it was an error. */
+  lastWord(): ReadError | undefined;
+}
+
 async function join(
   context: StreamContext,
   { baseUrl, wsUrl, device, ca, ...target }: Target,
   { tap, signal }: { tap: Tap; signal: AbortSignal },
-): Promise<Connection> {
+): Promise<Joined> {
   const { clock } = context.io;
   const redactor: Redactor = createRedactor();
   const leg = { ca, clock, signal, redactor, tap };
@@ -59,15 +66,19 @@ async function join(
   if ('token' in auth) redactor.conceal(auth.token);
   const token =
     'token' in auth ? auth.token : (await requestToken({ ...auth, ...leg, baseUrl, deviceId: device })).token;
-  const none = () => {};
+  let last: ReadError | undefined;
   const connection = await connect({
     ...leg,
     url: serviceUrl(wsUrl, streamPath),
-    onText: none,
-    onBinary: none,
+    onText(text) {
+      last = readServiceMessage(text).error;
+    },
+    onBinary() {
+      last = undefined;
+    },
   });
   connection.present(token);
-  return connection;
+  return { connection, lastWord: () => last };
 }
 
 interface Parts {
@@ -78,7 +89,10 @@ interface Parts {
 }
 
 /** Sends what is typed, until the stream or the input ends. */
-async function converse(connection: Connection, { context, input, view, signal }: Parts): Promise<void> {
+async function converse(
+  { connection, lastWord }: Joined,
+  { context, input, view, signal }: Parts,
+): Promise<void> {
   const over = new AbortController();
   const until = AbortSignal.any([signal, over.signal]);
   const speaker = createSpeaker(connection, context, until);
@@ -113,10 +127,10 @@ async function converse(connection: Connection, { context, input, view, signal }
     speaker.stop();
   }
   const end = await closed;
-  const isPlain = end.code === closeCodes.normal || end.code === closeCodes.noStatus;
   if (connection.failure !== undefined && !signal.aborted) throw connection.failure;
   signal.throwIfAborted();
-  if (!isOurs && !isPlain) throw closeError(end, undefined, 'live');
+  const breakage = breakageOf(end, lastWord());
+  if (!isOurs && breakage !== undefined) throw breakage;
 }
 
 type Speaker = ReturnType<typeof createSpeaker>;
