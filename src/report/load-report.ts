@@ -1,3 +1,5 @@
+import { exitCodes } from '../kernel/errors.ts';
+import type { FailureKind } from '../kernel/failure-kind.ts';
 import type { LoadSummary } from '../runs/load/summary.ts';
 import { countLines, loadSummaryLines, measuredText, thresholdText } from './load-lines.ts';
 import type { RunReport, TestCase } from './run-report.ts';
@@ -9,7 +11,9 @@ export function loadReport(summary: LoadSummary, exitCode: number): RunReport {
   const name = `load ${facts.target}`;
   const classname = 'voicectl.load';
   const why = [...invalid, ...(stopped === null ? [] : [stopped])].join('; ');
-  const type = invalid.length > 0 ? 'not-valid' : 'stopped';
+  // It was stopped by a threshold of --abort-on, or from outside.
+  const whyStopped = exitCode === exitCodes['expectation-failed'] ? 'threshold' : 'cancelled';
+  const type: FailureKind = invalid.length > 0 ? 'not-valid' : whyStopped;
   const run: TestCase = {
     name: 'run',
     classname,

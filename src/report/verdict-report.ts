@@ -1,6 +1,8 @@
 import type { CheckResult } from '../conformance/check.ts';
 import type { DrillResult } from '../conformance/drill/drill.ts';
 import { isFailed } from '../conformance/verdicts.ts';
+import type { VoicectlError } from '../kernel/errors.ts';
+import { failureKind } from '../kernel/failure-kind.ts';
 import type { Finding, Verdict } from '../rules/rule.ts';
 import { exchangeLine, maxExchanges } from './check-evidence.ts';
 import { againLine, evidenceLines } from './drill-lines.ts';
@@ -89,7 +91,7 @@ interface JudgedRun {
   elapsedMs: number;
   items: readonly JudgedItem[];
   verdicts: Record<Verdict, number>;
-  stopped: { code: string; message: string } | undefined;
+  stopped: VoicectlError | undefined;
   exitCode: number;
   /** Further properties of the suite. */
   properties: readonly (readonly [name: string, value: string])[];
@@ -104,22 +106,27 @@ function verdictReport(run: JudgedRun): RunReport {
   const failures = items
     .filter(({ isFailed }) => isFailed)
     .map(({ id, title, finding }) => ({ title: `${name}: ${id} ${title}`, message: finding.message }));
-  if (stopped !== undefined) {
-    const { code, message } = stopped;
+  const kind = stopped && failureKind(stopped);
+  if (stopped !== undefined && kind !== undefined) {
+    const { message } = stopped;
     cases.unshift({
       name: 'run',
       classname,
       seconds,
-      outcome: { element: 'error', type: code, message },
+      outcome: { element: 'error', type: kind, message },
       out: [],
     });
-    failures.unshift({ title: `${name}: ${code}`, message });
+    failures.unshift({ title: `${name}: ${kind}`, message });
   }
   const suite = {
     name,
     startedAt,
     seconds,
-    properties: [['exitCode', String(exitCode)] as const, ...properties],
+    properties: [
+      ['exitCode', String(exitCode)] as const,
+      ...(kind === undefined ? [] : [['failureKind', kind] as const]),
+      ...properties,
+    ],
     cases,
   };
   return { name, suites: [suite], failures, blocks: blocksOf(run) };
@@ -146,7 +153,7 @@ function blocksOf({ noun, items, verdicts, stopped }: JudgedRun): Block[] {
     .map(({ id, finding, title }) => [id, { strong: finding.verdict }, title, finding.message]);
   const counts = Object.entries(verdicts).map(([verdict, count]) => `${count} ${verdict}`);
   return [
-    ...(stopped === undefined ? [] : [[{ strong: stopped.code }, ` ${stopped.message}`]]),
+    ...(stopped === undefined ? [] : [[{ strong: failureKind(stopped) }, ` ${stopped.message}`]]),
     [counts.join(', ')],
     ...(rows.length === 0 ? [] : [{ head: [noun, 'verdict', 'title', 'what was seen'], rows }]),
   ];

@@ -475,12 +475,19 @@ describe('--again', () => {
     [['--json'], '"stopped":{"code":'],
   ])('says on standard error what stopped it, with the exit code of a check: %j', async (flags, shown) => {
     const { port } = await services.tcp((socket) => socket.destroy());
-    const ended = await runInProcess(['check', '--base-url', `http://127.0.0.1:${port}`, ...flags], {
+    const junit = sandbox.path('check.xml');
+    const target = ['--base-url', `http://127.0.0.1:${port}`];
+    const reports = flags.includes('--again') ? [] : ['--junit', junit];
+    const ended = await runInProcess(['check', ...target, ...reports, ...flags], {
       env: { VOICECTL_API_KEY: key },
       clock: hastyClock,
     });
     expect(ended.code).toBe(4);
     expect(ended.stdout).toContain(shown);
     expect(ended.stderr).toMatch(new RegExp(`^voicectl: .*127\\.0\\.0\\.1:${port}`, 'm'));
+    if (reports.length === 0) return;
+    // The kind of the failure, as in every report.
+    expect(sandbox.read('check.xml')).toContain('<error type="unreachable"');
+    expect(sandbox.read('check.xml')).toContain('<property name="failureKind" value="unreachable"/>');
   });
 });

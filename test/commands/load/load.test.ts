@@ -375,12 +375,16 @@ test('--abort-on ends the run as soon as its threshold is crossed', async () => 
   const clock = createManualClock();
   const { baseUrl } = await startKnown({ refused: 1 }, clock);
   const { code, stdout } = await runInProcess(
-    [...command, baseUrl, '--sessions', '500', '--abort-on', 'failed<50%', '--json'],
+    [
+      ...[...command, baseUrl, '--sessions', '500', '--abort-on', 'failed<50%', '--json'],
+      ...['--junit', sandbox.path('load.xml')],
+    ],
     { clock },
   );
   const { counts, stopped, thresholds } = summaryOf(stdout);
   expect(code).toBe(1);
   expect(stopped).toBe('--abort-on failed<50%');
+  expect(sandbox.read('load.xml')).toContain('<error type="threshold" message="--abort-on failed&lt;50%"');
   expect(counts.arrived).toBeLessThan(100);
   expect(thresholds).toEqual([expect.objectContaining({ text: 'failed<50%', holds: false, value: 1 })]);
 });
