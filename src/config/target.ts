@@ -16,6 +16,8 @@ export interface Target {
   apiKey: string;
   /** PEM of certificates to trust instead of the built-in authorities. */
   ca: string | undefined;
+  /** The file that they are from. */
+  caFile: string | undefined;
 }
 
 /** The settings that name a target. */
@@ -48,8 +50,9 @@ export async function resolveTarget(
   const wsUrl = resolveWsUrl(connection);
   if (!allowPlaintext) [baseUrl, wsUrl].forEach(requireSafeTransport);
   const apiKey = needsKey ? await resolveKey(connection, input, isLoopback(baseUrl)) : '';
-  const ca = await readTrusted(connection.settings.ca, input);
-  return { baseUrl, wsUrl, device: device ?? defaultDevice(), apiKey, ca };
+  const { ca: caFile } = connection.settings;
+  const ca = await readTrusted(caFile, input);
+  return { baseUrl, wsUrl, device: device ?? defaultDevice(), apiKey, ca, caFile };
 }
 
 /** `voicectl-HOSTNAME`: the same in each run on a machine. */

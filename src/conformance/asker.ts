@@ -19,6 +19,8 @@ export interface Subject {
   apiKey: string;
   /** PEM certificates to trust instead of the built-in authorities. */
   ca: string | undefined;
+  /** The file that they are from, for whoever asks the same again. */
+  caFile?: string | undefined;
 }
 
 /** What every exchange of a run shares. */
@@ -120,7 +122,7 @@ export function createAsker(conduct: Conduct, devices: Devices, suffix = ''): As
     { provoked, isRetry = false, isMore = false }: Provoked & { isRetry?: boolean; isMore?: boolean },
   ): Promise<Seen> => {
     const asked = await ask(request, { clock, signal, redactor, ca: subject.ca });
-    const exchange = await asked.evidence();
+    const exchange = { ...(await asked.evidence()), caFile: subject.caFile };
     const { token } = asked;
     const signature = token === undefined ? undefined : await conduct.verify?.(token);
     if (token !== undefined) tokens.set(id, token);

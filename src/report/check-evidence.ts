@@ -1,4 +1,5 @@
 import { redacted } from '../kernel/redact.ts';
+import { shellText } from '../kernel/shell-text.ts';
 import type { Seen } from '../rules/rule.ts';
 import type {
   HttpAnswer,
@@ -7,7 +8,7 @@ import type {
   TokenExchange,
   WireMessage,
 } from '../wire/exchange.ts';
-import { shellText } from './curl.ts';
+import { curl } from './curl.ts';
 
 /** More evidence than this says nothing new. */
 export const maxExchanges = 6;
@@ -35,11 +36,8 @@ interface Most {
   text: number;
 }
 
-function tokenEvidence(
-  id: string,
-  { wallAt, request, answer, granted, breakdown, totalMs }: TokenExchange,
-  most: Most,
-) {
+function tokenEvidence(id: string, exchange: TokenExchange, most: Most) {
+  const { wallAt, request, answer, granted, breakdown, totalMs } = exchange;
   return {
     id,
     at: new Date(wallAt).toISOString(),
@@ -48,7 +46,7 @@ function tokenEvidence(
     token: granted === undefined ? null : { header: granted.header ?? null, claims: granted.claims ?? null },
     error: breakdown?.message ?? null,
     ms: Math.round(totalMs),
-    again: curlLine(request),
+    again: curlLine(exchange),
   };
 }
 
@@ -88,9 +86,12 @@ function cut(text: string, most: Most): string {
 const maxCurlBody = 1_000;
 
 /** The curl command that sends the same; the key is a variable. */
-export function curlLine({ method, url, headers, body }: HttpRequest): string {
+export function curlLine({ request, caFile }: Pick<TokenExchange, 'request' | 'caFile'>): string {
+  const { method, url, headers, body } = request;
   const key = `'"$VOICECTL_API_KEY"'`;
-  const parts = [`curl -sS -i -X ${method} '${shellText(url)}'`];
+  const parts = [
+    `${curl(caFile === undefined ? undefined : { file: caFile })} -i -X ${method} '${shellText(url)}'`,
+  ];
   for (const [name, value] of headers)
     if (value.length < maxCurlBody) parts.push(`-H '${shellText(`${name}: ${value}`)}'`);
   if (body !== '' && body.length < maxCurlBody)

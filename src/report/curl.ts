@@ -1,3 +1,4 @@
+import { shellText } from '../kernel/shell-text.ts';
 import { jsonMediaType } from '../protocol/token-request.ts';
 
 /**
@@ -7,26 +8,33 @@ import { jsonMediaType } from '../protocol/token-request.ts';
  */
 export type CurlKey = { open: string } | { fallback: string } | { file: string } | { missing: string };
 
+/** A file with the trusted certificates, or no check at all. Default: the authorities that curl trusts. */
+export type CurlTrust = { file: string } | 'anybody' | undefined;
+
 export interface CurlRequest {
   /** The whole address of the token endpoint. */
   url: string;
   device: string;
   /** Default: VOICECTL_API_KEY. */
   key?: CurlKey | undefined;
-  /** A file with the trusted certificates, or no check at all. Default: the authorities that curl trusts. */
-  trust?: { file: string } | 'anybody' | undefined;
+  trust?: CurlTrust;
 }
 
 /** The curl command that asks for a token. */
 export function curlCommand({ url, device, key, trust }: CurlRequest): string {
   const body = `{"apiKey":"${keyText(key)}","deviceId":${shellText(JSON.stringify(device))}}`;
-  const trusting = trust === 'anybody' ? ' -k' : trust && ` --cacert '${shellText(trust.file)}'`;
   return [
-    `curl -sS${trusting ?? ''} -X POST '${shellText(url)}'`,
+    `${curl(trust)} -X POST '${shellText(url)}'`,
     `-H 'Content-Type: ${jsonMediaType}'`,
     `-H 'Accept: ${jsonMediaType}'`,
     `-d '${body}'`,
   ].join(' ');
+}
+
+/** The beginning of a curl command. */
+export function curl(trust: CurlTrust): string {
+  if (trust === undefined) return 'curl -sS';
+  return trust === 'anybody' ? 'curl -sS -k' : `curl -sS --cacert '${shellText(trust.file)}'`;
 }
 
 /** The key as shell text inside single quotes. */
@@ -36,9 +44,4 @@ function keyText(key: CurlKey | undefined): string {
   if ('fallback' in key) return `'"\${VOICECTL_API_KEY:-${key.fallback}}"'`;
   if ('missing' in key) return `'"\${VOICECTL_API_KEY:?${key.missing}}"'`;
   return `'"$(grep -m 1 . '${shellText(key.file)}')"'`;
-}
-
-/** Text that is safe inside single quotes of a shell. */
-export function shellText(text: string): string {
-  return text.replaceAll("'", `'\\''`);
 }

@@ -2,11 +2,11 @@ import { drillRules, ruleOf } from '../conformance/drill/catalogue.ts';
 import { type DrillResult, endedBefore } from '../conformance/drill/drill.ts';
 import type { Drilled } from '../conformance/drill/run-situation.ts';
 import type { Situation } from '../conformance/drill/situation.ts';
+import { shellWord } from '../kernel/shell-text.ts';
 import { secondsText } from '../protocol/time-text.ts';
 import type { Seen } from '../rules/rule.ts';
 import type { Side } from '../wire/exchange.ts';
 import { exchangeLine } from './check-evidence.ts';
-import { shellText } from './curl.ts';
 import type { Style } from './style.ts';
 import { countsText, markOf, stoppedLines, verdictWidth, wrapText } from './verdict-lines.ts';
 
@@ -87,10 +87,6 @@ function lineOf(seen: Seen): string {
 export function againLine({ situation }: Pick<Drilled, 'situation'>, command: readonly string[]): string {
   const device = command.length === 0 ? '' : ` -- ${command.map(shellWord).join(' ')}`;
   return `voicectl drill --situation ${situation}${device}`;
-}
-
-function shellWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${shellText(word)}'`;
 }
 
 /** The counts, and why the drill ended early. */

@@ -63,7 +63,8 @@ function exchangeLines({ seen: { id, exchange }, step }: AskedAgain, style: Styl
   return [style.strong(`${id}  ${step.title}`), ...lines.map((line) => `${indent}${line}`)];
 }
 
-function tokenLines({ request, answer, breakdown, granted, totalMs }: TokenExchange): string[] {
+function tokenLines(exchange: TokenExchange): string[] {
+  const { request, answer, breakdown, granted, totalMs } = exchange;
   return [
     ...requestLines(request),
     ...answerLines(answer, totalMs),
@@ -74,7 +75,7 @@ function tokenLines({ request, answer, breakdown, granted, totalMs }: TokenExcha
           `token header ${jsonText(granted.header ?? null)}`,
           `token claims ${jsonText(granted.claims ?? null)}`,
         ]),
-    escapeText(curlLine(request)),
+    escapeText(curlLine(exchange)),
   ];
 }
 

@@ -53,6 +53,8 @@ export interface TokenExchange {
   /** The same moment on the wall clock, milliseconds since the epoch. */
   wallAt: number;
   request: HttpRequest;
+  /** The file with the certificates that were trusted, as the user names it; undefined: the built-in authorities. */
+  caFile?: string | undefined;
   /** Undefined if no answer arrived. */
   answer: HttpAnswer | undefined;
   /** The token that the answer granted. */

@@ -248,6 +248,24 @@ describe('a client of an emulator with TLS', () => {
     expect(await follow.ended).toMatchObject({ code: 0, stderr: '' });
   });
 
+  test('has --cacert in the curl commands of check', async () => {
+    const serve = await sandbox.serveHere(['--tls', '--cert-out', 'cert.pem']);
+    const args = ['check', '--base-url', serve.baseUrl, '--again', 'E1', '--ca', 'cert.pem'];
+    const { code, stdout } = await sandbox.runHere(args, { env: { VOICECTL_API_KEY: 'k' } });
+    expect(code).toBe(0);
+    const line =
+      stdout
+        .split('\n')
+        .find((one) => one.includes('curl '))
+        ?.trim() ?? '';
+    expect(line).toContain("curl -sS --cacert 'cert.pem' -i -X POST 'https://");
+    const again = await sandbox.shell(line, { env: { VOICECTL_API_KEY: 'k' } });
+    expect({ code: again.code, stdout: again.stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringContaining('"token"'),
+    });
+  });
+
   test('has --cacert in the line of token --curl', async () => {
     const serve = await sandbox.serveHere(['--tls', '--cert-out', 'cert.pem']);
     const line = await sandbox.runHere(['token', '--curl', '--base-url', serve.baseUrl, '--ca', 'cert.pem']);

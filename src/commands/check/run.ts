@@ -103,7 +103,7 @@ async function readKeys(place: string, { settings, io, signal }: CheckContext): 
 function ruleDetail({ rule, finding, evidence, expected }: Judged): string[] {
   const exchanges = evidence.slice(0, maxExchanges).flatMap((seen) => {
     const { exchange } = seen;
-    const again = exchange.kind === 'token' ? wrapText(curlLine(exchange.request)) : [];
+    const again = exchange.kind === 'token' ? wrapText(curlLine(exchange)) : [];
     return ['', ...wrapText(`${seen.id}: ${exchangeLine(seen)}`), ...again.map((line) => `  ${line}`)];
   });
   return [

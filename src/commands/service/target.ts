@@ -26,5 +26,5 @@ async function openLocal(context: ConnectionContext): Promise<Target & { close()
   const { createEmulator } = await import('../../emulator/emulator.ts');
   const { localSettings } = await import('./emulator-settings.ts');
   const { baseUrl, wsUrl, close } = await createEmulator(await localSettings(context));
-  return { baseUrl, wsUrl, device, apiKey: developmentKey, ca: undefined, close };
+  return { baseUrl, wsUrl, device, apiKey: developmentKey, ca: undefined, caFile: undefined, close };
 }

@@ -1,10 +1,6 @@
+import { shellWord } from '../../../kernel/shell-text.ts';
 import type { StreamSelector } from '../../../protocol/control.ts';
 import { hello } from './store.ts';
-
-/** A word of a shell: quoted where it has to be. */
-export function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
-}
 
 /** The command line that does the same as a button. */
 export function commandLine(words: readonly string[], target: StreamSelector = {}): string {
