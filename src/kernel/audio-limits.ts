@@ -81,6 +81,9 @@ export const audioLimits = {
 /** Default of `--wait`: how long a reply may take to begin, in milliseconds. */
 export const defaultWaitMs = 10_000;
 
+/** Default of `--settle`: a pause this long ends a reply, in milliseconds. */
+export const defaultSettleMs = 1_500;
+
 /** Why this is no limit that can be kept or broken; undefined if it is one. */
 export function refuseLimit(name: AudioLimitName, ms: number): string | undefined {
   const { most }: AudioLimit = audioLimits[name];

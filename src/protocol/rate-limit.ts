@@ -74,7 +74,7 @@ function readCount(text: string | undefined): number | undefined {
 }
 
 /** Below this a number is seconds from now; below the next it is epoch seconds; above, epoch milliseconds. */
-const smallestEpochSeconds = 100_000_000;
+export const smallestEpochSeconds = 100_000_000;
 const smallestEpochMs = 100_000_000_000;
 /** The last moment that a JavaScript date can hold. */
 const lastMomentMs = 8.64e15;

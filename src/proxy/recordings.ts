@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs';
-import { mkdir, stat } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
-import { systemCode, writeFailure } from '../files/refusal.ts';
+import { join, resolve } from 'node:path';
+import { makeFolder } from '../files/make-folder.ts';
+import { writeFailure } from '../files/refusal.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { recordStream, type StreamRecording } from '../recording/record-stream.ts';
 import { noticeOf } from '../service/stream-notice.ts';
@@ -30,7 +29,7 @@ export async function openRecordings(
     events,
   }: { target: ProxyTarget; clock: Clock; matches: TokenMatches; events: ProxyEvents },
 ): Promise<ProxyRecordings> {
-  await makeFolders(resolve(folder)).catch((thrown) => {
+  await makeFolder(resolve(folder)).catch((thrown) => {
     throw writeFailure(folder, thrown);
   });
   const open = new Map<number, StreamRecording>();
@@ -70,20 +69,6 @@ export async function openRecordings(
       stop();
     },
   };
-}
-
-/** By itself, Node 20 never ends where a folder that exists takes no other one: in /proc. */
-async function makeFolders(path: string): Promise<void> {
-  try {
-    await mkdir(path, { mode: 0o700 });
-  } catch (thrown) {
-    const code = systemCode(thrown);
-    if (code === 'EEXIST' && (await stat(path)).isDirectory()) return;
-    const parent = dirname(path);
-    if (code !== 'ENOENT' || parent === path || existsSync(parent)) throw thrown;
-    await makeFolders(parent);
-    await mkdir(path, { mode: 0o700 });
-  }
 }
 
 /** `2026-11-21T14-38-48-972Z-1-lamp`: sorts by time, and is free of anything that a path could misread. */

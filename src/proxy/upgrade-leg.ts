@@ -1,6 +1,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { VoicectlError } from '../kernel/errors.ts';
+import { streamCloseMs } from '../protocol/close-codes.ts';
 import { handshakeError } from '../wire/client/handshake.ts';
 import { trusting } from '../wire/client/trusting.ts';
 import type { Header } from '../wire/exchange.ts';
@@ -20,7 +21,7 @@ export const legSettings = {
   skipUTF8Validation: true,
   autoPong: false,
   // From the first close frame that is sent. Not in the types of ws.
-  closeTimeout: 2_000,
+  closeTimeout: streamCloseMs,
 } as const;
 
 /** How the target answered an upgrade. */

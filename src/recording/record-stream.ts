@@ -1,4 +1,5 @@
 import { describeFormat, wireFormat } from '../audio/source-format.ts';
+import { defaultSettleMs as settleMs } from '../kernel/audio-limits.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { toVoicectlError, VoicectlError } from '../kernel/errors.ts';
 import { weighPart } from '../kernel/part-bytes.ts';
@@ -47,8 +48,6 @@ export interface StreamRecordingOptions {
 const maxWaitingBytes = 8 * 1024 * 1024;
 /** A token that has not come by then is not waited for. */
 const maxHeldBytes = 1024 * 1024;
-/** A pause this long ends a reply. */
-const settleMs = 1_500;
 
 /** Begins when the token names the device, or at the end of a stream without one; what passed before is held until then. */
 export function recordStream(options: StreamRecordingOptions): StreamRecording {

@@ -2,7 +2,7 @@ import type { Dialogue } from '../audio/dialogue/dialogue.ts';
 import { createTwoTracks } from '../audio/dialogue/two-tracks.ts';
 import { createSpeechGate } from '../audio/speech-gate.ts';
 import { createTurnTaking, isGap } from '../audio/turn-taking.ts';
-import { defaultWaitMs } from '../kernel/audio-limits.ts';
+import { defaultSettleMs, defaultWaitMs } from '../kernel/audio-limits.ts';
 import type { Direction } from './format.ts';
 import type { Recording } from './read-recording.ts';
 import { replayVoices } from './replay.ts';
@@ -20,8 +20,6 @@ export interface Timeline {
   turns: RecordedTurn[];
   gaps: Gap[];
 }
-
-const defaultSettleMs = 1_500;
 
 /** Finds turns by the level of both voices, and gaps as a session does. */
 export function readTimeline(recording: Recording): Timeline {

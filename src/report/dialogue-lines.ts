@@ -1,4 +1,5 @@
 import type { Dialogue, DialogueSpread } from '../audio/dialogue/dialogue.ts';
+import { neverYieldsMs } from '../kernel/never-yields.ts';
 import { secondsText } from '../protocol/time-text.ts';
 import { timeText } from './event-words.ts';
 import type { Style } from './style.ts';
@@ -108,7 +109,7 @@ function turnProblems({
           {
             atMs: startMs,
             name: 'never yields',
-            text: 'the AI speaks on for more than 2 s after an interruption',
+            text: `the AI speaks on for more than ${neverYieldsMs / 1000} s after an interruption`,
           },
         ]
       : []),

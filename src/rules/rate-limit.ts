@@ -2,6 +2,7 @@ import {
   rateLimitHeaderNames,
   rateLimitWindowMs,
   readRateLimitHeaders,
+  smallestEpochSeconds,
   tokenRequestsPerWindow,
 } from '../protocol/rate-limit.ts';
 import { secondsText } from '../protocol/time-text.ts';
@@ -208,14 +209,12 @@ function judgeDevices(seen: readonly Seen[]): Finding | undefined {
   return fail(`${fallText(first)} from one device to another`, evidence);
 }
 
-/** Below this, a number cannot be a moment: it is seconds from now. */
-const smallestTimestamp = 100_000_000;
 /** Whole seconds may be rounded up, and `Date` is rounded down. */
 const slackMs = 2_000;
 
 function judgeResetHeader(grant: SeenGrant, value: string): Finding {
   const { exchange } = grant;
-  if (/^\d+(\.\d+)?$/.test(value.trim()) && Number(value) < smallestTimestamp)
+  if (/^\d+(\.\d+)?$/.test(value.trim()) && Number(value) < smallestEpochSeconds)
     return fail(`${rateLimitHeaderNames.reset} is ${show(value)}: seconds from now, not a timestamp`, grant);
   const { resetAtMs } = readRateLimitHeaders(
     (name) => headerValue(exchange.answer.headers, name),

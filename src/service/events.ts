@@ -89,10 +89,7 @@ export type EmulatorEventBody =
   /** What somebody did over the control API, the library or the screen. `byMs`: how far the clock was moved. */
   | { type: 'control'; what: string; streams?: number[]; byMs?: number }
   | Judgement
-  /**
-   * The shared state cannot be reached. Live streams continue. `down`: what happens to tokens and new streams: they are
-   * refused, or this emulator grants them with its own, local state.
-   */
+  /** The shared state cannot be reached. Live streams continue; tokens and new streams are refused. */
   | { type: 'shared-away'; why: string }
   | { type: 'shared-back'; awayMs: number }
   /** Something about the shared state that an operator should mend. */

@@ -1,4 +1,4 @@
-import { defaultWaitMs } from '../../kernel/audio-limits.ts';
+import { defaultSettleMs, defaultWaitMs } from '../../kernel/audio-limits.ts';
 import { askers, define, results, servers } from '../option.ts';
 import {
   audioBackendNames,
@@ -124,7 +124,7 @@ export const streamSettings = {
     commands: ['stream', 'load'],
     group: 'pace',
     flag: '--settle <DURATION>',
-    default: '1500ms',
+    default: `${defaultSettleMs}ms`,
     parse: parseDuration,
     help: 'a reply ends after a pause this long',
   }),

@@ -1,5 +1,6 @@
 import { encodeS16le } from '../../audio/encode.ts';
 import { createStretcher } from '../../audio/stretch.ts';
+import { defaultSettleMs } from '../../kernel/audio-limits.ts';
 import { bytesForMs, bytesPerSample, msForBytes } from '../../protocol/audio-format.ts';
 import { createArrivals } from './arrivals.ts';
 import { audibleLevel, createCatchUp, seamSamples as cutSamples } from './catch-up.ts';
@@ -64,7 +65,6 @@ const frameMs = 20;
 const frameSamples = bytesForMs(frameMs) / bytesPerSample;
 const maxWaitingBytes = bytesForMs(5 * 60_000);
 const defaultTargetMs = 20;
-const defaultSettleMs = 1_500;
 const longestTargetMs = 400;
 /** How much later than before a message may come without a gap. */
 const reserveMs = 10;

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import { ListenerBudget } from '../../audio/verdict/listener.ts';
 import { type Clock, type ClockTimer, repeat } from '../../kernel/clock.ts';
-import { closeCodeName, closeCodes } from '../../protocol/close-codes.ts';
+import { closeCodeName, closeCodes, streamCloseMs } from '../../protocol/close-codes.ts';
 import type { Dialect, RefusalCause } from '../../protocol/dialect.ts';
 import { tokenPlace } from '../../protocol/first-message.ts';
 import { writeGiven } from '../../protocol/messages.ts';
@@ -42,7 +42,7 @@ const defaultPingEveryMs = 15_000;
  * How long a peer may take to end a closing connection, whichever side began; then it is cut.
  * An option of ws that @types/ws 8.18 does not know.
  */
-const closeGrace = { closeTimeout: 2_000 };
+const closeGrace = { closeTimeout: streamCloseMs };
 
 export interface VoiceEndpoint {
   /** Takes an admitted upgrade request, or says why it refuses it. */

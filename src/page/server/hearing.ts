@@ -1,7 +1,7 @@
 import { slackMs } from '../../audio/dialogue/listener.ts';
 import { createSpeechGate, turnHangOverMs } from '../../audio/speech-gate.ts';
-import { isGap } from '../../audio/turn-taking.ts';
-import { defaultWaitMs } from '../../kernel/audio-limits.ts';
+import { createTurnTaking, isGap, type TurnTaking } from '../../audio/turn-taking.ts';
+import { defaultSettleMs, defaultWaitMs } from '../../kernel/audio-limits.ts';
 import { bytesForMs, bytesPerSample, msForBytes } from '../../protocol/audio-format.ts';
 import type { Direction } from '../../recording/format.ts';
 import { isInterruptionOfReply } from '../../recording/recorder.ts';
@@ -14,8 +14,6 @@ import { markOfDialogue } from '../recording-view.ts';
 
 /** Streams that have ended and are still told to a tab that comes later. */
 const maxEnded = 20;
-/** A longer pause is between two replies. */
-const longestGapMs = 1_500;
 
 /** Hears every stream while somebody looks. */
 export interface Hearing {
@@ -31,6 +29,7 @@ interface Heard {
   in: VoiceTrace;
   gaps: HeardStream['gaps'];
   newGaps: HeardStream['gaps'];
+  replies: TurnTaking;
   watch: TurnWatch;
   turns: SeenTurns;
   /** When both spoke last, and when that was looked at. */
@@ -54,6 +53,7 @@ export function startHearing({ elapsedMs, observe }: Pick<PageHost, 'elapsedMs' 
       message(message) {
         const t = elapsedMs() - one.openedAt;
         if (isInterruptionOfReply(message)) {
+          one.replies.interrupted(t);
           one.watch.interrupted(t);
           one.in.drop(t);
           one.metMs = Math.max(one.metMs, one.out.speaksAt(t) ? t : one.metMs);
@@ -61,9 +61,11 @@ export function startHearing({ elapsedMs, observe }: Pick<PageHost, 'elapsedMs' 
         if (!('data' in message)) return;
         if (message.from === 'device') {
           one.out.hear(t, message.data);
+          one.replies.sent(message.data, t);
           one.watch.sent(message.data, t);
         } else {
-          markGap(one, one.in.hear(t, message.data), message.data.length);
+          one.in.hear(t, message.data);
+          one.replies.received(message.data.length, t);
           one.watch.received(message.data, t);
         }
         if (one.out.speaksAt(t) && one.in.speaksAt(t)) one.metMs = t;
@@ -103,13 +105,23 @@ export function startHearing({ elapsedMs, observe }: Pick<PageHost, 'elapsedMs' 
 }
 
 function beginToHear(openedAt: number, heardFromMs: number): Heard {
-  return {
+  const one: Heard = {
     openedAt,
     heardFromMs,
     out: createVoiceTrace('out'),
     in: createVoiceTrace('in'),
     gaps: [],
     newGaps: [],
+    // As a recording finds them.
+    replies: createTurnTaking({
+      settleMs: defaultSettleMs,
+      onPair(pair) {
+        if (!isGap(pair)) return;
+        const gap = { startMs: pair.at - pair.silenceMs, endMs: pair.at };
+        one.gaps.push(gap);
+        one.newGaps.push(gap);
+      },
+    }),
     watch: createTurnWatch(defaultWaitMs),
     turns: { overlaps: [], marks: [] },
     metMs: Number.NEGATIVE_INFINITY,
@@ -117,6 +129,7 @@ function beginToHear(openedAt: number, heardFromMs: number): Heard {
     isNew: true,
     ended: false,
   };
+  return one;
 }
 
 /** How often a stream is looked at in which both speak, for how long after that, and most of them at a time. */
@@ -149,14 +162,6 @@ function turnsOf(
   return isSame ? undefined : { fromMs, marks: marks.filter((mark) => mark.t >= fromMs).map(markOfDialogue) };
 }
 
-function markGap(one: Heard, pause: ReturnType<VoiceTrace['hear']>, bytes: number): void {
-  if (pause === undefined || bytes === 0) return;
-  const silenceMs = pause.endMs - pause.startMs;
-  if (!isGap({ silenceMs }) || silenceMs >= longestGapMs || !one.in.speaksAt(pause.endMs)) return;
-  one.gaps.push(pause);
-  one.newGaps.push(pause);
-}
-
 /** Longest trace: an hour and a half. Later audio is not drawn. */
 const maxPeaks = (90 * 60_000) / peakMs;
 const bucketBytes = bytesForMs(peakMs);
@@ -164,8 +169,8 @@ const silence = Buffer.alloc(bytesForMs(1_000));
 
 /** One voice of a stream on its time axis, placed as a recording places it: its peaks, and when it speaks. */
 interface VoiceTrace {
-  /** Takes a message at `t`. Returns the silence before it, if a listener hears one. */
-  hear(t: number, pcm: Buffer): { startMs: number; endMs: number } | undefined;
+  /** Takes a message at `t`. */
+  hear(t: number, pcm: Buffer): void;
   /** What is new since the last call, up to `now`; with `all` from the beginning. Undefined if nothing is. */
   take(now: number, all?: boolean): HeardVoice | undefined;
   /** Speech that lasts has ended. */
@@ -235,16 +240,11 @@ function createVoiceTrace(voice: Direction): VoiceTrace {
 
   return {
     hear(t, pcm) {
-      const isFirst = track.endBytes === 0;
-      const { at, silenceBytes } = track.place(t, pcm.length);
+      const { at } = track.place(t, pcm.length);
       gateTo(at);
       note(gate.push(pcm));
       gatedBytes += pcm.length;
       raise(at, pcm);
-      const silenceMs = msForBytes(silenceBytes);
-      return isFirst || silenceMs === 0
-        ? undefined
-        : { startMs: msForBytes(at) - silenceMs, endMs: msForBytes(at) };
     },
     take(now, all = false) {
       // Nothing that comes now is placed earlier.

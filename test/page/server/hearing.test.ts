@@ -114,3 +114,22 @@ test('where only one side speaks nothing is told of the two', () => {
   expect(looks).toEqual([]);
   expect(later[0]?.turns).toBeUndefined();
 });
+
+test('gaps are those that a recording has: of silence too, and not where the user has spoken between', () => {
+  const { hearing, tap, time } = listenTo();
+  const said = fixturePcm('hello.wav');
+  const at = (now: number, from: 'device' | 'service', data: Buffer) => {
+    time.now = now;
+    tap.message?.({ from, at: now, data } as never);
+  };
+  const frame = Buffer.alloc(640);
+  // A reply that pauses between two silent frames; a longer pause is between two replies.
+  for (const now of [0, 20, 340, 360, 2_000]) at(now, 'service', frame);
+  // The user speaks and ends; the reply that follows is another one.
+  for (let now = 2_020; now - 2_020 < said.length / 32; now += 20)
+    at(now, 'device', said.subarray((now - 2_020) * 32, (now - 2_000) * 32));
+  const spokenAt = time.now;
+  for (let now = spokenAt; now < spokenAt + 1_000; now += 20) at(now, 'device', frame);
+  at(spokenAt + 1_000, 'service', frame);
+  expect(hearing.take(true)[0]?.gaps).toEqual([{ startMs: 40, endMs: 340 }]);
+});
