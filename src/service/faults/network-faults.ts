@@ -1,7 +1,8 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../../kernel/clock.ts';
-import type { FaultAt } from '../../protocol/faults.ts';
+import { controlPrefix } from '../../protocol/control-paths.ts';
+import { type FaultAt, strikesAt } from '../../protocol/faults.ts';
 import { type NetworkQuality, networkProfiles, networkQuality } from '../../protocol/network.ts';
 import { type Air, Line } from '../../wire/server/network/line.ts';
 import type { Random } from '../random.ts';
@@ -15,12 +16,21 @@ export interface NetworkFaults {
   close(): void;
 }
 
+const controlRequest = new RegExp(`^[A-Z]+ (?:https?://[^/ ]+)?${controlPrefix}[/? ]`);
+
+/** Whether a connection begins with a request for the control API: whoever sets the network is not beneath it. */
+function isForControl(first: Buffer): boolean {
+  return controlRequest.test(first.toString('latin1', 0, 512));
+}
+
 /** `clock`: the clock of the machine, because moving the clock of the service does not change the pace of audio. */
 export function createNetworkFaults(
   faults: Faults,
   { clock, random }: { clock: Clock; random: Random },
 ): NetworkFaults {
-  const open = new Map<Line, FaultAt<'connection'>[]>();
+  const lines = new Set<Line>();
+  /** What has struck the connections of devices. */
+  const devices = new Map<Line, FaultAt<'connection'>[]>();
   const air: Air = { bytes: 0, ended: new Set() };
   let connections = 0;
 
@@ -31,31 +41,39 @@ export function createNetworkFaults(
   };
   const enter = (socket: Socket): Socket => {
     connections += 1;
-    const struck = [...faults.strike('connection', {})];
-    if (struck.length === 0) return socket;
+    if (!faults.list().some(({ fault }) => strikesAt(fault, 'connection'))) return socket;
+    const struck: FaultAt<'connection'>[] = [];
     const [upload, download] = ['up', 'down'].map((way) =>
       random.sequence(`connection ${connections} ${way}`),
     );
     const line = new Line(socket, {
       clock,
       quality: () => qualityOf(struck),
+      onFirst(bytes) {
+        if (isForControl(bytes)) return;
+        struck.push(...faults.strike('connection', {}));
+        devices.set(line, struck);
+      },
       chances: { upload: upload as () => number, download: download as () => number },
       roundTrips: 'encrypted' in socket ? 2 : 1,
       air,
     });
-    open.set(line, struck);
-    socket.once('close', () => open.delete(line));
+    lines.add(line);
+    socket.once('close', () => {
+      lines.delete(line);
+      devices.delete(line);
+    });
     return line as unknown as Socket;
   };
   const stops = [
     faults.onAdded((strike) => {
-      for (const [line, struck] of open) {
+      for (const [line, struck] of devices) {
         struck.push(...strike('connection', {}));
         line.changed();
       }
     }),
     faults.onCleared(() => {
-      for (const line of open.keys()) line.changed();
+      for (const line of devices.keys()) line.changed();
     }),
   ];
 
@@ -70,7 +88,7 @@ export function createNetworkFaults(
     },
     close() {
       for (const stop of stops) stop();
-      for (const line of open.keys()) line.cut();
+      for (const line of lines) line.cut();
     },
   };
 }

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request as requestPlain } from 'node:http';
 import { request } from 'node:https';
 import { describe, expect, test } from 'vitest';
 import { createEmulator } from '../../../src/emulator/emulator.ts';
@@ -119,6 +121,30 @@ describe('a network beneath the emulator', () => {
     emulator.control.faults.add('network:profile=offline');
     await hasten(clock, emulator.close());
     expect(await client.closed).toMatchObject({ code: 1006 });
+  });
+
+  test('is not beneath the control API, which ends it, and counts its devices alone', async () => {
+    const emulator = await startEmulator({ clock, reply: 'echo', faults: ['network:profile=none'] });
+    // On a connection of its own, as another program asks.
+    const control = async (method: string, path: string): Promise<unknown> => {
+      const asked = requestPlain(`${emulator.baseUrl}/__voicectl${path}`, { method, agent: false }).end();
+      const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+      return JSON.parse(Buffer.concat(await answer.toArray()).toString());
+    };
+    const client = await hasten(clock, emulator.connect());
+    const before = emulator.control.state().faults[0]?.struck;
+    emulator.control.faults.add('network:profile=offline');
+    await client.send(frame(1));
+    // Nothing moves the clock, and nothing of the network is in between.
+    const { faults } = (await control('GET', '/state')) as { faults: { name: string; struck: number }[] };
+    expect(faults.map(({ name }) => name)).toEqual(['network', 'network']);
+    expect(faults[0]?.struck).toBe(before);
+    expect(client.audio).toHaveLength(0);
+    expect(await control('POST', '/faults/clear')).toEqual({ cleared: 2 });
+    await hasten(
+      clock,
+      client.until(() => client.audio.length === 640),
+    );
   });
 
   test('is the same beneath a proxy, and no side is blamed for it', async () => {

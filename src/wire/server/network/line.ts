@@ -8,6 +8,8 @@ export interface LineOptions {
   clock: Clock;
   /** The quality of the network now. */
   quality: () => NetworkQuality;
+  /** Called with the first bytes of the client, before the network delays them. */
+  onFirst?: (bytes: Buffer) => void;
   /** For each direction, numbers from 0 up to 1. */
   chances: { upload: () => number; download: () => number };
   /** Round trips that a client needs before it can send a first byte: one for TCP, and one for TLS if there is TLS. */
@@ -48,7 +50,8 @@ export class Line extends Duplex {
   private written: Done | undefined;
   private giveUp: ClockTimer | undefined;
 
-  constructor(inner: Socket, { clock, quality, chances, roundTrips, air }: LineOptions) {
+  constructor(inner: Socket, options: LineOptions) {
+    const { clock, quality, chances, roundTrips, air, onFirst } = options;
     super({ allowHalfOpen: true });
     this.inner = inner;
     this.air = air;
@@ -80,7 +83,11 @@ export class Line extends Duplex {
       air,
     });
     inner.on('drain', () => this.download.allow(true));
-    this.upload.hold(2 * roundTrips * quality().latency);
+    const openedAt = clock.now();
+    inner.once('data', (bytes: Buffer) => {
+      onFirst?.(bytes);
+      this.upload.hold(openedAt + 2 * roundTrips * quality().latency - clock.now());
+    });
     this.listen();
   }
 
