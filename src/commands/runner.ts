@@ -4,6 +4,7 @@ import { setUpEngine } from '../kernel/engine-flags.ts';
 import { type ErrorCode, toVoicectlError, VoicectlError } from '../kernel/errors.ts';
 import { escapeText } from '../kernel/escape.ts';
 import { endReasons, type Io } from '../kernel/io.ts';
+import { isOfOthers } from '../kernel/uncaught.ts';
 import { chooseOutput, type OutputForm } from '../report/output-form.ts';
 import { createStyle } from '../report/style.ts';
 import { withHelpHint } from './help-hint.ts';
@@ -83,7 +84,7 @@ export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCom
       });
       const code = await Promise.race([command, ending.isLate]);
       // A command that ends cleanly still fails if a bug made it end.
-      if (codeOf(ending.signal.reason) === 'internal') throw ending.signal.reason;
+      if (ending.crash !== undefined) throw ending.crash;
       return code ?? 0;
     } finally {
       void drawThread?.worker.terminate();
@@ -139,6 +140,17 @@ function createEnding(io: Io, { sharesCtrlC }: { sharesCtrlC: boolean }) {
     else if (!controller.signal.aborted) end(reason);
     else io.exit(reason.exitCode);
   });
-  io.onCrash((thrown) => end(toVoicectlError(thrown)));
-  return { signal: controller.signal, isLate, end, stop };
+  let crash: VoicectlError | undefined;
+  io.onCrash((thrown) => {
+    if (isOfOthers(thrown)) return;
+    crash ??= toVoicectlError(thrown);
+    end(crash);
+  });
+  return {
+    ...{ signal: controller.signal, isLate, end, stop },
+    /** What nobody caught. */
+    get crash() {
+      return crash;
+    },
+  };
 }

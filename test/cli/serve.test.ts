@@ -12,17 +12,20 @@ afterEach(() => {
 
 const message = /^voicectl: .+\n( {2}.+\n){0,2}$/;
 
-async function askToken(baseUrl: string, apiKey = 'any') {
+async function askToken(baseUrl: string, apiKey = 'any', deviceId = 'd1') {
   const response = await fetch(`${baseUrl}/api/websocket-voice/token`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ apiKey, deviceId: 'd1' }),
+    body: JSON.stringify({ apiKey, deviceId }),
   });
   return { status: response.status, body: (await response.json()) as { token: string } };
 }
 
-async function connect({ baseUrl, wsUrl }: { baseUrl: string; wsUrl: string }): Promise<StreamClient> {
-  const { body } = await askToken(baseUrl);
+async function connect(
+  { baseUrl, wsUrl }: { baseUrl: string; wsUrl: string },
+  device?: string,
+): Promise<StreamClient> {
+  const { body } = await askToken(baseUrl, 'any', device);
   const client = openStream(wsUrl);
   clients.push(client);
   await client.opened;
@@ -43,6 +46,39 @@ test('a reply module in a folder without the library is refused with how to inst
     ),
   });
   expect((await load('another-package')).stderr).not.toContain('npm install');
+});
+
+test('what a reply module throws later fails the reply of that stream, and nothing else', async () => {
+  sandbox.write(
+    'reply.mjs',
+    `export function createReply(voice) {
+      const later = {
+        timer: () => setTimeout(() => { throw new Error('late'); }, 1),
+        promise: () => void Promise.reject(new Error('rejected')),
+        close: () => setTimeout(() => voice.close(99, 'no code'), 1),
+        fine: () => voice.message({ type: 'heard' }),
+      };
+      return { hear: () => later[voice.device]() };
+    }`,
+  );
+  const serve = await sandbox.serve(['--reply', 'module:reply.mjs']);
+  const said = async (device: string, wanted: object) => {
+    const client = await connect(serve, device);
+    await client.send(Buffer.alloc(640));
+    await client.until(() =>
+      client.messages.find((one) => JSON.stringify(one).includes(JSON.stringify(wanted).slice(1, -1))),
+    );
+    return client;
+  };
+  const all = [
+    await said('timer', { message: 'The reply has failed: late' }),
+    await said('promise', { message: 'The reply has failed: rejected' }),
+    await said('close', { code: 'REPLY_FAILED' }),
+    await said('fine', { type: 'heard' }),
+  ];
+  expect(all.map(({ socket }) => socket.readyState)).toEqual([1, 1, 1, 1]);
+  serve.signal('SIGTERM');
+  expect(await serve.ended).toMatchObject({ code: 0 });
 });
 
 describe('what serve says when it starts', () => {

@@ -2,11 +2,18 @@ import { messageOf } from '../../kernel/thrown.ts';
 import type { Playable } from '../../service/streams/playable.ts';
 import type { CreateReply, Reply, Voice } from './reply.ts';
 
+/** Runs code so that `fail` also takes what it throws later, in a callback of its own. */
+type RunForeign = <Result>(fail: (thrown: unknown) => void, call: () => Result) => Result;
+
 /**
  * Guards a reply that is the user's code. An error that it throws is reported on its stream, and the stream
- * continues without a reply. Other streams are not affected.
+ * continues without a reply. Other streams are not affected. `run`: where the process is ours.
  */
-export function guardReply(createReply: CreateReply, voice: Voice): Reply {
+export function guardReply(
+  createReply: CreateReply,
+  voice: Voice,
+  run: RunForeign = (_, call) => call(),
+): Reply {
   let hasFailed = false;
   const fail = (thrown: unknown) => {
     if (!hasFailed) voice.fail(messageOf(thrown));
@@ -15,7 +22,7 @@ export function guardReply(createReply: CreateReply, voice: Voice): Reply {
   const attempt = <Result>(call: () => Result): Result | undefined => {
     if (hasFailed) return undefined;
     try {
-      const result = call();
+      const result = run(fail, call);
       // An asynchronous function fails later.
       if (result instanceof Promise) result.catch(fail);
       return result;

@@ -1,7 +1,9 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { isError } from '../../kernel/thrown.ts';
+import { onUncaught } from '../../kernel/uncaught.ts';
 import { guardReply } from './guard.ts';
 import type { CreateReply } from './reply.ts';
 
@@ -23,8 +25,16 @@ export async function loadModule(path: string): Promise<CreateReply> {
       hint: 'Add: export function createReply(voice) { return { hear(pcm) {} }; }',
     });
   }
-  return (voice) => guardReply(createReply as CreateReply, voice);
+  return (voice) => guardReply(createReply as CreateReply, voice, (fail, call) => failures.run(fail, call));
 }
+
+/** Where the code of a module runs, and all that it starts: what takes its errors. */
+const failures = new AsyncLocalStorage<(thrown: unknown) => void>();
+onUncaught((thrown) => {
+  const fail = failures.getStore();
+  fail?.(thrown);
+  return fail !== undefined;
+});
 
 const installHint = 'Install voicectl in the folder of the module: Node looks for it there.';
 
