@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { loadPcm } from '../../audio/wav/wav-source.ts';
 import { findShippedSound } from '../../files/shipped-file.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
@@ -117,9 +118,17 @@ async function act(
   if (status !== undefined) voice.status(status);
   if (error !== undefined) voice.error(error.code, error.message);
   if (send !== undefined) voice.message(send);
-  if (fault !== undefined) faults.add(aimFault(fault, voice));
+  if (fault !== undefined) addFault(aimFault(fault, voice), faults, stage, voice);
   if (action['clear-faults']) faults.clear();
   if (close !== undefined) voice.close(close.code, close.reason);
+}
+
+/** Adds a fault until the stream ends, where it is of that stream alone; any other one once, as the newest. */
+function addFault(aimed: Fault, faults: Faults, stage: ScenarioStage, voice: Voice): void {
+  const same = faults.list().find(({ fault }) => isDeepStrictEqual(fault, aimed));
+  if (same !== undefined) faults.clear(same.id);
+  const { id } = faults.add(aimed);
+  if ('stream' in aimed && aimed.stream === voice.stream) stage.onEnd(() => faults.clear(id));
 }
 
 function pcmOf(say: string | SpeechAction, clips: Clips, stage: ScenarioStage): Buffer {

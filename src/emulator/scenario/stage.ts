@@ -15,6 +15,8 @@ export interface ScenarioStage {
   pause(ms: number): Promise<void>;
   /** Resolves when the audio is sent, or when the user talks over it. */
   say(pcm: Buffer, bargeIn: boolean): Promise<void>;
+  /** Calls when the stream ends. */
+  onEnd(call: () => void): void;
 }
 
 export function createStage(voice: Voice): ScenarioStage {
@@ -24,6 +26,7 @@ export function createStage(voice: Voice): ScenarioStage {
   let heardBytes = 0;
   let utterance: Buffer = Buffer.alloc(0);
   let isOver = false;
+  const endings: (() => void)[] = [];
 
   const wait = (isMet: () => boolean) => (isOver ? never() : moments.wait(isMet));
   const pause = (ms: number) => (isOver ? never() : pauses.pause(ms));
@@ -54,6 +57,7 @@ export function createStage(voice: Voice): ScenarioStage {
       }
     },
     say: (pcm, bargeIn) => (isOver ? never() : speech.say(pcm, bargeIn)),
+    onEnd: (call) => void endings.push(call),
     reply: {
       hear(pcm) {
         heardBytes += pcm.length;
@@ -67,6 +71,7 @@ export function createStage(voice: Voice): ScenarioStage {
         isOver = true;
         turns.close();
         pauses.close();
+        for (const call of endings) call();
       },
     },
   };
@@ -126,10 +131,14 @@ function createPauses(clock: Pick<Clock, 'after'>) {
 /** What happens on the stream of a scenario. */
 type ScenarioMoment = 'speech-start' | 'speech-end' | `event ${string}`;
 
+function isSpeech(moment: ScenarioMoment): boolean {
+  return !moment.startsWith('event ');
+}
+
 /** Moments that wait until the scenario asks for them, and the one wait of the scenario. */
 interface Moments {
   happen(moment: ScenarioMoment): void;
-  /** Removes the moment and all earlier ones; false if it has not happened. */
+  /** Removes the moment, and earlier speech before a moment of speech; false if it has not happened. */
   consume(moment: ScenarioMoment): boolean;
   /** Resolves when the condition is met. It is checked now, at each moment and at each `look`. */
   wait(isMet: () => boolean): Promise<void>;
@@ -158,8 +167,12 @@ function createMoments(): Moments {
     },
     consume(moment) {
       const at = moments.indexOf(moment);
-      if (at >= 0) moments.splice(0, at + 1);
-      return at >= 0;
+      if (at < 0) return false;
+      const later = moments.splice(at).slice(1);
+      // What the user said before is over. An event waits for whoever asks for it.
+      const earlier = isSpeech(moment) ? moments.filter((one) => !isSpeech(one)) : moments;
+      moments.splice(0, moments.length, ...earlier, ...later);
+      return true;
     },
     wait: (isMet) =>
       new Promise((resolve) => {

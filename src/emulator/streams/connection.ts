@@ -13,6 +13,7 @@ import type { Random } from '../../service/random.ts';
 import { createMessageValues } from '../../service/streams/message-values.ts';
 import type { OpenStream } from '../../service/streams/open-stream.ts';
 import { BatchedSocket } from '../../wire/server/batched-socket.ts';
+import { Line } from '../../wire/server/network/line.ts';
 import { AudioOut } from './audio-out.ts';
 import { createEnding, type Ending } from './ending.ts';
 import { joinWatches, type SentWatch } from './tap-stream.ts';
@@ -98,7 +99,7 @@ export function createConnection(options: ConnectionOptions): StreamConnection {
   });
   ending.onEnding(() => audio.shut());
   const onPing = () => watchers.watch?.ping();
-  const { probe, stall, freeze } = createLiveness({
+  const { probe, stall, freeze, stopReading } = createLiveness({
     ...{ socket, transport, clock, totals, audio, ending, onPing },
   });
   reportEnd({ socket, totals, ending, durationMs, device, events });
@@ -124,7 +125,7 @@ export function createConnection(options: ConnectionOptions): StreamConnection {
     sendRaw(text) {
       if (audio.maySend()) say(text);
     },
-    stopReading: () => socket.pause(),
+    stopReading,
     observe(make) {
       const remove = watchers.add(make);
       audio.watch = watchers.watch;
@@ -199,11 +200,12 @@ function violationOf(socket: WebSocket, { message, code }: NodeJS.ErrnoException
   return code === 'WS_ERR_INVALID_UTF8' && _opcode === closeOpcode ? reasonNotUtf8 : message;
 }
 
-/** Checks whether the peer still answers, and applies the faults `stall` and `half-open`. Methods as in `Connection`. */
+/** Checks whether the peer still answers, and applies the faults `stall`, `half-open` and `deaf`. Methods as in `Connection`. */
 interface Liveness {
   probe(everyMs: number): void;
   stall(ms: number): void;
   freeze(): void;
+  stopReading(): void;
 }
 
 interface LivenessOptions {
@@ -223,12 +225,17 @@ function createLiveness(options: LivenessOptions): Liveness {
   let pingPending = false;
   let frozen = false;
   let stalls = 0;
+  let isDeaf = false;
   socket.on('pong', () => {
     pingPending = false;
   });
   return {
     probe(everyMs) {
-      if (frozen || stalls > 0) return;
+      // What a fault holds up is not the peer's silence.
+      if (frozen || stalls > 0 || isDeaf || (transport instanceof Line && transport.isDown)) {
+        pingPending = false;
+        return;
+      }
       if (pingPending) {
         totals.cause ??= 'half-open';
         totals.why ??= `no pong for ${everyMs / 1000} s: answer each ping, which comes every ${everyMs / 1000} s`;
@@ -257,6 +264,10 @@ function createLiveness(options: LivenessOptions): Liveness {
       audio.shut();
       // Discard incoming data, so that the end of the peer is still noticed.
       transport.removeAllListeners('data').resume();
+    },
+    stopReading() {
+      isDeaf = true;
+      socket.pause();
     },
   };
 }

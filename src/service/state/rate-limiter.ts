@@ -61,6 +61,9 @@ export function createRateLimiter({ clock, limit, settings }: RateLimiterOptions
     purge(limiting, now, Number.POSITIVE_INFINITY);
   };
 
+  /** How far the wall clock is ahead of the monotonic one. */
+  let aheadMs = Number.NEGATIVE_INFINITY;
+
   const find = (device: string) => open.get(device) ?? limiting.get(device);
   /** A known window up to date, or a new one. */
   const upToDate = (known: RateWindow | undefined, now: number): RateWindow => {
@@ -70,7 +73,13 @@ export function createRateLimiter({ clock, limit, settings }: RateLimiterOptions
   };
 
   /** As wall-clock time in whole milliseconds; rounded up, so that a client that waits for it is never early. */
-  const wallAt = (at: number, now: number) => Math.ceil(clock.wall() + (at - now));
+  const wallAt = (at: number, now: number) => {
+    const ahead = clock.wall() - now;
+    // The wall clock has whole milliseconds. One moment has one time as long as nobody sets it.
+    if (Math.abs(ahead - aheadMs) > 2) aheadMs = ahead;
+    const wallMs = Math.ceil(at + aheadMs);
+    return kind.snap?.(wallMs) ?? wallMs;
+  };
 
   const describe = (window: RateWindow, allowed: boolean, now: number): CountedRequest => {
     const remaining = Math.max(0, Math.floor(limit - window.count + rounding));

@@ -17,6 +17,8 @@ export interface WindowKind {
   update(window: RateWindow, now: number): void;
   /** Counts one request. */
   add(window: RateWindow, now: number): void;
+  /** The moment of the wall clock that is meant by one that is a millisecond away. */
+  snap?(wallMs: number): number;
   /** When the limit resets. */
   resetAt(window: RateWindow): number;
   /** When the next request is allowed once the limit is reached. */
@@ -35,7 +37,13 @@ export function createWindowKind(
     case 'first-request':
       return fixedWindow((now) => now);
     case 'calendar-minute':
-      return fixedWindow((now) => now - (clock.wall() % rateLimitWindowMs));
+      return {
+        ...fixedWindow((now) => now - (clock.wall() % rateLimitWindowMs)),
+        snap(wallMs) {
+          const minute = Math.round(wallMs / rateLimitWindowMs) * rateLimitWindowMs;
+          return Math.abs(wallMs - minute) <= 2 ? minute : wallMs;
+        },
+      };
     case 'sliding':
       return slidingWindow(limit);
     case 'token-bucket':

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { setUpEmulators } from '../../helpers/emulators.ts';
-import { createManualClock } from '../../helpers/manual-clock.ts';
+import { hasten } from '../../helpers/hasten.ts';
+import { createManualClock, type ManualClock } from '../../helpers/manual-clock.ts';
 
 const startEmulator = setUpEmulators();
+const pass = (clock: ManualClock, ms: number) => new Promise<void>((resolve) => clock.after(ms, resolve));
 
 describe('a heartbeat', () => {
   test('cuts a peer that has not answered the last ping when the next is due, and frees its slot', async () => {
@@ -33,6 +35,21 @@ describe('a heartbeat', () => {
       }
     }
     expect(emulator.events.some(({ type }) => type === 'stream-closed')).toBe(false);
+  });
+
+  test('waits for no pong that a fault holds up', async () => {
+    const clock = createManualClock();
+    const faults = ['network:profile=none'];
+    const emulator = await startEmulator({ clock, reply: 'echo', faults });
+    const [deaf, offline] = [
+      await hasten(clock, emulator.connect('a')),
+      await hasten(clock, emulator.connect('b')),
+    ];
+    emulator.control.faults.add('deaf:device=a');
+    emulator.control.faults.add('network:profile=offline');
+    for (let beat = 0; beat < 4; beat += 1) await hasten(clock, pass(clock, 15_000));
+    expect(emulator.events.some(({ type }) => type === 'stream-closed')).toBe(false);
+    expect([deaf.socket.readyState, offline.socket.readyState]).toEqual([1, 1]);
   });
 
   test('also cuts a peer that has not presented a token', async () => {

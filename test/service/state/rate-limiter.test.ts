@@ -18,6 +18,28 @@ function start(settings: Partial<RateLimiterOptions['settings']> = {}, limit = 6
   return { clock, limiter, take };
 }
 
+test.each([
+  ['calendar-minute', (ms: number) => ms % 60_000 === 0],
+  ['first-request', () => true],
+] as const)(
+  'a window of kind %s has one moment at which it resets, though the wall clock has no fractions',
+  (window, isRight) => {
+    let now = 1_234.25;
+    const clock = {
+      now: () => now,
+      wall: () => Math.floor(1_700_000_000_123.7 + now),
+      after: () => ({ cancel() {} }),
+    };
+    const limiter = createRateLimiter({ clock, limit: 1_000, settings: { window, counts: 'accepted' } });
+    const moments = Array.from({ length: 200 }, () => {
+      now += 0.37;
+      return limiter.countRequest('d').resetAtMs;
+    });
+    expect(new Set(moments).size).toBe(1);
+    expect(moments.every(isRight)).toBe(true);
+  },
+);
+
 test('each device has 60 requests of its own', () => {
   const { take } = start();
   expect([take(61, 'a'), take(61, 'b')]).toEqual([60, 60]);

@@ -47,6 +47,7 @@ export class Line extends Duplex {
   private readonly download: OneWay;
   private readonly air: Air;
   private readonly clock: Clock;
+  private readonly quality: () => NetworkQuality;
   private written: Done | undefined;
   private giveUp: ClockTimer | undefined;
 
@@ -56,6 +57,7 @@ export class Line extends Duplex {
     this.inner = inner;
     this.air = air;
     this.clock = clock;
+    this.quality = quality;
     this.remoteAddress = inner.remoteAddress;
     this.remotePort = inner.remotePort;
     this.localAddress = inner.localAddress;
@@ -117,6 +119,12 @@ export class Line extends Duplex {
       if (!this.destroyed) this.limitRest();
     });
     inner.on('timeout', () => this.emit('timeout'));
+  }
+
+  /** Whether nothing passes now in one direction, or both. */
+  get isDown(): boolean {
+    const { rate, upload } = this.quality();
+    return rate === 0 || upload === 0;
   }
 
   /** Bytes that wait or are under way, in both directions. */
