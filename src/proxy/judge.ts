@@ -92,9 +92,12 @@ export function createProxyJudge({ clock, events, isStrict }: ProxyJudgeOptions)
   const timers = new Map<StreamSubject, ClockTimer>();
 
   const enter = (side: Side, rule: Rule, finding: Finding | undefined, device: string | undefined) => {
-    const verdict = finding?.verdict;
-    if (finding === undefined || (verdict !== 'fail' && verdict !== 'warn' && verdict !== 'observed')) return;
-    const streams = finding.evidence.flatMap((id) => (id.startsWith('S') ? [Number(id.slice(1))] : []));
+    for (const one of finding?.each ?? [finding]) if (one !== undefined) enterOne(side, rule, one, device);
+  };
+  const enterOne = (side: Side, rule: Rule, finding: Finding, device: string | undefined) => {
+    const { verdict, about: subjects = finding.evidence } = finding;
+    if (verdict !== 'fail' && verdict !== 'warn' && verdict !== 'observed') return;
+    const streams = subjects.flatMap((id) => (id.startsWith('S') ? [Number(id.slice(1))] : []));
     const about = {
       from: side,
       rule: rule.id,
@@ -102,8 +105,8 @@ export function createProxyJudge({ clock, events, isStrict }: ProxyJudgeOptions)
       value: finding.message,
       isFault: verdict === 'fail',
     };
-    const subjects = streams.length > 0 ? streams : [undefined];
-    for (const stream of subjects) book.enter({ ...about, stream, device, count: finding.evidence.length });
+    for (const stream of streams.length > 0 ? streams : [undefined])
+      book.enter({ ...about, stream, device, count: finding.evidence.length });
   };
 
   /** `subject`: its audio is judged too, at its end. */

@@ -1,8 +1,10 @@
+import { closeCodes } from '../protocol/close-codes.ts';
 import { connectionsPerDevice } from '../protocol/rate-limit.ts';
 import { type Finding, fail, gravest, pass, type Rule, type Seen, unknown } from './rule.ts';
 import {
   endText,
   freshMs,
+  isDecided,
   isOpened,
   type Presentation,
   presentations,
@@ -48,8 +50,8 @@ function attempts(seen: readonly Seen[]): Presentation[] {
   return presentations(seen).filter(isAttempt);
 }
 
-function isAttempt({ ageMs, confirmed }: Presentation): boolean {
-  return confirmed !== undefined || ageMs < freshMs;
+function isAttempt(one: Presentation): boolean {
+  return one.confirmed !== undefined || (one.ageMs < freshMs && isDecided(one));
 }
 
 /** An older stream of the device that the service closed for this one: of several, the newest is the cause. */
@@ -73,7 +75,11 @@ function judgeAllowed(seen: readonly Seen[]): Finding | undefined {
     const { stream, openBefore } = refused;
     return fail(`with ${openBefore.length} open, one more was refused: ${endText(stream)}`, stream);
   }
-  const evicting = below.find((one) => evictedBy(one, all) !== undefined);
+  const evicting = below.find((one) => {
+    const { end } = evictedBy(one, all)?.exchange ?? {};
+    // A call that ended as it should made room for nobody.
+    return end !== undefined && end.code !== closeCodes.normal;
+  });
   if (evicting !== undefined) {
     const { stream, openBefore } = evicting;
     return fail(`with ${openBefore.length} open, one more closed an older one`, stream);

@@ -1,12 +1,14 @@
 import { invalidRequestCode, isRecord } from '../protocol/error-body.ts';
 import { parseJson } from '../protocol/parse-json.ts';
 import { tokenPath } from '../protocol/paths.ts';
+import { jsonMediaType } from '../protocol/token-request.ts';
 import { type Finding, fail, gravest, pass, type Rule, type Seen, show, unknown } from './rule.ts';
 import {
   errorOf,
   hasSucceeded,
   isFromGateway,
   isMissingPath,
+  mediaTypeOf,
   requestFields,
   type SeenAnswer,
   tokenAnswers,
@@ -23,7 +25,8 @@ function missingRule(id: string, field: string): Rule {
     says: `A missing field: INVALID_REQUEST, the message names it, details.field is ${field}, details.expected string.`,
     judge: (seen) =>
       judgeInvalid(seen, {
-        applies: (fields) => fields !== undefined && !Object.hasOwn(fields, field),
+        applies: (fields, one) =>
+          fields !== undefined && !Object.hasOwn(fields, field) && isElseRight(one, field),
         problem: (one) => codeProblem(one) ?? nameProblem(one, field) ?? detailsProblem(one, field),
       }),
   };
@@ -37,7 +40,7 @@ function emptyRule(id: string, field: string): Rule {
     says: `A value that is an empty string: INVALID_REQUEST with details.`,
     judge: (seen) =>
       judgeInvalid(seen, {
-        applies: (fields) => fields?.[field] === '',
+        applies: (fields, one) => fields?.[field] === '' && isElseRight(one, field),
         problem: (one) => codeProblem(one) ?? detailsProblem(one, field),
       }),
   };
@@ -54,7 +57,7 @@ export const invalidRequestRules: readonly Rule[] = [
     says: 'When the request body is not valid JSON, the code is INVALID_REQUEST.',
     judge: (seen) =>
       judgeInvalid(seen, {
-        applies: (_fields, { exchange }) => parseJson(exchange.request.body) === undefined,
+        applies: (_fields, one) => parseJson(one.exchange.request.body) === undefined && isReadable(one),
         problem: codeProblem,
       }),
   },
@@ -88,6 +91,19 @@ export const invalidRequestRules: readonly Rule[] = [
     judge: judgeStatus,
   },
 ];
+
+/** What a refusal may be for, whatever the body says: it is sent as another type, or too large. */
+const unreadable: readonly number[] = [413, 415];
+
+function isReadable({ exchange: { request, answer } }: SeenAnswer): boolean {
+  return mediaTypeOf(request) === jsonMediaType && !unreadable.includes(answer.status);
+}
+
+/** Whether one field is all that is wrong: a refusal names one. */
+function isElseRight(one: SeenAnswer, field: string): boolean {
+  const other = requestFields(one)?.[field === 'apiKey' ? 'deviceId' : 'apiKey'];
+  return isReadable(one) && typeof other === 'string' && other !== '';
+}
 
 function isOfAnotherType(value: unknown): boolean {
   return value !== undefined && typeof value !== 'string';

@@ -131,6 +131,8 @@ interface Pair {
   fall: number;
   /** Whether any other request came between. */
   isAdjacent: boolean;
+  /** Whether the second must count after the first: it was sent after its answer, and before the limit that it tells resets. */
+  isOrdered: boolean;
 }
 
 /** Pairs of successive granted requests of a device within one window. */
@@ -147,9 +149,18 @@ function pairs(seen: readonly Seen[]): Pair[] {
       .filter(({ grant }) => grant.exchange.at - first.exchange.at < rateLimitWindowMs / 2)
       .map(({ grant: second, remaining: after, place: next }) => {
         const isAdjacent = next - place === 1;
-        return { first, second, fall: remaining - after, isAdjacent };
+        return { first, second, fall: remaining - after, isAdjacent, isOrdered: isOrdered(first, second) };
       }),
   );
+}
+
+function isOrdered(one: SeenGrant, { exchange: second }: SeenGrant): boolean {
+  const { exchange: first } = one;
+  if (second.at < first.at + first.totalMs) return false;
+  const { resetAtMs } = readRateLimitHeaders((name) => headerValue(first.answer.headers, name), first.wallAt);
+  // The service's clock may be another one: what it tells is compared with its own time.
+  const toldAt = serviceTime(one) ?? first.wallAt;
+  return resetAtMs === undefined || toldAt + (second.at - first.at) + second.totalMs < resetAtMs - slackMs;
 }
 
 function ofOneDevice({ first, second }: Pair): boolean {
@@ -166,7 +177,7 @@ function judgeCountdown(seen: readonly Seen[]): Finding | undefined {
   const right = adjacent.find(({ fall }) => fall === 1);
   if (right !== undefined) return pass(fallText(right), [right.first, right.second]);
   const falling = own.find((pair) => ofOnePath(pair) && pair.fall >= 1);
-  const [wrong] = adjacent;
+  const [wrong] = adjacent.filter((pair) => pair.isOrdered);
   if (wrong === undefined) return falling && pass(fallText(falling), [falling.first, falling.second]);
   const evidence = [wrong.first, wrong.second];
   if (wrong.fall > 1) {
@@ -264,8 +275,12 @@ function judgeExhaustion(seen: readonly Seen[]): Finding | undefined {
   const [burst] = bursts(seen);
   if (burst === undefined) return undefined;
   const { granted, refused } = burst;
+  const [first] = granted;
   const count = granted.length;
   const last = granted.slice(-1);
+  const left = first && remainingOf(first);
+  if (left !== undefined && left < tokenRequestsPerWindow - 1 && first?.provoked !== true)
+    return unknown(`the first that is known leaves ${left}: the window had begun before`, last);
   if (count > tokenRequestsPerWindow) return fail(`${count} requests of one window were granted`, last);
   if (refused === undefined) return unknown(`${count} requests were granted, and no more were sent`, last);
   const evidence = [...last, refused];

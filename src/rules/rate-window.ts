@@ -48,6 +48,11 @@ export function judgeWindow(seen: readonly Seen[]): Finding | undefined {
   const [first, within, after] = evidence.map(remainingOf);
   if (limit === undefined || first === undefined || within === undefined || after === undefined)
     return unknown('the answers do not report how many requests are left', evidence);
+  if (first < limit - 1)
+    return unknown(
+      `Remaining is ${first} after the first that is known: the window had begun before`,
+      evidence,
+    );
   const values = `Remaining is ${first}, later ${within}, and ${after} after 60 s`;
   if (within >= first) return warn(`${values}: requests come back before 60 s have passed`, evidence);
   if (within < first - 1) return unknown(`${values}: another user of the device`, evidence);

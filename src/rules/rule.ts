@@ -24,6 +24,10 @@ export interface Finding {
   advice?: string;
   /** Names of the exchanges that show it. */
   evidence: readonly string[];
+  /** Those of them that it is held against. Default: all. */
+  about?: readonly string[];
+  /** Of several as grave findings of one rule, each by itself. */
+  each?: readonly Finding[];
   /** Set if the exchanges leave no other reading: a second try adds nothing. */
   isProof?: true;
   /** Of an `unknown`: what fails if a device that nobody else uses shows it as well. */
@@ -66,7 +70,9 @@ export function gravest(findings: readonly (Finding | undefined)[]): Finding | u
   const worst = order.find((verdict) => present.some((finding) => finding.verdict === verdict));
   const same = present.filter(({ verdict }) => verdict === worst);
   const [first] = same;
-  return first && { ...first, evidence: [...new Set(same.flatMap(({ evidence }) => evidence))] };
+  if (first === undefined || same.length === 1) return first;
+  const each = same.flatMap((finding) => finding.each ?? [finding]);
+  return { ...first, evidence: [...new Set(same.flatMap(({ evidence }) => evidence))], each };
 }
 
 const maxValueLength = 60;

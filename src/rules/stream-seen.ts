@@ -23,7 +23,8 @@ function isToken(message: WireMessage): message is FirstMessage {
   return 'token' in message && message.from === 'device';
 }
 
-function isData(message: WireMessage): boolean {
+/** Whether it is text or audio. */
+export function isData(message: WireMessage): boolean {
   return message.opcode === 'text' || message.opcode === 'binary';
 }
 
@@ -90,6 +91,16 @@ export function presentations(seen: readonly Seen[]): Presentation[] {
     found.push({ stream, grant, message, ageMs, answers, confirmed, openBefore, openElsewhere });
   }
   return found;
+}
+
+/** A device that has waited for so long knows that it is not confirmed. */
+const longWaitMs = 2_000;
+
+/** Whether it is known how the service took the token: an answer may still be under way. */
+export function isDecided({ stream: { exchange }, message, confirmed }: Presentation): boolean {
+  const { end } = exchange;
+  if (confirmed !== undefined || end?.by === 'service') return true;
+  return end !== undefined && end.at - message.at >= longWaitMs;
 }
 
 /** A token that was presented again. */

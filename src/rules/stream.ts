@@ -8,6 +8,7 @@ import {
   audioOf,
   endText,
   freshPresentations,
+  isData,
   isOpened,
   type Presentation,
   readTextMessage,
@@ -78,7 +79,7 @@ const doubtful: readonly number[] = [401, 403, 408, 429, 500, 502, 503, 504];
 
 function judgeUpgrade(seen: readonly Seen[]): Finding | undefined {
   const asked = streams(seen).filter(
-    ({ exchange, provoked }) => exchange.upgrade.answer !== undefined && provoked !== true,
+    (one) => one.exchange.upgrade.answer !== undefined && one.provoked !== true && isAtItsPath(one),
   );
   const opened = asked.filter(isOpened);
   if (opened.length > 0) return pass('the upgrade is answered with 101', opened);
@@ -90,6 +91,11 @@ function judgeUpgrade(seen: readonly Seen[]): Finding | undefined {
   if (doubtful.includes(answer.status) || (answer.status >= 300 && answer.status < 400))
     return unknown(`${message}: it may require more than the specification shows`, first);
   return fail(message, asked);
+}
+
+/** Another path is the device's mistake. */
+function isAtItsPath({ exchange }: SeenStream): boolean {
+  return new URL(exchange.upgrade.request.url, 'ws://service').pathname.endsWith(streamPath);
 }
 
 function judgeSilence({ stream, message }: Presentation): Finding {
@@ -129,8 +135,13 @@ function judgeConfirmation(seen: readonly Seen[]): Finding | undefined {
   return gravest(presented.length > 0 ? presented : streams(seen).map(judgeEarlyEnd));
 }
 
-function judgeFirstMessage({ stream, answers, confirmed }: Presentation): Finding {
+function judgeFirstMessage({ stream, message, answers, confirmed }: Presentation): Finding {
   const [first] = answers;
+  const until = first?.at ?? stream.exchange.end?.at ?? Number.POSITIVE_INFINITY;
+  const isEarly = stream.exchange.messages.some(
+    (one) => one.from === 'device' && isData(one) && one.at > message.at && one.at < until,
+  );
+  if (isEarly && first !== confirmed) return unknown('the device sent more before it was confirmed', stream);
   if (first === undefined) {
     const { end } = stream.exchange;
     const text = endText(stream);
@@ -186,7 +197,8 @@ function judgeAudioFlow({ stream, message, confirmed }: Presentation): Finding |
   if (heard.length > 0) return pass('audio is sent and received', stream);
   const asText = serviceMessages(stream).find((one) => 'text' in one && base64Audio.test(one.text));
   if (asText !== undefined) return fail('the audio arrives as text', stream);
-  if (end?.by === 'service' && closesOnAudio.includes(end.code))
+  const isSoon = end !== undefined && end.at - Math.max(confirmed.at, sent[0]?.at ?? 0) < soonMs;
+  if (end?.by === 'service' && isSoon && closesOnAudio.includes(end.code))
     return fail(`audio is not accepted: ${endText(stream)}`, stream);
   return unknown('no audio was received; the specification promises none', stream);
 }

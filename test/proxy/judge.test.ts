@@ -10,6 +10,7 @@ import { hasForeignService, startForeignService } from '../helpers/foreign-servi
 import { startMiniService } from '../helpers/mini-service.ts';
 import { converse } from '../helpers/proxied-device.ts';
 import { setUpProxies, type WatchedProxy } from '../helpers/proxies.ts';
+import { openStream } from '../helpers/stream-client.ts';
 import { setUpSandbox } from '../helpers/voicectl.ts';
 
 const startProxy = setUpProxies();
@@ -83,4 +84,19 @@ test('with a dialect, a remark is a violation', async () => {
   const proxy = await startProxy(emulator, { dialect: {} });
   await converse(proxy, { close: (socket) => socket.close(1001) });
   expect(await judged(proxy)).toEqual([expect.stringContaining('device D13: it closed with 1001')]);
+});
+
+test('each stream is told its own mistake', async () => {
+  await using service = await startMiniService({});
+  const proxy = await startProxy(service);
+  const first = ['{"token":"t"}', 'Bearer a.b.c', 'hello'];
+  for (const text of first) {
+    const client = openStream(proxy.wsUrl);
+    await client.opened;
+    await client.send(text);
+    client.socket.close();
+    await client.closed;
+  }
+  const told = (await judged(proxy, 3)).filter((one) => one.startsWith('device D2'));
+  expect(new Set(told).size).toBe(3);
 });

@@ -48,7 +48,21 @@ function upgrade(at: number, status: number, provoked = true): Seen[] {
 }
 
 const all = 'S0 S10 S20 S30 S40 S50 S60 S70 S80 S90';
-const closed = (at: number, end: number, by: 'device' | 'service') => opens({ at, end: { at: end, by } });
+const closed = (at: number, end: number, by: 'device' | 'service', code = 1000) =>
+  opens({ at, end: { at: end, by, code } });
+/** An attempt that is not answered yet, or that its device gave up then. */
+const pending = (at: number, end?: number): Seen[] =>
+  opens({ at, accepted: false }).map((one) =>
+    one.exchange.kind === 'stream'
+      ? {
+          ...one,
+          exchange: {
+            ...one.exchange,
+            end: end === undefined ? undefined : { ...one.exchange.end!, at: end, by: 'device' as const },
+          },
+        }
+      : one,
+  );
 
 type Case = [id: string, what: string, found: string | undefined, seen: readonly Seen[]];
 
@@ -91,7 +105,21 @@ const cases: Case[] = [
     'R42',
     'one closed for the third',
     'fail: with 2 open, one more closed an older one (S20)',
+    [...closed(0, 500, 'service', 4001), ...opens({ at: 10 }), ...opens({ at: 20 })],
+  ],
+  [
+    'R42',
+    'a call that ended while a third was opened',
+    undefined,
     [...closed(0, 500, 'service'), ...opens({ at: 10 }), ...opens({ at: 20 })],
+  ],
+  ['R42', 'one that is not decided yet', undefined, [...open(3), ...pending(90)]],
+  ['R42', 'one that its device gave up soon', undefined, [...open(3), ...pending(90, 1_090)]],
+  [
+    'R42',
+    'one that its device gave up late',
+    'fail: with 3 open, one more was refused: no confirmation arrived (S90)',
+    [...open(3), ...pending(90, 2_090)],
   ],
 
   [

@@ -98,6 +98,23 @@ const cases: Case[] = [
   ['R16', 'named', ok, missing('deviceId', noDevice)],
   ['R16', 'a request with a device', undefined, missing('deviceId', noKey)],
 
+  ['R15', 'both are missing: the answer names one', undefined, missing('deviceId', '{}')],
+  ['R16', 'both are missing: the answer names one', undefined, missing('apiKey', '{}')],
+  [
+    'R16',
+    'one that is sent as something else',
+    undefined,
+    seenAs(refused({ asked: noDevice, requestHeaders: [['Content-Type', 'text/plain']] })),
+  ],
+  [
+    'R17',
+    'a form',
+    undefined,
+    seenAs(
+      refused({ asked: 'apiKey=k', requestHeaders: [['Content-Type', 'application/x-www-form-urlencoded']] }),
+    ),
+  ],
+  ['R17', 'one that is too large', undefined, seenAs(refused({ asked: '{', status: 413, body: 'no' }))],
   ['R17', 'refused', ok, seenAs(refused({ asked: '{"apiKey"' }))],
   [
     'R17',
@@ -111,6 +128,12 @@ const cases: Case[] = [
   ['R18', 'without details', 'fail: details are nothing (X1)', empty('apiKey', null)],
   ['R18', 'the other one', undefined, empty('deviceId')],
   ['R19', 'refused', ok, empty('deviceId')],
+  [
+    'R19',
+    'both are empty: the answer names one',
+    undefined,
+    seenAs(refused({ asked: '{"apiKey":"","deviceId":""}', error: { code, message: 'no' } })),
+  ],
   ['R19', 'the other one', undefined, empty('apiKey')],
   [
     'R19',

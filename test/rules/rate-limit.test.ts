@@ -68,6 +68,18 @@ const cases: Case[] = [
   ['R25', 'more', 'fail: Remaining goes from 58 to 59 (X1 X2)', window([0, 58], [10, 59])],
   [
     'R25',
+    'as many after the reset that the first told',
+    undefined,
+    seenAs(answered({ at: 0, headers: { [reset]: String(epoch + 10) } }), answered({ at: 12_000 })),
+  ],
+  [
+    'R25',
+    'two that were under way together',
+    undefined,
+    seenAs(answered({ at: 0, remaining: 58, totalMs: 200 }), answered({ at: 100, remaining: 59 })),
+  ],
+  [
+    'R25',
     'two less',
     'unknown: Remaining goes from 59 to 57: another user of the device, or a larger step (X1 X2)',
     window([0, 59], [10, 57]),
@@ -252,13 +264,13 @@ const cases: Case[] = [
   [
     'R29',
     'more than there can be',
-    'unknown: Remaining is 50, later 49, and 55 after 60 s (X1 X2 X3)',
+    'unknown: Remaining is 50 after the first that is known: the window had begun before (X1 X2 X3)',
     window([0, 50], [40_000, 49], [61_000, 55]),
   ],
   [
     'R29',
     'as many as at first, and not as many as there can be',
-    'unknown: Remaining is 50, later 49, and 50 after 60 s (X1 X2 X3)',
+    'unknown: Remaining is 50 after the first that is known: the window had begun before (X1 X2 X3)',
     window([0, 50], [40_000, 49], [61_000, 50]),
   ],
   [
@@ -336,6 +348,12 @@ const cases: Case[] = [
     'thirty, and no more asked',
     'unknown: 30 requests were granted, and no more were sent (X30)',
     burst(30, 30),
+  ],
+  [
+    'R30',
+    'a window that had begun before',
+    'unknown: the first that is known leaves 49: the window had begun before (X50)',
+    burst(51, 50).map((one, at) => ({ ...one, exchange: at === 0 ? left(0, 49) : one.exchange })),
   ],
   ['R30', 'twenty-nine', undefined, burst(29, 29)],
   ['R30', 'twenty-nine, one refused', undefined, burst(29, 28)],

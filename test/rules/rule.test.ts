@@ -21,7 +21,11 @@ describe('the gravest of several findings', () => {
 
   test('has the evidence of all that are as grave, each once, and the message of the first', () => {
     const findings = [finding('fail', 'E1', 'E2'), finding('pass', 'E3'), finding('fail', 'E2', 'E4')];
-    expect(gravest(findings)).toEqual(finding('fail', 'E1', 'E2', 'E4'));
+    expect(gravest(findings)).toEqual({
+      ...finding('fail', 'E1', 'E2', 'E4'),
+      each: [findings[0], findings[2]],
+    });
+    expect(gravest([gravest(findings), finding('fail', 'E5')])?.each).toHaveLength(3);
   });
 
   test('is none where there is none', () => {

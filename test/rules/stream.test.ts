@@ -29,6 +29,10 @@ function upgraded(
   return { ...stream, ...rest, upgrade: { ...stream.upgrade, answer: told, breakdown } };
 }
 
+function atPath({ upgrade, ...stream }: StreamExchange, url: string): StreamExchange {
+  return { ...stream, upgrade: { ...upgrade, request: { ...upgrade.request, url } } };
+}
+
 const text = (value: string, at: number): WireMessage => ({
   ...{ at, from: 'device', opcode: 'text', text: value },
   bytes: value.length,
@@ -100,6 +104,12 @@ const cases: Case[] = [
     undefined,
     seenAs(upgraded({ status: 404 })).map((one) => ({ ...one, provoked: true })),
   ],
+  [
+    'R33',
+    'another path, which the device asks for',
+    undefined,
+    seenAs(atPath(upgraded({ status: 404 }), '/voice-streams?x=/voice-stream')),
+  ],
   ['R33', 'no answer', undefined, seenAs(upgraded(undefined))],
   ['R33', 'no upgrade', undefined, seenAs(answered())],
 
@@ -166,6 +176,12 @@ const cases: Case[] = [
     'a cut',
     'fail: the JWT was not accepted: the connection was cut (X2)',
     talk([presents(token, 1)], { end: byService(5, 1006) }),
+  ],
+  [
+    'R35',
+    'a close after audio that came too early',
+    'unknown: the device sent more before it was confirmed (X2)',
+    talk([presents(token, 1), ...speaks(2)], { end: byService(60) }),
   ],
   ['R35', 'nothing', 'unknown: no confirmation arrived (X2)', talk([presents(token, 1)])],
   [
@@ -382,6 +398,12 @@ const cases: Case[] = [
     live(...speaks(3)),
   ],
   ['R37', 'nothing sent', undefined, live(replies(4))],
+  [
+    'R37',
+    'a close long after audio was accepted',
+    'unknown: no audio was received; the specification promises none (X2)',
+    talk([presents(token, 1), confirms(2), ...speaks(3)], { end: byService(3_500, 1008) }),
+  ],
   ['R37', 'no confirmation', undefined, talk([presents(token, 1), ...speaks(3)])],
   ['R37', 'half a sample sent', undefined, live(...speaks(3, { frame: () => Buffer.alloc(639) }))],
   [

@@ -1,3 +1,4 @@
+import { closeCodes } from '../../protocol/close-codes.ts';
 import type { StreamEnd, WireMessage } from '../../wire/exchange.ts';
 import type { Seen } from '../rule.ts';
 import {
@@ -74,10 +75,12 @@ export function tokenName({ token }: FirstMessage): string {
   return typeof jti === 'string' ? `jti ${jti}` : `token ${token.hash.slice(0, 8)}…`;
 }
 
-/** Confirmed streams that the service ended, or that broke. */
+/** Confirmed streams that broke, or that the service ended otherwise than normally. */
 export function interruptions(seen: readonly Seen[]): (SeenStream & { exchange: { end: StreamEnd } })[] {
   return connections(seen).filter(
     (stream): stream is SeenStream & { exchange: { end: StreamEnd } } =>
-      stream.exchange.end?.by === 'service' && confirmationOf(stream) !== undefined,
+      stream.exchange.end?.by === 'service' &&
+      stream.exchange.end.code !== closeCodes.normal &&
+      confirmationOf(stream) !== undefined,
   );
 }

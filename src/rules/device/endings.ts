@@ -36,7 +36,8 @@ function judgeReturn(seen: readonly Seen[]): Finding | undefined {
   });
   const times = [...new Set(returns.map(({ next }) => next.exchange.at))];
   const evidence = returns.flatMap(({ stream, next }) => [stream, next]);
-  const storm = findStorm(asked.map(({ exchange }) => exchange.at));
+  const later = asked.filter(({ exchange }) => exchange.at >= first.exchange.end.at);
+  const storm = findStorm(later.map(({ exchange }) => exchange.at));
   if (storm !== undefined)
     return fail(
       `${storm.attempts} attempts in ${secondsText(storm.ms, 1)}, after ${endText(first)}`,

@@ -69,9 +69,12 @@ function judgeLimited(seen: readonly Seen[]): Finding | undefined {
   const limited = asked.filter(({ exchange }) => exchange.answer?.status === rateLimited);
   const [first] = limited;
   if (first === undefined) return undefined;
-  const waits = limited.map((one) => judgeWait(one, asked[asked.indexOf(one) + 1]));
+  // One that was under way already is no answer to the refusal.
+  const nextAfter = (one: SeenToken) =>
+    asked.slice(asked.indexOf(one) + 1).find(({ exchange }) => exchange.at >= answeredAt(one));
+  const waits = limited.map((one) => judgeWait(one, nextAfter(one)));
   const last = limited.at(-1) ?? first;
-  const times = [...limited, asked[asked.indexOf(last) + 1]].flatMap((one) => one?.exchange.at ?? []);
+  const times = [...limited, nextAfter(last)].flatMap((one) => one?.exchange.at ?? []);
   return gravest([judgeSpread(limited, times), ...waits]);
 }
 

@@ -78,14 +78,13 @@ function judgeUse(seen: readonly Seen[]): Finding | undefined {
   const shown = shownTokens(seen).filter(({ message }) => message.token.claims !== undefined);
   const [first] = shown;
   if (first === undefined) return undefined;
-  const again = shown.find((one, index) => firstUse(one, shown.slice(0, index)) !== undefined);
-  if (again !== undefined && !isGrantedAnew(again, seen)) {
-    const before = firstUse(again, shown) ?? again;
-    return fail(`the token of an earlier connection was presented again (${tokenName(again.message)})`, [
-      before.stream,
-      again.stream,
-    ]);
-  }
+  const reused = shown.flatMap((again, index) => {
+    const before = firstUse(again, shown.slice(0, index));
+    if (before === undefined || isGrantedAnew(again, seen)) return [];
+    const text = `the token of an earlier connection was presented again (${tokenName(again.message)})`;
+    return [{ ...fail(text, [before.stream, again.stream]), about: [again.stream.id] }];
+  });
+  if (reused.length > 0) return gravest(reused);
   const ages = shown.flatMap(({ message, stream }) => {
     const grant = grants(seen).find(({ exchange }) => exchange.granted.hash === message.token.hash);
     return grant === undefined ? [] : [{ ms: message.at - answeredAt(grant), grant, stream }];
@@ -124,7 +123,12 @@ function judgeRefusal(seen: readonly Seen[]): Finding | undefined {
       const same = later.find((other) => other.message.token.hash === message.token.hash);
       if (!one.refused) return [];
       if (same !== undefined && !isGrantedAnew(same, seen))
-        return [fail(`the refused token was presented again (${tokenName(message)})`, [stream, same.stream])];
+        return [
+          {
+            ...fail(`the refused token was presented again (${tokenName(message)})`, [stream, same.stream]),
+            about: [same.stream.id],
+          },
+        ];
       const endedAt = stream.exchange.end?.at ?? stream.exchange.upgrade.at;
       const next = deviceRequests(seen).find(({ exchange }) => exchange.at >= endedAt);
       if (next === undefined) return [unknown('it did not reconnect after its token was refused', stream)];

@@ -388,6 +388,12 @@ const cases: Case[] = [
   ],
   [
     'D6',
+    'another request was under way already',
+    'pass: after 429 it asked again in 2.0 s; Retry-After said 2.0 s (X1 X3)',
+    seenAs(limited(0, retryAfter('2'), 100), asks({ at: 50, token: two }), asks({ at: 2_100, token: one })),
+  ],
+  [
+    'D6',
     'it does not wait',
     'fail: after 429 it asked again in 0.3 s; Retry-After said 12.0 s (X1 X2)',
     seenAs(limited(0, retryAfter('12')), asks({ at: 300, token: one })),
@@ -622,6 +628,31 @@ const cases: Case[] = [
     'it ended the stream itself',
     undefined,
     seenAs(live(one, 1, 100, 'device'), asks({ at: 200, token: two })),
+  ],
+  [
+    'D9',
+    'calls that end normally, one after the other',
+    undefined,
+    seenAs(
+      ...Array.from({ length: 8 }, (_, index) => [
+        asks({ at: index * 50, token: jwt(`t${index}`) }),
+        live(jwt(`t${index}`), index * 50 + 1, index * 50 + 40, 'service', 1000),
+      ]).flat(),
+    ),
+  ],
+  [
+    'D9',
+    'many attempts before the interruption',
+    'pass: closed with 1011; it reconnected after 0.1 s (X16 X17)',
+    seenAs(
+      ...Array.from({ length: 7 }, (_, index) => [
+        asks({ at: index * 50, token: jwt(`t${index}`) }),
+        live(jwt(`t${index}`), index * 50 + 1, index * 50 + 40, 'device', 1000),
+      ]).flat(),
+      asks({ at: 400, token: one }),
+      live(one, 401, 500),
+      asks({ at: 600, token: two }),
+    ),
   ],
   ['D9', 'it was refused', undefined, seenAs(refused(one, 1), asks({ at: 200, token: two }))],
   [
