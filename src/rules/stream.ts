@@ -141,7 +141,8 @@ function judgeFirstMessage({ stream, message, answers, confirmed }: Presentation
   const isEarly = stream.exchange.messages.some(
     (one) => one.from === 'device' && isData(one) && one.at > message.at && one.at < until,
   );
-  if (isEarly && first !== confirmed) return unknown('the device sent more before it was confirmed', stream);
+  if (isEarly && (first === undefined || first !== confirmed))
+    return unknown('the device sent more before it was confirmed', stream);
   if (first === undefined) {
     const { end } = stream.exchange;
     const text = endText(stream);
