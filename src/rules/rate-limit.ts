@@ -154,13 +154,14 @@ function pairs(seen: readonly Seen[]): Pair[] {
   );
 }
 
-function isOrdered(one: SeenGrant, { exchange: second }: SeenGrant): boolean {
-  const { exchange: first } = one;
+function isOrdered(one: SeenGrant, other: SeenGrant): boolean {
+  const [{ exchange: first }, { exchange: second }] = [one, other];
   if (second.at < first.at + first.totalMs) return false;
   const { resetAtMs } = readRateLimitHeaders((name) => headerValue(first.answer.headers, name), first.wallAt);
   // The service's clock may be another one: what it tells is compared with its own time.
   const toldAt = serviceTime(one) ?? first.wallAt;
-  return resetAtMs === undefined || toldAt + (second.at - first.at) + second.totalMs < resetAtMs - slackMs;
+  const answeredAt = serviceTime(other) ?? toldAt + (second.at - first.at) + second.totalMs;
+  return resetAtMs === undefined || answeredAt < resetAtMs - slackMs;
 }
 
 function ofOneDevice({ first, second }: Pair): boolean {
