@@ -329,6 +329,9 @@ function gather({ tokens, open, ended }: Dossier, side: Side, subject: StreamSub
   ];
 }
 
+/** But for audio that a device sends before the service has said anything: what the service says then is an answer to it. */
 function withoutAudio(exchange: StreamExchange): StreamExchange {
-  return { ...exchange, messages: exchange.messages.filter((message) => !('data' in message)) };
+  const { messages } = exchange;
+  const early = messages.find((message) => message.from === 'service' || 'data' in message);
+  return { ...exchange, messages: messages.filter((message) => !('data' in message) || message === early) };
 }

@@ -138,9 +138,10 @@ function judgeConfirmation(seen: readonly Seen[]): Finding | undefined {
 function judgeFirstMessage({ stream, message, answers, confirmed }: Presentation): Finding {
   const [first] = answers;
   const until = first?.at ?? stream.exchange.end?.at ?? Number.POSITIVE_INFINITY;
-  const isEarly = stream.exchange.messages.some(
-    (one) => one.from === 'device' && isData(one) && one.at > message.at && one.at < until,
-  );
+  const { messages } = stream.exchange;
+  const isEarly = messages
+    .slice(messages.indexOf(message) + 1)
+    .some((one) => one.from === 'device' && isData(one) && one.at < until);
   if (isEarly && (first === undefined || first !== confirmed))
     return unknown('the device sent more before it was confirmed', stream);
   if (first === undefined) {
