@@ -191,3 +191,12 @@ function isAlive(pid: number): boolean {
     return false;
   }
 }
+
+test.each([
+  ['--fail-on', 'violation'],
+  ['--record', 'rr'],
+  ['--target-timeout', '1s'],
+])('%s without --target would do nothing, and is refused', async (flag, value) => {
+  const { code, stderr } = await sandbox.runHere(['exec', flag, value, '--', 'true']);
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(`${flag} needs --target`) });
+});

@@ -62,6 +62,8 @@ describe('a raw session', () => {
       expect.objectContaining({ type: 'frame', from: 'device', opcode: 'text', text: 'hi' }),
     );
     expect(told.at(-1)).toMatchObject({ type: 'close', by: 'device', code: 1000 });
+    expect(told.every(({ t }) => typeof t === 'number')).toBe(true);
+    expect(told.filter((one) => 'version' in one)).toEqual([told[0]]);
     expect(stdout).not.toMatch(/eyJ/);
   });
 
@@ -96,6 +98,29 @@ describe('a raw session', () => {
     expect({ code, stderr }).toEqual({
       code: 6,
       stderr: 'voicectl: The service ended the stream: close 1000 normal, QUOTA: used up\n',
+    });
+  });
+
+  test.each([
+    ['auth-refused', 3],
+    ['connection-limit', 5],
+  ])('where it is refused with %s fails as a session does: exit %i', async (fault, exitCode) => {
+    const { code } = await run(':wait 5s\n', '--fault', fault);
+    expect(code).toBe(exitCode);
+  });
+
+  test.each([
+    ['--junit', 'j.xml'],
+    ['--html', 'h.html'],
+    ['--expect-event', 'nope'],
+    ['--max-audio', '0'],
+    ['--expect-close', '4000'],
+    ['--warmup', '1'],
+  ])('is not combined with %s: it judges nothing', async (flag, value) => {
+    const { code, stderr } = await run('', flag, value.includes('.') ? sandbox.path(value) : value);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringContaining(`--interactive cannot be combined with ${flag}: it judges nothing`),
     });
   });
 

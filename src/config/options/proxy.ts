@@ -13,6 +13,7 @@ export const proxySettings = {
   targetWs: define({
     commands: ['proxy', 'exec'],
     group: 'target',
+    needs: { target: '' },
     flag: '--target-ws <URL>',
     defaultText: 'the host of --target',
     parse: parseUrl('ws:', 'wss:'),
@@ -21,6 +22,7 @@ export const proxySettings = {
   targetTimeout: define({
     commands: ['proxy', 'exec'],
     group: 'target',
+    needs: { target: '' },
     flag: '--target-timeout <DURATION>',
     default: '10s',
     parse: parseDuration,
@@ -55,6 +57,7 @@ export const proxySettings = {
   failOn: define({
     commands: ['proxy', 'exec'],
     group: 'target',
+    needs: { target: 'without it nothing is judged' },
     flag: '--fail-on <LEVEL>',
     parse: parseChoice(['violation', 'remark']),
     flagOnly: true,
@@ -63,6 +66,7 @@ export const proxySettings = {
   proxyRecord: define({
     commands: ['proxy', 'exec'],
     group: 'target',
+    needs: { target: 'without it nothing is recorded' },
     flag: '--record <DIR>',
     key: 'record',
     parse: parseText,

@@ -10,8 +10,12 @@ import {
   parsePace,
   parseText,
 } from '../parse.ts';
+import { expectationSettings } from './expectation.ts';
 
 const endless = 'a microphone has no end; Ctrl-C or --duration ends it';
+
+/** What a pipeline asks a session for. */
+const judgements = [...Object.keys(expectationSettings), 'html', 'baseline', 'updateBaseline'];
 
 /** `stream`. */
 export const streamSettings = {
@@ -45,9 +49,14 @@ export const streamSettings = {
         record: '',
         recordBoth: '',
         out: '',
+        recordMic: '',
         play: '',
-        repeat: '',
+        loop: '',
+        duration: '',
+        tail: '',
+        wait: '',
       },
+      ...Object.fromEntries(judgements.map((name) => [name, 'it judges nothing'])),
     },
     flag: '--interactive',
     parse: parseFlag,

@@ -1,5 +1,6 @@
 import { dbfsText, measureLevel, silentDbfs } from '../../../audio/level.ts';
 import { escapeText, jsonLine } from '../../../kernel/escape.ts';
+import { version } from '../../../kernel/version.ts';
 import { msForBytes } from '../../../protocol/audio-format.ts';
 import { roundMs } from '../../../protocol/time-text.ts';
 import { originSigns, timeText } from '../../../report/event-words.ts';
@@ -73,8 +74,13 @@ export function createFrameView(
     const t = told.at - begun;
     show(json ? jsonLine(frameJson(told, t)).trimEnd() : frameLine(told, t, style));
   };
-  const tell = (text: string, body: Record<string, unknown>) =>
-    show(json ? jsonLine(body).trimEnd() : `${style.dim('        ·')} ${text}`);
+  let isFirst = true;
+  const tell = (text: string, body: Record<string, unknown>) => {
+    const t = roundMs(clock.now() - begun);
+    const first = isFirst ? { version } : {};
+    isFirst = false;
+    show(json ? jsonLine({ t, ...body, ...first }).trimEnd() : `${style.dim('        ·')} ${text}`);
+  };
 
   return {
     tap: {

@@ -15,7 +15,7 @@ import type { ReadError } from '../../../protocol/error-body.ts';
 import { readServiceMessage } from '../../../protocol/messages.ts';
 import { serviceUrl, streamPath } from '../../../protocol/paths.ts';
 import { type Connection, connect } from '../../../wire/client/connect.ts';
-import { breakageOf } from '../../../wire/client/refusal-error.ts';
+import { breakageOf, type CloseFacts, closeError } from '../../../wire/client/refusal-error.ts';
 import { requestToken } from '../../../wire/client/token.ts';
 import type { Tap } from '../../../wire/tap.ts';
 import { openTarget } from '../../service/target.ts';
@@ -50,8 +50,8 @@ export async function runInteractive(context: StreamContext): Promise<void> {
 
 interface Joined {
   connection: Connection;
-  /** The last message of the service, if it was an error. */
-  lastWord(): ReadError | undefined;
+  /** Why the service has ended it; undefined if it did so as it should. */
+  breakage(close: CloseFacts): VoicectlError | undefined;
 }
 
 async function join(
@@ -66,19 +66,27 @@ async function join(
   if ('token' in auth) redactor.conceal(auth.token);
   const token =
     'token' in auth ? auth.token : (await requestToken({ ...auth, ...leg, baseUrl, deviceId: device })).token;
-  let last: ReadError | undefined;
+  /** The last message of the service, if it was an error. */
+  let lastWord: ReadError | undefined;
+  let isConfirmed = false;
   const connection = await connect({
     ...leg,
     url: serviceUrl(wsUrl, streamPath),
     onText(text) {
-      last = readServiceMessage(text).error;
+      const message = readServiceMessage(text);
+      lastWord = message.error;
+      isConfirmed ||= message.category === 'connected';
     },
     onBinary() {
-      last = undefined;
+      lastWord = undefined;
     },
   });
   connection.present(token);
-  return { connection, lastWord: () => last };
+  return {
+    connection,
+    breakage: (close) =>
+      isConfirmed ? breakageOf(close, lastWord) : closeError(close, lastWord, 'authorising'),
+  };
 }
 
 interface Parts {
@@ -90,7 +98,7 @@ interface Parts {
 
 /** Sends what is typed, until the stream or the input ends. */
 async function converse(
-  { connection, lastWord }: Joined,
+  { connection, breakage }: Joined,
   { context, input, view, signal }: Parts,
 ): Promise<void> {
   const over = new AbortController();
@@ -129,8 +137,8 @@ async function converse(
   const end = await closed;
   if (connection.failure !== undefined && !signal.aborted) throw connection.failure;
   signal.throwIfAborted();
-  const breakage = breakageOf(end, lastWord());
-  if (!isOurs && breakage !== undefined) throw breakage;
+  const why = isOurs ? undefined : breakage(end);
+  if (why !== undefined) throw why;
 }
 
 type Speaker = ReturnType<typeof createSpeaker>;
