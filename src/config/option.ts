@@ -127,6 +127,8 @@ export interface OptionSpec<T> {
   hint?: string;
   /** Its values, if neither its parser nor the word in its flag (`<FILE>`, `<DIR>`) gives them. */
   values?: Values;
+  /** Names a file that is read, or one that is written: no other one may be written over it. */
+  path?: 'read' | 'written';
   /** The settings that it makes no sense without, each with the reason; only in commands that take them. */
   needs?: Readonly<Record<string, string>>;
   /** An earlier name of its flag, without dashes. With it, and as a config key in camel case, the setting goes on working. */

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { type FailureDetails, VoicectlError } from '../kernel/errors.ts';
 import { type ConfigLayer, readConfigFile } from './config-file.ts';
 import { newValue, oldKey, readValue } from './option.ts';
@@ -67,7 +68,7 @@ export async function resolveSettings<const Names extends OptionName>(
   const found = new Map<OptionName, Found | undefined>();
   for (const name of new Set<OptionName>(['config', 'profile', ...names]))
     found.set(name, await read(name, layers));
-  mistakes.push(...findConflicts(names, found));
+  mistakes.push(...findConflicts(names, found), ...findOverwrites(names, found));
   if (mistakes.length > 0) throw refusal(mistakes);
   const settings = Object.fromEntries(names.map((name) => [name, found.get(name)?.value]));
   return {
@@ -159,6 +160,26 @@ function findConflicts(
       ...lacking.map(([other, why]) => conflict(name, `needs ${flagOf(other)}`, why)),
       ...excluded.map(([other, why]) => conflict(name, `cannot be combined with ${flagOf(other)}`, why)),
     ];
+  });
+}
+
+/** Files that would be written over a file of another setting. */
+function findOverwrites(
+  names: readonly OptionName[],
+  found: ReadonlyMap<OptionName, Found | undefined>,
+): Mistake[] {
+  const files = names.flatMap((name) => {
+    const { path } = optionSpec(name);
+    const value = found.get(name)?.value;
+    return path === undefined || typeof value !== 'string' || value === '-'
+      ? []
+      : [{ name, path, file: resolve(value) }];
+  });
+  return files.flatMap(({ name, file, path }, index) => {
+    const other = files
+      .slice(0, index)
+      .find((one) => one.file === file && (one.path === 'written' || path === 'written'));
+    return other === undefined ? [] : [conflict(name, `names the file of ${flagOf(other.name)}`, '')];
   });
 }
 

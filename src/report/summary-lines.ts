@@ -57,12 +57,13 @@ export function expectationText(
   return `${word}: expected ${escapeText(expected)}, measured ${escapeText(measured)}`;
 }
 
-/** `ok in 6.1 s` */
+/** `ok in 6.1 s`. A stream that was recorded by a proxy fails without a failure: a rule was broken. */
 export function resultText(
-  { failure, elapsedMs }: Pick<SessionSummary, 'failure' | 'elapsedMs'>,
+  { ok, failure, elapsedMs }: Pick<SessionSummary, 'ok' | 'failure' | 'elapsedMs'>,
   style: Style,
 ): string {
-  const result = failure === null ? style.good('ok') : style.bad(`failed (${escapeText(failure.kind)})`);
+  const why = failure === null ? '' : ` (${escapeText(failure.kind)})`;
+  const result = ok ? style.good('ok') : style.bad(`failed${why}`);
   return `${result} in ${secondsText(elapsedMs, 1)}`;
 }
 

@@ -103,6 +103,21 @@ describe('where a setting comes from', () => {
     });
   });
 
+  test('no file is written over another one of the same command line', async () => {
+    const refused = (flags: object) =>
+      resolveSettings(['file', 'out', 'recordBoth', 'html', 'junit'], {
+        flags,
+        env: {},
+        cwd: '/',
+      } as never).then(
+        () => undefined,
+        ({ message }: Error) => message,
+      );
+    expect(await refused({ file: 'a.wav', out: './a.wav' })).toBe('--out names the file of --file');
+    expect(await refused({ html: 'm', junit: 'm' })).toBe('--junit names the file of --html');
+    expect(await refused({ file: '-', out: '-', html: 'h', junit: 'j' })).toBeUndefined();
+  });
+
   test('a flag with an optional value means its preset without one', async () => {
     expect((await resolve(['expectAudio'], { expectAudio: true })).settings).toEqual({ expectAudio: 0 });
   });

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { jsonLine } from '../../src/kernel/escape.ts';
 import { isWarning, sessionLines } from '../../src/report/session-lines.ts';
-import { createStyle } from '../../src/report/style.ts';
+import { createStyle, plainStyle } from '../../src/report/style.ts';
+import { summaryLines } from '../../src/report/summary-lines.ts';
 import type { SessionEvent } from '../../src/session/events.ts';
+import { makeSummary } from '../helpers/summaries.ts';
 
 const plain = createStyle(false);
 const colour = createStyle(true);
@@ -164,6 +166,11 @@ describe.each(events.map(([event, text]) => ({ type: event.type, event, text }))
 );
 
 describe('the summary', () => {
+  test('fails where a rule was broken in a proxy, which is no failure of a run', () => {
+    const lines = summaryLines(makeSummary({ ok: false, failure: null }), plainStyle);
+    expect(lines.at(-1)).toMatch(/^result +failed in 4\.0 s$/);
+  });
+
   test('is a table of every metric, with the verdicts and the result at the end', () => {
     const rows = sessionLines(summary, plain).slice(1);
     expect(rows.map((row) => row.slice(0, row.indexOf('  ')))).toEqual([

@@ -96,6 +96,7 @@ export const expectationSettings = {
     commands: ['stream', 'check', 'drill', 'compare', ...results],
     group: 'files',
     flag: '--junit <FILE>',
+    path: 'written',
     parse: parseText,
     flagOnly: true,
     help: 'write the verdicts as JUnit XML, for pipelines',

@@ -158,6 +158,7 @@ export const loadSettings = {
     commands: results,
     group: 'files',
     flag: '--out <FILE>',
+    path: 'written',
     key: 'out',
     parse: parseText,
     flagOnly: true,
