@@ -1,4 +1,4 @@
-import { generalOptions, type OptionName } from '../config/options.ts';
+import { generalOptions, type OptionName, optionSpec } from '../config/options.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { setUpEngine } from '../kernel/engine-flags.ts';
 import { type ErrorCode, toVoicectlError, VoicectlError } from '../kernel/errors.ts';
@@ -21,17 +21,20 @@ export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCom
     const names: OptionName[] = [...spec.options, ...generalOptions];
     // A failed note is no reason to fail: the result does not depend on it.
     const tell = (text: string) => io.stderr.write(`${escapeText(text)}\n`).catch(() => {});
-    const resolved = await resolveSettings(names, { flags, env: io.env, cwd: io.cwd }).catch(
-      async (thrown) => {
-        const refused = withHelpHint(thrown, spec.name);
-        if (!names.includes('junit')) throw refused;
-        // A pipeline reads of a run that is refused as of any other one.
-        const { reportRun } = await import('./run-reporter.ts');
-        const junit = typeof flags.junit === 'string' ? flags.junit : undefined;
-        const about = { command: spec.name, subject: 'settings', junit };
-        return reportRun({ io, warn: tell }, about, () => Promise.reject(refused));
-      },
-    );
+    const resolve = async () => {
+      const found = await resolveSettings(names, { flags, env: io.env, cwd: io.cwd });
+      await requireOutputs(found.settings);
+      return found;
+    };
+    const resolved = await resolve().catch(async (thrown) => {
+      const refused = withHelpHint(thrown, spec.name);
+      if (!names.includes('junit')) throw refused;
+      // A pipeline reads of a run that is refused as of any other one.
+      const { reportRun } = await import('./run-reporter.ts');
+      const junit = typeof flags.junit === 'string' ? flags.junit : undefined;
+      const about = { command: spec.name, subject: 'settings', junit };
+      return reportRun({ io, warn: tell }, about, () => Promise.reject(refused));
+    });
     const { output, color, quiet = false, verbose = false, debug = false, timeout, out } = resolved.settings;
     const json = resolved.settings.json === true || output === 'json';
     const lines = out === '-' ? io.stderr : io.stdout;
@@ -95,6 +98,19 @@ export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCom
       io.stdin.destroy();
     }
   };
+}
+
+/** Reports of verdicts: a run is held without them, and tells which it could not write. */
+const besideVerdicts: readonly string[] = ['html', 'junit'];
+
+/** Throws `input-output` for a result that could not be written when all is done. */
+async function requireOutputs(settings: object): Promise<void> {
+  for (const [name, value] of Object.entries(settings)) {
+    const isResult = optionSpec(name as OptionName).path === 'written' && !besideVerdicts.includes(name);
+    if (!isResult || typeof value !== 'string' || value === '-') continue;
+    const { requireWritable } = await import('../files/require-writable.ts');
+    await requireWritable(value);
+  }
 }
 
 /** Whether a setting uses standard input or output, which a screen needs for itself. */

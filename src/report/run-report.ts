@@ -65,7 +65,11 @@ export function withFailure(
     ['exitCode', String(exitCode)],
     ['failureKind', kind],
   ] as const;
-  const suite = first ?? { name, startedAt, seconds, properties, cases: [] };
+  const told = first?.properties.filter(([name]) => name !== 'exitCode') ?? [];
+  const suite = {
+    ...(first ?? { name, startedAt, seconds, cases: [] }),
+    properties: [...properties, ...told],
+  };
   return {
     name: found?.name ?? name,
     suites: [{ ...suite, cases: [error, ...suite.cases.filter((one) => one !== before)] }, ...others],

@@ -143,6 +143,19 @@ describe('--junit FILE', () => {
   });
 });
 
+test.each([
+  ['load', ['--sessions', '1', '--out', 'missing/l.json']],
+  ['learn', ['--out', 'missing/d.yaml']],
+])(
+  'the result of %s is refused before anything is asked, where it cannot be written',
+  async (command, flags) => {
+    const serve = await sandbox.serveHere();
+    const ended = await sandbox.runHere([command, '--base-url', serve.baseUrl, ...flags]);
+    expect(ended).toMatchObject({ code: 8, stderr: expect.stringContaining('its folder does not exist') });
+    expect(serve.stdout).not.toContain('token-issued');
+  },
+);
+
 describe('--html FILE that cannot be written', () => {
   const html = ['--html', 'missing/page.html'];
   const cannot = 'Cannot write missing/page.html: its folder does not exist';
@@ -150,6 +163,9 @@ describe('--html FILE that cannot be written', () => {
   test('is 8 where the session is good, and is told beside the failure of one that is not', async () => {
     const good = await stream('--expect-audio', ...html);
     expect(good).toMatchObject({ code: 8, stderr: expect.stringContaining(cannot) });
+    await stream('--expect-audio', ...html, '--junit', 'j.xml');
+    expect(sandbox.read('j.xml')).toContain('<property name="exitCode" value="8"/>');
+    expect(sandbox.read('j.xml')).toContain('<property name="failureKind" value="local-io"/>');
     const failed = await stream('--expect-audio', '--expect-event', 'transcript', ...html);
     expect(failed.code).toBe(1);
     expect(failed.stderr).toContain('Not as expected: expect-event: expected transcript');

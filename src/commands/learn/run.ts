@@ -5,7 +5,7 @@ import { type LearnOptions, type LearnResult, learnDialect } from '../../conform
 import { differences } from '../../conformance/learn/learned-dialect.ts';
 import { planRun } from '../../conformance/plan.ts';
 import { readText } from '../../files/read-text.ts';
-import { writeText } from '../../files/write-text.ts';
+
 import { exitCodes } from '../../kernel/errors.ts';
 import { jsonLine } from '../../kernel/escape.ts';
 import { type DialectInput, dialectSchema } from '../../protocol/dialect.ts';
@@ -13,6 +13,7 @@ import { comparisonLines, differenceLines, headLines, learnObject } from '../../
 import type { ContextOf } from '../command.ts';
 import { followSteps, openExchanges, printPlan, scopeOf, subjectName } from '../conformance/exchanges.ts';
 import { createProgress } from '../conformance/progress.ts';
+import { writeRunFile } from '../run-reporter.ts';
 import type { learnSpec } from './spec.ts';
 
 type LearnContext = ContextOf<typeof learnSpec>;
@@ -91,11 +92,13 @@ async function write(
   learned: LearnResult,
   base: DialectInput | undefined,
 ): Promise<void> {
-  const { io, json, settings, signal } = context;
+  const { io, json, settings } = context;
   const text = dialectYaml(learned, { lines: headLines(learned, subjectName(context)) }, base);
   const { dialectOut } = settings;
-  if (dialectOut !== undefined) await writeText(dialectOut, text, { giveUp: signal });
-  else if (!json) await io.stdout.write(text);
+  if (dialectOut !== undefined) {
+    const unwritten = await writeRunFile(context, { path: dialectOut, hasFailed: false }, () => text);
+    if (unwritten !== undefined) throw unwritten;
+  } else if (!json) await io.stdout.write(text);
   if (json) await io.stdout.write(jsonLine(learnObject(learned)));
 }
 

@@ -19,12 +19,18 @@ export interface LiveFaultOptions {
 export function injectLiveFaults(options: LiveFaultOptions, subject: FaultSubject): void {
   const { connection, clock, faults } = options;
   const apply = (strike: StrikeFaults) => {
-    for (const fault of strike('live', subject)) {
-      if (fault.after === 0) {
-        inject(fault, options);
-        continue;
-      }
-      const timer = clock.after(fault.after, () => inject(fault, options));
+    const later: FaultAt<'live'>[] = [];
+    const only = (fault: FaultAt<'live'>) => {
+      if (fault.after > 0) later.push(fault);
+      return fault.after === 0;
+    };
+    for (const fault of strike('live', subject, { only })) inject(fault, options);
+    for (const fault of later) {
+      // It strikes when its time has come, if it is still there.
+      const timer = clock.after(fault.after, () => {
+        for (const struck of faults.strike('live', subject, { only: (one) => one === fault }))
+          inject(struck, options);
+      });
       connection.onEnding(() => timer.cancel());
     }
   };
