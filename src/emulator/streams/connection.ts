@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { ListenerBudget } from '../../audio/verdict/listener.ts';
@@ -184,6 +185,8 @@ function reportEnd({
       if (isBinary && totals.sentCode !== undefined) afterClose += data.length;
     });
   });
+  // The device has ended it, whenever it lets go of the connection: its slot is free.
+  receiverOf(socket).once('conclude', () => ending.begin());
   socket.on('close', (code, reason) => {
     ending.begin();
     totals.code = code;
@@ -194,9 +197,14 @@ function reportEnd({
   });
 }
 
+/** What reads the frames of a socket; it is not in the types of ws. */
+function receiverOf(socket: WebSocket): EventEmitter & { _opcode: number } {
+  return (socket as unknown as { _receiver: EventEmitter & { _opcode: number } })._receiver;
+}
+
 /** ws has the same words for a text and for the reason of a close. It ends both with 1007. */
 function violationOf(socket: WebSocket, { message, code }: NodeJS.ErrnoException): string {
-  const { _opcode } = (socket as unknown as { _receiver: { _opcode: number } })._receiver;
+  const { _opcode } = receiverOf(socket);
   return code === 'WS_ERR_INVALID_UTF8' && _opcode === closeOpcode ? reasonNotUtf8 : message;
 }
 

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { setUpEmulators } from '../../helpers/emulators.ts';
@@ -183,14 +184,17 @@ test('a client that does not read is closed with 1013 and cut, and other streams
 });
 
 describe('a peer that does not end its connection', () => {
-  test('after a close of its own is cut, and frees its slot', async () => {
+  test('after a close of its own is cut, and frees its slot before', async () => {
     const emulator = await startEmulator({ reply: 'silence', maxConnections: 1 });
     const peer = await rawPeer(emulator.port);
     peer.socket.write(text(await emulator.token('d')));
     await emulator.event('stream-authorised');
+    const answered = once(peer.socket, 'data');
     peer.socket.write(frame(8, Buffer.of(0x03, 0xe8)));
-    expect(await emulator.event('stream-closed')).toMatchObject({ code: 1000 });
+    await answered;
     await emulator.connect('d');
+    expect(emulator.events.some(({ type }) => type === 'stream-closed')).toBe(false);
+    expect(await emulator.event('stream-closed')).toMatchObject({ code: 1000 });
     peer.socket.destroy();
   });
 
