@@ -5,6 +5,9 @@ import { bytesPerSample } from '../../protocol/audio-format.ts';
 import { type Cleanness, judgeClean } from '../../session/expectations.ts';
 import type { Tally } from './tally.ts';
 
+/** So far into a reply its level is not looked at: most are shorter, and a load hears many. */
+const measuredFromMs = 5_000;
+
 /** Hears the replies of one session: first audio, jitter and gaps, and what is wrong in them. All times are monotonic milliseconds. */
 export class Ear extends ReplyArrivals {
   readonly #tally: Tally;
@@ -15,6 +18,7 @@ export class Ear extends ReplyArrivals {
   #replyBegan: number | undefined;
   /** Since when a reply is awaited of which nothing was heard yet. */
   #unheardSince: number | undefined;
+  #heardAt = Number.NEGATIVE_INFINITY;
   /** How much audio has come: a message may begin within a sample. */
   #passedBytes = 0;
   #pairs = 0;
@@ -62,6 +66,11 @@ export class Ear extends ReplyArrivals {
     return this.#replyBegan;
   }
 
+  /** When audio of a reply last came; of a long one, audible audio: a service may send silence for ever. */
+  get heardAt(): number {
+    return this.#heardAt;
+  }
+
   /** Since when a reply is awaited that has not begun. */
   get awaitedSince(): number | undefined {
     return this.#awaitedSince;
@@ -82,6 +91,8 @@ export class Ear extends ReplyArrivals {
     if (bytes === 0) return;
     if (this.#unheardSince !== undefined) this.#listen(from.payload, Math.max(at, this.playedUntil));
     this.#voice?.received(from.payload, at);
+    const isLong = this.#replyBegan !== undefined && at - this.#replyBegan >= measuredFromMs;
+    if (!isLong || this.#isAudible(from.payload)) this.#heardAt = at;
     this.#passedBytes += bytes;
     const goesOn = this.arrived(bytes, at);
     if (this.#awaitedSince !== undefined) {
@@ -107,10 +118,14 @@ export class Ear extends ReplyArrivals {
   }
 
   #listen(pcm: Buffer, heardAt: number): void {
-    const whole = pcm.subarray(this.#passedBytes % bytesPerSample);
-    if (this.#unheardSince === undefined || measureLevel(whole).rmsDbfs <= audibleDbfs) return;
+    if (this.#unheardSince === undefined || !this.#isAudible(pcm)) return;
     this.#tally.finished('response', heardAt - this.#unheardSince);
     this.#unheardSince = undefined;
+  }
+
+  /** Whether the next message is; it may begin within a sample. */
+  #isAudible(pcm: Buffer): boolean {
+    return measureLevel(pcm.subarray(this.#passedBytes % bytesPerSample)).rmsDbfs > audibleDbfs;
   }
 
   /** The age of a reply of which nothing was heard counts as a lower bound. */

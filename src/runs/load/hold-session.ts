@@ -1,4 +1,5 @@
 import { dialogueRules } from '../../audio/dialogue/rules.ts';
+import { replyOverAt } from '../../audio/turn-taking.ts';
 import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
 import { type FailureKind, failureKind } from '../../kernel/failure-kind.ts';
 import { createRedactor } from '../../kernel/redact.ts';
@@ -143,6 +144,8 @@ const stoppedAfterMs = 300;
 /** A reply that goes on for this long, and until the end of the speech that interrupts it, has not stopped. */
 const stopWithinMs = 1_000;
 const { neverYieldsMs } = dialogueRules;
+/** A reply that never ends does not hold up the run. */
+const longestReplyMs = 30_000;
 
 /** Sends silence and listens until the moment `until`. */
 export function createListener({ mouth }: Pick<Parts, 'mouth'>, until: number): LoadRole {
@@ -206,7 +209,8 @@ export function createTalker(
       throw failure('late-audio', `No reply started within ${times.waitMs / 1000} s`);
     }
     if (replyBegan === undefined) return false;
-    return due - ear.lastAt >= times.settleMs || due - replyBegan >= times.waitMs;
+    const heard = { awaitedFrom: replyBegan, begunAt: replyBegan, heardAt: ear.heardAt };
+    return due >= replyOverAt(heard, times) || due - replyBegan >= longestReplyMs;
   };
 
   const follow = (part: ReturnType<Mouth['send']>, due: number) => {

@@ -96,6 +96,14 @@ describe('a talker', () => {
     expect(unfinished.response).toEqual([1_240_000]);
   });
 
+  test('hears a long reply to its end, and silence after it for no reply', () => {
+    const long = { audioAt: every20(440, 9_000), lastMs: 12_000 };
+    expect(play(talk, long).until).toBe(8_980 + times.settleMs);
+    // Five seconds of a reply may be silent; then what is silent is no reply.
+    const silent = { payload: Buffer.alloc(640) };
+    expect(play(talk, { ...long, message: silent }).until).toBe(5_420 + times.settleMs);
+  });
+
   test('tells the worst jitter and the longest gap of a reply', () => {
     const { finished } = play(talk, { audioAt: [440, 460, 560, 580] });
     expect(finished.gap).toEqual([100_000]);
