@@ -5,7 +5,7 @@ import { grants } from '../rules/token-seen.ts';
 import type { Cost } from './cost.ts';
 import { createHolding, type Holding, type HoldOptions, type Try } from './hold.ts';
 import { type Judged, judgeFirst, judgeTwice } from './judge.ts';
-import { stepsFor } from './needed.ts';
+import { isCounting, otherDeviceStep, stepsFor } from './needed.ts';
 import { allSteps, type Plan, type PlanOptions, planControls, planRun, planSecondTry } from './plan.ts';
 import type { Step } from './steps/step.ts';
 import { countVerdicts, exitCodeOf } from './verdicts.ts';
@@ -29,9 +29,6 @@ export interface CheckResult {
   exitCode: number;
   elapsedMs: number;
 }
-
-/** Rules that count: a second try asks for devices that nobody has used. */
-const countingRules: readonly string[] = ['R25', 'R26', 'R27', 'R29', 'R30', 'R31', 'R42', 'R43', 'R44'];
 
 /** Runs the planned exchanges, judges them by every rule, and repeats what failed. The signal stops it with what was found. */
 export async function checkService(options: CheckOptions): Promise<CheckResult> {
@@ -74,7 +71,7 @@ export async function checkService(options: CheckOptions): Promise<CheckResult> 
       )
       .map(({ rule }) => rule.id);
     if (ids.length === 0 || holding.stopped !== undefined) return undefined;
-    const fresh = ids.some((id) => countingRules.includes(id)) && mayBeFresh;
+    const fresh = ids.some((id) => isCounting(id)) && mayBeFresh;
     return holding.hold(planSecondTry(ids, scope), { fresh });
   }
 
@@ -141,5 +138,5 @@ export function rulesIn({ rules }: Pick<PlanOptions, 'rules'>): readonly Rule[] 
 
 /** Whether the service accepts invented devices. */
 function knowsOthers(seen: readonly Seen[]): boolean {
-  return grants(seen).some(({ id }) => id === 'E3');
+  return grants(seen).some(({ id }) => id === otherDeviceStep);
 }

@@ -62,6 +62,19 @@ const controls: Partial<Record<RuleId, readonly string[]>> = {
   R41: ['S1'],
 };
 
+/** The step that shows whether the service accepts another device. */
+export const otherDeviceStep = 'E3';
+
+/** Whether a rule counts: a second try asks for devices that nobody has used. */
+export function isCounting(id: string): boolean {
+  return /^R(25|26|27|29|30|31|42|43|44)$/.test(id);
+}
+
+/** The steps of a rule that is asked for by its name: also what its second try has to know. */
+export function stepsForNamed(id: string): readonly string[] {
+  return isCounting(id) ? [...stepsFor(id), otherDeviceStep] : stepsFor(id);
+}
+
 /** The steps of a rule. */
 export function stepsFor(id: string): readonly string[] {
   return Object.hasOwn(needed, id) ? needed[id as RuleId] : [];

@@ -1,6 +1,6 @@
 import { VoicectlError } from '../kernel/errors.ts';
 import { addCosts, type Cost, totalOf } from './cost.ts';
-import { controlsOf, rulesOf, stepsFor, stepsToConfirm } from './needed.ts';
+import { controlsOf, rulesOf, stepsForNamed, stepsToConfirm } from './needed.ts';
 import { connectionSteps } from './steps/connection-steps.ts';
 import { expiryShowSteps, expiryTokenSteps } from './steps/expiry-steps.ts';
 import { type CheckLevel, levelFlags, type Step } from './steps/step.ts';
@@ -61,7 +61,7 @@ export function allSteps({ waitMs }: Pick<PlanOptions, 'waitMs'>): readonly Step
 export function planRun(options: PlanOptions): Plan {
   const all = allSteps(options);
   const selected =
-    options.steps ?? (options.rules.length === 0 ? undefined : options.rules.flatMap(stepsFor));
+    options.steps ?? (options.rules.length === 0 ? undefined : options.rules.flatMap(stepsForNamed));
   const wanted = selected ?? all.map(({ id }) => id);
   // What is selected is asked at any level.
   const levels: ReadonlySet<CheckLevel> =
