@@ -234,6 +234,10 @@ function createLiveness(options: LivenessOptions): Liveness {
   let frozen = false;
   let stalls = 0;
   let isDeaf = false;
+  let hasPeerEnded = false;
+  receiverOf(socket).once('conclude', () => {
+    hasPeerEnded = true;
+  });
   socket.on('pong', () => {
     pingPending = false;
   });
@@ -262,9 +266,14 @@ function createLiveness(options: LivenessOptions): Liveness {
         stalls -= 1;
         transport.uncork();
       });
-      ending.onEnding(() => {
+      const release = () => {
         timer.cancel();
         transport.uncork();
+      };
+      ending.onEnding(() => {
+        // A device that gives up is not sent what it gave up.
+        if (hasPeerEnded) socket.once('close', release);
+        else release();
       });
     },
     freeze() {
