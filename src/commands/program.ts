@@ -245,9 +245,22 @@ async function unknownHelp(name = ''): Promise<VoicectlError> {
   });
 }
 
+/** Names the commands that an option belongs to: `--mic is an option of stream. `; empty if there are none. */
+function ownersText({ code, message }: CommanderError): string {
+  const [, flag] = /'(--[\w-]+)/.exec(message) ?? [];
+  if (code !== 'commander.unknownOption' || flag === undefined) return '';
+  const owners = allCommands.flatMap(({ spec }) =>
+    spec.options.some((name) => flagOf(name) === flag) ? [spec.name] : [],
+  );
+  const [first, ...others] = owners;
+  if (first === undefined) return '';
+  const more = others.length > 2 ? [...others.slice(0, 1), 'others'] : others;
+  return `${flag} is an option of ${[first, ...more].join(', ').replace(/, (?=[^,]*$)/, ' and ')}. `;
+}
+
 /** The error for an invalid command line, with Commander's suggestion and the help of the command. */
 function usageError(thrown: CommanderError, command?: string): VoicectlError {
   const [message = '', suggestion] = thrown.message.replace(/^error: /, '').split('\n');
-  const meant = suggestion === undefined ? '' : `${suggestion.replace(/^\(|\)$/g, '')} `;
+  const meant = suggestion === undefined ? ownersText(thrown) : `${suggestion.replace(/^\(|\)$/g, '')} `;
   return new VoicectlError('usage', message, { hint: `${meant}${helpHint(command)}`, cause: thrown });
 }

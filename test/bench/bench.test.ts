@@ -87,6 +87,8 @@ test('the real program is measured beside its floor, as JSON', async () => {
 test('a benchmark that there is not is answered with those that there are', async () => {
   await expect(run(process.execPath, [main, 'nothing'])).rejects.toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('No such benchmark: nothing. There are: version, version-written, help, token'),
+    stderr: expect.stringContaining(
+      'No such benchmark: nothing. There are: version, version-written, help, token',
+    ),
   });
 });

@@ -270,3 +270,13 @@ describe('what needs nobody', () => {
     expect(noted.stdout).toBe('t\nexit 0\n');
   });
 });
+
+test.each([
+  [['token', '--mic'], '--mic is an option of stream. See voicectl token --help.'],
+  [['load', '--local'], '--local is an option of token, stream and others. See voicectl load --help.'],
+  [['token', '--file', 'x'], '--file is an option of stream and load. See voicectl token --help.'],
+  [['stream', '--nope'], 'See voicectl stream --help.'],
+])('%j names the commands that the option belongs to', async (args, hint) => {
+  const { code, stderr } = await sandbox.runHere(args);
+  expect({ code, hint: stderr.split('\n')[1]?.trim() }).toEqual({ code: 2, hint });
+});

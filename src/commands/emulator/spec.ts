@@ -36,7 +36,7 @@ export const clockSpec = defineSpec({
 
 export const faultSpec = defineSpec({
   name: 'emulator fault',
-  summary: 'list the catalogue of faults; add, show or clear active ones',
+  summary: 'list all faults; add some, see active ones, clear them',
   args: [
     ['<action>', 'list, add, active or clear', ['list', 'add', 'active', 'clear']],
     ['[fault]', 'what to add, such as close:code=1012,after=2s; or the number to clear', 'faults'],

@@ -92,6 +92,7 @@ export const controlSettings = {
   once: define({
     commands: ['emulator fault'],
     group: 'scope',
+    without: { times: '' },
     flag: '--once',
     parse: parseFlag,
     flagOnly: true,

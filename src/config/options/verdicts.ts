@@ -146,6 +146,7 @@ export const learnSettings = {
   diff: define({
     commands: ['learn'],
     group: 'dialect',
+    without: { dialectOut: 'it writes no dialect' },
     flag: '--diff <FILE>',
     path: 'read',
     parse: parseText,

@@ -45,7 +45,7 @@ export function createServiceMetrics(
   { allow = [], devices = false, refused }: ScrapeOptions,
   { events, clock, command, instance, open }: ServiceMetricsOptions,
 ): MetricsEndpoint {
-  const tally = createServiceTally(events, { byDevice: devices });
+  const tally = createServiceTally(events, { byDevice: devices, clock });
   return createMetricsEndpoint({
     allow,
     refused,

@@ -1,3 +1,4 @@
+import type { Clock } from '../../kernel/clock.ts';
 import { escapeText } from '../../kernel/escape.ts';
 import { shortText } from '../../kernel/short-text.ts';
 import type { EmulatorEvent, EmulatorEvents, StreamTotals } from '../events.ts';
@@ -16,10 +17,10 @@ export interface ServiceTally {
 const mostDevices = 1_000;
 const otherDevices = 'other devices';
 
-/** `byDevice`: whether devices are named. */
+/** `byDevice`: whether devices are named. `clock`: that of the machine, as audio keeps its time. */
 export function createServiceTally(
   events: Pick<EmulatorEvents, 'subscribe'>,
-  { byDevice }: { byDevice: boolean },
+  { byDevice, clock }: { byDevice: boolean; clock: Pick<Clock, 'now'> },
 ): ServiceTally {
   const requests = createCount('voicectl_requests', 'Requests by their outcome: a token, or refused', [
     'outcome',
@@ -85,12 +86,12 @@ export function createServiceTally(
         break;
       case 'turn-ended':
         turns.add([]);
-        waiting.set(event.stream, event.t);
+        waiting.set(event.stream, clock.now());
         break;
       case 'reply-started': {
         replies.add([]);
         const since = waiting.get(event.stream);
-        if (since !== undefined) firstAudio.add(event.t - since);
+        if (since !== undefined) firstAudio.add(clock.now() - since);
         waiting.delete(event.stream);
         break;
       }

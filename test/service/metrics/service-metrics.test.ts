@@ -13,8 +13,9 @@ import { hasPrometheus, promtool } from '../../helpers/prometheus.ts';
 /** The metrics after these events, as text: each sample by its name and labels. */
 async function metricsOf(bodies: readonly EmulatorEventBody[], { byDevice = false, accept = '' } = {}) {
   let now = 0;
-  const events = createEmulatorEvents(() => now);
-  const tally = createServiceTally(events, { byDevice });
+  // The clock of the service was moved: that of the machine counts.
+  const events = createEmulatorEvents(() => 10 * now);
+  const tally = createServiceTally(events, { byDevice, clock: { now: () => now } });
   for (const body of bodies) {
     now += 100;
     events.emit(body);
