@@ -28,8 +28,18 @@ interface Followed {
   mismatch?: string | undefined;
 }
 
-/** `waitMs`: how long to wait if an expectation does not say it. */
-export function createAwaited(expect: readonly AnyFollowing[], audio: TurnAudio, waitMs: number): Awaited {
+export interface AwaitedOptions {
+  audio: TurnAudio;
+  /** How long to wait if an expectation does not say it. */
+  waitMs: number;
+  /** Until when a listener hears the AI, also what it has sent ahead. */
+  heardUntil(): number;
+}
+
+export function createAwaited(
+  expect: readonly AnyFollowing[],
+  { audio, waitMs, heardUntil }: AwaitedOptions,
+): Awaited {
   const awaited = expect.flatMap((following): Followed[] =>
     following.type === 'hold' ? [] : [{ following }],
   );
@@ -62,7 +72,7 @@ export function createAwaited(expect: readonly AnyFollowing[], audio: TurnAudio,
     look(now) {
       for (const one of awaited) {
         if (one.following.type !== 'silence' || one.at !== undefined) continue;
-        const since = Math.max(audio.speechBeganAt, audio.lastAudibleAt ?? 0);
+        const since = Math.max(audio.speechBeganAt, heardUntil());
         if (now - since >= one.following.silenceMs) one.at = since;
       }
     },

@@ -1,10 +1,10 @@
 import type { Dialogue } from '../../audio/dialogue/dialogue.ts';
-import type { Level } from '../../audio/level.ts';
+import { audibleDbfs, type Level } from '../../audio/level.ts';
 import type { AudioSource } from '../../audio/source.ts';
 import { wireFormat } from '../../audio/source-format.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { bytesForMs } from '../../protocol/audio-format.ts';
-import type { ServiceMessage } from '../../protocol/messages.ts';
+import { bytesForMs, msForBytes } from '../../protocol/audio-format.ts';
+import { isInterruption, type ServiceMessage } from '../../protocol/messages.ts';
 import { roundMs } from '../../protocol/time-text.ts';
 import { type ExpectationVerdict, verdict } from '../expectations.ts';
 import type { ConversationPlan, TurnCue, TurnPlan } from './conversation-plan.ts';
@@ -56,6 +56,7 @@ export function createConversation(
   { turns: plans }: ConversationPlan,
   { clock, frameMs, settleMs, waitMs, pausedUntil, onClip = () => {} }: ConversationOptions,
 ): Conversation {
+  const heard = createHeard();
   const turns: { turn: Turn; saidAt: number }[] = [];
   let beganAt: number | undefined;
   let current: Turn | undefined;
@@ -69,6 +70,7 @@ export function createConversation(
     current?.passOn(now);
     current = createTurn(plan, {
       ...{ beganAt: now, settleMs, waitMs, pausedUntil },
+      heardUntil: () => heard.until,
       number: turns.length + (plan === listening ? 0 : 1),
     });
     return current;
@@ -125,10 +127,13 @@ export function createConversation(
       current?.sent(frame, clock.now());
     },
     received(pcm, level) {
-      current?.received(pcm, level, clock.now());
+      const now = clock.now();
+      heard.received(pcm.length, level, now);
+      current?.received(pcm, level, now);
     },
     message(message) {
       const now = clock.now();
+      if (isInterruption(message)) heard.interrupted(now);
       for (const { turn } of turns) turn.message(message, now);
     },
     async letJudge(signal) {
@@ -154,6 +159,26 @@ export function createConversation(
           name: `${name}: ${one.name}`,
         }));
       });
+    },
+  };
+}
+
+/** What a listener without a jitter buffer hears of the AI: a message waits for the end of those before it. */
+function createHeard() {
+  let playedUntil = 0;
+  let until = 0;
+  return {
+    /** Until when something audible is heard. */
+    get until() {
+      return until;
+    },
+    received(bytes: number, { rmsDbfs }: Level, now: number) {
+      playedUntil = Math.max(playedUntil, now) + msForBytes(bytes);
+      if (rmsDbfs > audibleDbfs) until = playedUntil;
+    },
+    interrupted(now: number) {
+      playedUntil = Math.min(playedUntil, now);
+      until = Math.min(until, now);
     },
   };
 }

@@ -27,8 +27,6 @@ export interface TurnAudio {
   readonly clipEndedAt: number | undefined;
   /** When the reply reached one of the goals; undefined before. */
   reachedAt(goalMs: number): number | undefined;
-  /** When the last audible AI audio arrived in this turn, even if it is of the previous reply. */
-  readonly lastAudibleAt: number | undefined;
   /** When the first audible AI audio arrived after an end of speech, even between two sentences of the turn. */
   readonly firstAudibleAt: number | undefined;
   replyState(now: number): TurnReplyState;
@@ -124,9 +122,6 @@ export function createTurnAudio(options: TurnAudioOptions): TurnAudio {
       return clipEndedAt;
     },
     reachedAt: (goalMs) => reached.get(goalMs),
-    get lastAudibleAt() {
-      return lastAudibleAt;
-    },
     get firstAudibleAt() {
       return firstAudibleAt;
     },

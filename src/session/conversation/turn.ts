@@ -36,6 +36,7 @@ export interface TurnOptions {
   /** How long to wait if an expectation does not say it. */
   waitMs: number;
   pausedUntil(): number;
+  heardUntil(): number;
   /** Its number, from 1; 0 before the first. */
   number: number;
 }
@@ -46,7 +47,7 @@ const maxJudgedBytes = bytesForMs(600_000);
 export function createTurn(plan: TurnPlan, options: TurnOptions): Turn {
   const goalsMs = plan.expect.flatMap((one) => (one.type === 'audio' ? [one.audioMs] : []));
   const audio = createTurnAudio({ ...options, goalsMs });
-  const awaited = createAwaited(plan.expect, audio, options.waitMs);
+  const awaited = createAwaited(plan.expect, { audio, ...options });
   const absences = createAbsences(plan.absent);
   let passedOnAt: number | undefined;
   /** What the judge hears; what comes beyond `maxJudgedBytes` is left out. */

@@ -281,15 +281,37 @@ describe('what must follow a turn', () => {
 
   test('is that the AI falls silent when it is interrupted', async () => {
     const { session, verdicts } = await bargeIn(400);
-    expect(verdicts['turn 2: expect silence']).toBe('after 380 ms');
+    expect(verdicts['turn 2: expect silence']).toBe('after 400 ms');
     expect(session.outcome).toBe('ok');
   });
 
   test('is not that it falls silent in the end', async () => {
     const { session, verdicts } = await bargeIn(700);
-    expect(verdicts['turn 2: expect silence']).toBe('not-interrupted: after 680 ms');
+    expect(verdicts['turn 2: expect silence']).toBe('not-interrupted: after 700 ms');
     expect(session.outcome).toMatchObject({ exitCode: 1 });
   });
+
+  test.each([
+    ['goes on to be heard', undefined, 'not-interrupted: after 2980 ms'],
+    ['is dropped by a message', 3_000, 'after 280 ms'],
+  ])(
+    'is not that nothing comes any more, while what was sent ahead %s',
+    async (_what, droppedAt, measured) => {
+      const expect_ = [{ type: 'silence', silenceMs: 300, withinMs: 500 }] as const;
+      const { verdicts } = await converse(
+        [first(), turn({ when: { duringReplyMs: 600 }, expect: expect_ })],
+        {
+          onLive(service) {
+            service.at(1_700, () => service.speak(speech(4_000)));
+            if (droppedAt !== undefined)
+              service.at(droppedAt, () => service.say({ type: 'status', status: 'interrupted' }));
+            replies(service, [8_000, 100]);
+          },
+        },
+      );
+      expect(verdicts['turn 2: expect silence']).toBe(measured);
+    },
+  );
 
   test('is waited for also after the reply', async () => {
     const { session } = await converse([first({ expect: [event({}, 8_000)] })], { onLive: statusAt(9_000) });
