@@ -1,5 +1,5 @@
 import type { CommandName, Group, Values } from '../config/option.ts';
-import { type OptionName, type OptionOf, optionsOf } from '../config/options.ts';
+import { type OptionName, type OptionOf, optionsOf, type Settings } from '../config/options.ts';
 import type { ResolvedSettings } from '../config/settings.ts';
 import type { Io } from '../kernel/io.ts';
 import type { OutputStream } from '../kernel/output-stream.ts';
@@ -45,8 +45,8 @@ export interface CommandSpec<Names extends OptionName = OptionName> {
   args?: readonly (readonly [name: string, help: string, values?: Values])[];
   /** Whether the arguments may contain flags of another program. */
   passThrough?: true;
-  /** Of a command that fills the terminal with a screen: the flags with which it has none. */
-  screenUnless?: readonly Names[];
+  /** Whether it fills the terminal with a screen, with these settings. Default: never. */
+  hasScreen?(settings: Settings<Names>): boolean;
   /** Whether that program uses our terminal, which sends its Ctrl-C to both. */
   sharesTerminal?: true;
   /** The options whose rows name this command, in the order of the help. */

@@ -58,7 +58,7 @@ export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCom
       io,
       !quiet && !usesStandardStreams(resolved.settings),
     );
-    const isDrawn = chosen === 'tui' && spec.screenUnless?.some((name) => resolved.settings[name]) === false;
+    const isDrawn = chosen === 'tui' && spec.hasScreen?.(resolved.settings) === true;
     const drawThread = isDrawn
       ? (await import('../ui/draw-thread.ts')).startDrawThread({ colour: hasColour })
       : undefined;
@@ -71,7 +71,7 @@ export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCom
         signal: ending.signal,
         lines,
         json,
-        output: chosen,
+        output: chosen === 'tui' && !isDrawn ? 'plain' : chosen,
         drawThread,
         colour: hasColour,
         quiet,

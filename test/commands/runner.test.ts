@@ -19,7 +19,11 @@ async function outputWith(flags: Record<string, unknown>, asked?: 'tui') {
   };
   let found: string | undefined;
   const command = {
-    spec: { name: 'stream', options: ['apiKeyFile', 'tokenFrom', 'file', 'device', 'out'] },
+    spec: {
+      name: 'stream',
+      options: ['apiKeyFile', 'tokenFrom', 'file', 'device', 'out', 'repeat'],
+      hasScreen: ({ repeat }: { repeat: number }) => repeat === 1,
+    },
     load: async () => async (context: CommandContext<'device'>) => {
       found = context.output;
       return 0;
@@ -32,6 +36,11 @@ async function outputWith(flags: Record<string, unknown>, asked?: 'tui') {
 
 test('a command before a terminal has its screen', async () => {
   expect(await outputWith({ device: '-', apiKeyFile: 'key.txt' })).toBe('tui');
+});
+
+test('but not where the command has none with these settings', async () => {
+  expect(await outputWith({ repeat: '2' })).toBe('plain');
+  expect(await outputWith({ repeat: '2' }, 'tui')).toBe('plain');
 });
 
 test.each(['apiKeyFile', 'tokenFrom', 'file', 'out'])(

@@ -3,7 +3,7 @@ import { type ContextOf, defineSpec } from '../command.ts';
 export const checkSpec = defineSpec({
   name: 'check',
   summary: 'check, rule by rule, whether a service follows the specification',
-  screenUnless: ['dryRun'],
+  hasScreen: ({ dryRun, again }) => !dryRun && again === undefined,
   headings: { emulator: 'Emulator of --local:' },
   mostUsed: [
     'local',

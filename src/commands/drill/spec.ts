@@ -3,7 +3,7 @@ import { defineSpec } from '../command.ts';
 export const drillSpec = defineSpec({
   name: 'drill',
   summary: 'put a device through everything a service can do to it, and judge how it reacts',
-  screenUnless: ['list'],
+  hasScreen: ({ list }) => !list,
   args: [
     ['[command...]', 'the command that runs the device; without one, start the device yourself', 'files'],
   ],

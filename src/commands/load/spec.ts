@@ -3,7 +3,7 @@ import { defineSpec } from '../command.ts';
 export const loadSpec = defineSpec({
   name: 'load',
   summary: 'simulate many devices at once, and measure tokens, connections and replies under load',
-  screenUnless: ['dryRun'],
+  hasScreen: ({ dryRun }) => !dryRun,
   mostUsed: [
     'file',
     'sessions',

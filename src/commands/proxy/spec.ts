@@ -3,7 +3,7 @@ import { defineSpec } from '../command.ts';
 export const proxySpec = defineSpec({
   name: 'proxy',
   summary: 'sit between a device and a service: show, judge and disturb the traffic',
-  screenUnless: [],
+  hasScreen: () => true,
   headings: { emulator: 'Verdicts and faults:' },
   mostUsed: ['target', 'proxyPort', 'proxyHost', 'fault', 'network', 'failOn', 'proxyRecord', 'tls', 'page'],
   examples: [

@@ -3,7 +3,7 @@ import { defineSpec } from '../command.ts';
 export const serveSpec = defineSpec({
   name: 'serve',
   summary: 'run the emulator of the whole service: token endpoint and voice stream',
-  screenUnless: [],
+  hasScreen: () => true,
   mostUsed: [
     'reply',
     'scenario',

@@ -124,9 +124,8 @@ function subjectOf({ settings: { file, raw, replay, expectFile, mic } }: StreamC
 
 async function openView(context: StreamContext): Promise<StreamView> {
   const { settings, io, output } = context;
-  const { repeat, warmup, tokenFrom, out, record, recordBoth, mic, play } = settings;
-  // A screen shows one session. For several, lines show the figures.
-  if (output !== 'tui' || io.terminal === undefined || repeat + warmup > 1) {
+  const { tokenFrom, out, record, recordBoth, mic, play } = settings;
+  if (output !== 'tui' || io.terminal === undefined) {
     const { createStreamLines } = await import('./view.ts');
     return createStreamLines(context);
   }

@@ -3,7 +3,8 @@ import { defineSpec } from '../command.ts';
 export const streamSpec = defineSpec({
   name: 'stream',
   summary: 'ask for a token, connect, stream audio, receive the AI audio',
-  screenUnless: ['interactive'],
+  // A screen shows one session. For several, lines show the figures.
+  hasScreen: ({ interactive, repeat, warmup }) => !interactive && repeat + warmup === 1,
   headings: { emulator: 'Emulator of --local:' },
   mostUsed: [
     'file',
