@@ -5,6 +5,7 @@ import { VoicectlError } from '../kernel/errors.ts';
 import { escapeText } from '../kernel/escape.ts';
 import { sampleRate } from '../protocol/audio-format.ts';
 import { countText } from '../protocol/count-text.ts';
+import { wordOfMessage } from '../protocol/read-message.ts';
 import { secondsText } from '../protocol/time-text.ts';
 import type { RecordedEvent, RecordedSummary } from '../recording/format.ts';
 import type { Recording } from '../recording/read-recording.ts';
@@ -179,8 +180,5 @@ export function markOfDialogue({ t, name, text, isProblem }: DialogueMark): Mark
 function nameOf(event: RecordedEvent): string {
   if (event.type === 'warning') return event.code;
   if (event.type === 'close') return `close ${event.code}`;
-  if (event.type !== 'message') return event.type;
-  const state = (event.body as { status?: unknown } | null)?.status;
-  const name = event.kind ?? event.category;
-  return typeof state === 'string' && event.category === 'status' ? state : name;
+  return event.type === 'message' ? wordOfMessage(event) : event.type;
 }

@@ -44,6 +44,17 @@ export function readServiceBody(body: unknown): Omit<ServiceMessage, 'text'> {
   return { category: /status|state/i.test(kind ?? '') ? 'status' : 'other', kind, body };
 }
 
+/** The word by which a message is marked in a picture: the state that it tells, else its kind. */
+export function wordOfMessage(message: {
+  category: string;
+  kind: string | undefined;
+  body: unknown;
+}): string {
+  const { category, kind, body } = message;
+  const state = isRecord(body) ? body.status : undefined;
+  return category === 'status' && typeof state === 'string' ? state : (kind ?? category);
+}
+
 /** Whether a message says that audio which was sent and not heard yet is void: in its kind, or in one of its texts. */
 export function isInterruption({ category, kind, body }: Omit<ServiceMessage, 'text'>): boolean {
   if (category === 'error' || category === 'connected' || !isRecord(body)) return false;

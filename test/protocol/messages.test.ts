@@ -9,6 +9,7 @@ import {
   writeMessage,
   writeStatus,
 } from '../../src/protocol/messages.ts';
+import { readServiceBody, wordOfMessage } from '../../src/protocol/read-message.ts';
 
 function dialectOf(stream: DialectInput['stream']) {
   const parsed = parseDialect({ stream });
@@ -201,4 +202,13 @@ test('further fields of the dialect never take the place of what a message is', 
     error: { code: 'C' },
     extra: 1,
   });
+});
+
+test.each([
+  [{ type: 'status', status: 'speaking' }, 'speaking'],
+  [{ type: 'order', status: 'shipped' }, 'order'],
+  [{ type: 'status' }, 'status'],
+  [{ a: 1 }, 'other'],
+])('%j is marked by one word', (body, word) => {
+  expect(wordOfMessage(readServiceBody(body))).toBe(word);
 });

@@ -1,4 +1,4 @@
-import { readServiceBody } from '../../../protocol/read-message.ts';
+import { readServiceBody, wordOfMessage } from '../../../protocol/read-message.ts';
 import { readTranscript } from '../../../protocol/transcript.ts';
 import { relateTurns } from '../../../recording/turns.ts';
 import { describeEmulatorEvent } from '../../../report/emulator-lines.ts';
@@ -115,15 +115,15 @@ function isJudgement(event: StreamEvent): event is StreamEvent & Judgement {
 }
 
 function markOf(event: StreamEvent, t: number, { subject, text, level }: EventWords): Mark | undefined {
-  const name = nameOfMark(event, subject) ?? (level === 'info' ? undefined : subject);
+  const name = nameOfMark(event) ?? (level === 'info' ? undefined : subject);
   return name === undefined ? undefined : { t, name, text: `${subject}  ${text}`, tone: tones[level] };
 }
 
 /** The mark in the picture of an event that has one of its own. Warnings are marked by their subject. */
-function nameOfMark(event: StreamEvent, subject: string): string | undefined {
+function nameOfMark(event: StreamEvent): string | undefined {
   switch (event.type) {
     case 'message-sent':
-      return statusOf(event.body) ?? subject;
+      return wordOfMessage(readServiceBody(event.body));
     case 'reply-ended':
       return event.bargeIn ? 'barge-in' : undefined;
     case 'fault-struck':
@@ -136,11 +136,6 @@ function nameOfMark(event: StreamEvent, subject: string): string | undefined {
     default:
       return undefined;
   }
-}
-
-function statusOf(body: unknown): string | undefined {
-  const status = Object(body).status as unknown;
-  return typeof status === 'string' ? status : undefined;
 }
 
 /** The time axis of a session that goes on: a function that gives it at a moment of the emulator's axis. */
