@@ -264,10 +264,10 @@ function sumCounts(all: readonly Record<string, number>[]): Record<string, numbe
 
 /** Every run has the same expectations, in the same order. Skipped is what no run could see. */
 function joinVerdicts(runs: readonly (readonly ExpectationVerdict[])[]): ExpectationVerdict[] {
-  return (runs[0] ?? []).flatMap((first, index) => {
+  return (runs[0] ?? []).map((first, index) => {
     const all = runs.flatMap((verdicts) => verdicts[index] ?? []);
     const seen = all.filter(({ skipped }) => !skipped);
-    if (seen.length === 0) return [first];
+    if (seen.length === 0) return first;
     const failures = seen.filter(({ ok }) => !ok);
     const [failed] = failures;
     const unseen = all.find(({ skipped }) => skipped);
