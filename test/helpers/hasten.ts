@@ -81,5 +81,5 @@ async function allRead(socket: Socket): Promise<void> {
 function isBusy(): boolean {
   return process
     .getActiveResourcesInfo()
-    .some((name) => /^FSReq|GetAddrInfo|Connect|WriteWrap|Shutdown/.test(name));
+    .some((name) => /^FSReq|^CloseReq|GetAddrInfo|Connect|WriteWrap|Shutdown/.test(name));
 }
