@@ -5,7 +5,6 @@ import { type LearnOptions, type LearnResult, learnDialect } from '../../conform
 import { differences } from '../../conformance/learn/learned-dialect.ts';
 import { planRun } from '../../conformance/plan.ts';
 import { readText } from '../../files/read-text.ts';
-
 import { exitCodes } from '../../kernel/errors.ts';
 import { jsonLine } from '../../kernel/escape.ts';
 import { type DialectInput, dialectSchema } from '../../protocol/dialect.ts';
