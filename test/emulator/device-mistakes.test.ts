@@ -122,7 +122,7 @@ const tokens: Record<string, Mistake> = {
   'the token is in a header': waits({ header: 'Authorization' }),
   'the device waits for the service to speak first': waits(),
   'audio comes instead of a token': waits({}, 3),
-  'the token is of another emulator': {
+  'the token comes from another emulator': {
     async make({ emulator }) {
       const other = await startEmulator();
       const token = await other.token(device);
