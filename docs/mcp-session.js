@@ -38,7 +38,7 @@ async function call(why, name, args) {
   parts.push(
     `**${why}** \`${name}\`, ${bytes(asked)}:`,
     fenced('json', asked),
-    `The answer, ${bytes(text)}${isLong ? ', of which here is the beginning' : ''}:`,
+    `The answer, ${bytes(text)}${isLong ? ' (only the beginning is shown)' : ''}:`,
     isLong ? fenced('text', `${text.slice(0, shownBytes)} …`) : fenced('json', text),
   );
   return JSON.parse(text);

@@ -3,14 +3,14 @@
  *
  *   npx voicectl serve --reply module:examples/dialogue.js
  *
- * It answers each of the first three turns with as many beeps as there were turns, and the fourth by repeating it.
+ * It replies to each of the first three turns with as many beeps as there were turns, and to the fourth by repeating it.
  */
 import { playPcm, takeTurns } from 'voicectl';
 
 const sampleRate = 16_000;
 
 /**
- * A beep of 150 ms and a pause as long, as 16 kHz s16le mono.
+ * A beep of 150 ms and a pause of the same length, as 16 kHz s16le mono.
  * @param {number} hz
  */
 function beep(hz) {
@@ -22,7 +22,7 @@ function beep(hz) {
 }
 
 /**
- * Called for each stream; `voice` says, sends, and reports.
+ * Called for each stream; `voice` speaks, sends and reports.
  * @param {import('voicectl').Voice} voice
  * @returns {import('voicectl').Reply}
  */

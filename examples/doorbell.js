@@ -1,4 +1,4 @@
-/** An imaginary app to test: a doorbell whose visitors talk with the AI. It calls again when the service restarts. Needs `npm install ws`. */
+/** An imaginary app to test: a doorbell whose visitors talk to the AI. It calls again when the service restarts. Needs `npm install ws`. */
 import { WebSocket } from 'ws';
 
 const serviceRestart = 1012;

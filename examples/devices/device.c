@@ -4,7 +4,7 @@
  *   cc -O2 -Wall -o device device.c -lcurl -lwebsockets -lm
  *   npx voicectl drill -- ./device
  *
- * Replace next_frame() and play() with your sound input and output.
+ * Replace next_frame() and play() with your audio input and output.
  */
 #include <curl/curl.h>
 #include <libwebsockets.h>
@@ -77,7 +77,7 @@ static int read_token(const char *json, char *token, size_t size) {
   return 0;
 }
 
-/* 0 with a token for one connection: use it at once. Otherwise `retry_after`: what the service asks to wait, in s. */
+/* Returns 0 with a token for one connection: use it at once. Otherwise sets `retry_after`: how long to wait, in s. */
 static int request_token(char *token, size_t size, long *retry_after) {
   static struct body body;
   char url[512], json[1024];
@@ -95,7 +95,7 @@ static int request_token(char *token, size_t size, long *retry_after) {
   curl_easy_setopt(curl, CURLOPT_URL, url);
   curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
   curl_easy_setopt(curl, CURLOPT_POSTFIELDS, json);
-  curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L); /* The key is for this address alone. */
+  curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L); /* The key is only for this address. */
   curl_easy_setopt(curl, CURLOPT_TIMEOUT, (long)answer_within_s);
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
@@ -135,7 +135,7 @@ static void next_frame(unsigned char *frame) {
   }
 }
 
-/* The bytes go to the loudspeaker in their order: a message may end within a sample. */
+/* The bytes go to the loudspeaker in order: a message may end within a sample. */
 static void play(const unsigned char *data, size_t bytes) {
   (void)data;
   (void)bytes;
@@ -152,7 +152,7 @@ static void tick(lws_sorted_usec_list_t *timer) {
   if (stream->socket != NULL) lws_callback_on_writable(stream->socket);
 }
 
-/* Kinds that are not known are for later versions. */
+/* Unknown kinds are ignored: later versions may add them. */
 static void take_text(struct lws *socket, struct stream *stream, const char *data, size_t bytes) {
   if (lws_is_first_fragment(socket)) stream->text_length = 0;
   size_t room = sizeof stream->text - 1 - stream->text_length;
@@ -189,15 +189,15 @@ static int write_next(struct lws *socket, struct stream *stream) {
     due += frame_us / 1e6;
   }
   /*
-   * After a delay it catches up, a frame at a time. lws_service sleeps for whole milliseconds and spins for the rest: the
-   * 100 us are over when the sleep is.
+   * After a delay it catches up, one frame at a time. lws_service sleeps for whole milliseconds and spins for the rest:
+   * the additional 100 us have passed when the sleep ends.
    */
   lws_usec_t wait_us = due > 0 ? (lws_usec_t)ceil(due * 1e3) * 1000 + 100 : 1;
   lws_sul_schedule(lws_get_context(socket), 0, &stream->next, tick, wait_us);
   return 0;
 }
 
-/* Wakes lws_service, which else sleeps on after a connection that a timer has ended. */
+/* Wakes lws_service, which would otherwise keep sleeping after a timer has ended a connection. */
 static void end(struct lws *socket, struct stream *stream) {
   stream->ended = 1;
   lws_cancel_service(lws_get_context(socket));
@@ -229,7 +229,7 @@ static int on_event(struct lws *socket, enum lws_callback_reasons reason, void *
 }
 
 static const struct lws_protocols protocols[] = {{"", on_event, 0, 4096, 0, NULL, 0}, {0}};
-/* It pings when nothing has come for a while, and hangs up when nothing comes then. */
+/* Sends a ping when nothing has arrived for a while, and hangs up if still nothing arrives. */
 static const lws_retry_bo_t liveness = {
     .secs_since_valid_ping = ping_after_s,
     .secs_since_valid_hangup = hang_up_after_s,
@@ -305,7 +305,7 @@ int main(void) {
     /* A token is for one connection, and is used at once. */
     if (request_token(token, sizeof token, &retry_after) == 0) converse(context, token);
     if (seconds() - started >= healthy_s) failures = 0;
-    /* Exponential backoff with jitter, never sooner than the service says. */
+    /* Exponential backoff with jitter, but never sooner than the service allows. */
     long backoff = failures > 6 ? longest_wait_ms : (long)first_wait_ms << failures;
     if (backoff > longest_wait_ms) backoff = longest_wait_ms;
     backoff += backoff * (random() % 25) / 100;

@@ -1,6 +1,6 @@
 // A voice device in JavaScript: npm install ws; then
 //   npx voicectl drill -- node device.js
-// Replace microphone() and createSpeaker() with your sound input and output.
+// Replace microphone() and createSpeaker() with your audio input and output.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 
@@ -39,7 +39,7 @@ while (!stopping.signal.aborted) {
     if (!stopping.signal.aborted) console.error(String(error));
     if (error instanceof NoToken) atLeastMs = error.retryAfterMs;
   }
-  // Exponential backoff with jitter, never sooner than the service says.
+  // Exponential backoff with jitter, but never sooner than the service allows.
   const backoffMs = Math.min(longestWaitMs, firstWaitMs * 2 ** failures) * (1 + Math.random() / 4);
   failures += 1;
   await sleep(Math.max(backoffMs, atLeastMs), undefined, { signal: stopping.signal }).catch(() => {});
@@ -51,7 +51,7 @@ async function requestToken() {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', Accept: 'application/json' },
     body: JSON.stringify({ apiKey, deviceId }),
-    redirect: 'error', // The key is for this address alone.
+    redirect: 'error', // The key is only for this address.
     signal: AbortSignal.any([stopping.signal, AbortSignal.timeout(answerWithinMs)]),
   });
   /** @type {any} */
@@ -82,7 +82,7 @@ function converse(token) {
     let heard = true;
     const confirmation = setTimeout(() => socket.terminate(), answerWithinMs);
     const heartbeat = setInterval(() => {
-      // Nothing came since the last ping: the service is gone.
+      // Nothing has arrived since the last ping: the service is gone.
       if (!heard) socket.terminate();
       heard = false;
       if (socket.readyState === WebSocket.OPEN) socket.ping();
@@ -116,7 +116,7 @@ function converse(token) {
 }
 
 /**
- * Kinds that are not known are for later versions.
+ * Unknown kinds are ignored: later versions may add them.
  * @param {import('ws').RawData} data
  */
 function kindOf(data) {
@@ -128,7 +128,7 @@ function kindOf(data) {
 }
 
 /**
- * Sends a frame each 20 ms, and catches up after a delay.
+ * Sends a frame every 20 ms, and catches up after a delay.
  * @param {WebSocket} socket
  */
 function speak(socket) {

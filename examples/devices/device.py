@@ -3,7 +3,7 @@
 
     npx voicectl drill -- python3 device.py
 
-Replace microphone() and Speaker with your sound input and output.
+Replace microphone() and Speaker with your audio input and output.
 """
 import array
 import asyncio
@@ -44,7 +44,7 @@ class NoToken(Exception):
 
 
 class NoRedirect(urllib.request.HTTPRedirectHandler):
-    """The key is for this address alone."""
+    """The key is only for this address."""
 
     def redirect_request(self, *args):
         return None
@@ -55,7 +55,7 @@ def trusted():
 
 
 def seconds_to_wait(retry_after):
-    """Retry-After has seconds, or a date."""
+    """Retry-After is in seconds, or a date."""
     if retry_after.isdigit():
         return int(retry_after)
     try:
@@ -108,7 +108,7 @@ class Speaker:
 
 
 def kind_of(text):
-    """Kinds that are not known are for later versions."""
+    """Unknown kinds are ignored: later versions may add them."""
     try:
         message = json.loads(text)
     except ValueError:
@@ -117,7 +117,7 @@ def kind_of(text):
 
 
 async def speak(socket):
-    """Sends a frame each 20 ms, and catches up after a delay."""
+    """Sends a frame every 20 ms, and catches up after a delay."""
     started = time.monotonic()
     for number, frame in enumerate(microphone()):
         await asyncio.sleep(max(0, started + number * FRAME_SECONDS - time.monotonic()))
@@ -155,7 +155,7 @@ async def converse(token):
             speaking = asyncio.create_task(speak(socket))
             await asyncio.wait({listening, speaking}, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            # Also when the device is stopped: the connection is closed with 1000.
+            # When the device is stopped, too, the connection is closed with 1000.
             for task in (listening, speaking):
                 if task:
                     task.cancel()
@@ -177,7 +177,7 @@ async def run():
             print(f"The connection ended: {error!r}", file=sys.stderr)
         if time.monotonic() - started >= HEALTHY:
             failures = 0
-        # Exponential backoff with jitter, never sooner than the service says.
+        # Exponential backoff with jitter, but never sooner than the service allows.
         backoff = min(LONGEST_WAIT, FIRST_WAIT * 2**failures) * random.uniform(1, 1.25)
         failures += 1
         await asyncio.sleep(max(backoff, retry_after))

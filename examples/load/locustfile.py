@@ -1,10 +1,10 @@
-"""Locust as what starts `voicectl load` on many machines: each worker runs one shard, the master merges the results.
+"""Starts `voicectl load` on many machines with Locust: each worker runs one shard, the master merges the results.
 
     locust -f locustfile.py --headless --master --expect-workers 2     # on one machine
     locust -f locustfile.py --worker --master-host MASTER              # on each of the others
 
 VOICECTL (default: voicectl) is the program. VOICECTL_LOAD has the flags of the load, the same for all shards, and
-VOICECTL_MERGE those of the merge, such as --threshold. Each worker needs VOICECTL_API_KEY for itself: the master sends
+VOICECTL_MERGE those of the merge, such as --threshold. Each worker needs its own VOICECTL_API_KEY: the master sends
 no key. The exit code of the master is that of `voicectl load merge`: 9 if a worker was lost.
 """
 import os
@@ -21,14 +21,14 @@ from locust.runners import MasterRunner, WorkerRunner
 PROGRAM = shlex.split(os.environ.get("VOICECTL", "voicectl"))
 LOAD = shlex.split(os.environ.get("VOICECTL_LOAD", ""))
 MERGE = shlex.split(os.environ.get("VOICECTL_MERGE", ""))
-# All workers have the order before the load starts.
-# The package of Debian 12 has no version, and a master refuses workers without one.
+# The Debian 12 package has no version, and a master refuses workers without one.
 runners.__version__ = runners.__version__ or "unknown"
+# All workers get their orders before the load starts.
 LEAD_SECONDS = float(os.environ.get("VOICECTL_LEAD", "5"))
 
 
 class Idle(User):
-    """Locust wants a user. The load is not made by it."""
+    """Locust requires a user, but this one generates no load."""
 
     wait_time = constant(1)
 
@@ -42,7 +42,7 @@ shards = {}
 
 
 def run_shard(environment, msg, **_):
-    """On a worker: makes one shard of the load, and sends its result to the master."""
+    """On a worker: runs one shard of the load, and sends its result to the master."""
     gevent.spawn(make_load, environment, msg.data)
 
 
@@ -60,7 +60,7 @@ def take_result(environment, msg, **_):
 
 
 def command(environment):
-    """On the master: gives each worker its shard, waits for the results, and ends with what they come to."""
+    """On the master: gives each worker its shard, waits for the results, and merges them."""
     runner = environment.runner
     workers = list(runner.clients.keys())
     start = datetime.fromtimestamp(time.time() + LEAD_SECONDS, timezone.utc).isoformat().replace("+00:00", "Z")
@@ -68,7 +68,7 @@ def command(environment):
         shards[worker] = f"{number}/{len(workers)}"
         runner.send_message("load", {"shard": shards[worker], "start": start}, worker)
     while any(shard not in results for shard in shards.values()):
-        # Only workers that still give a sign of life can send a result.
+        # Only workers that are still alive can send a result.
         alive = {client.id for client in runner.clients.values() if client.state != "missing"}
         if not any(worker in alive and shard not in results for worker, shard in shards.items()):
             break

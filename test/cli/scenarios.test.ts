@@ -76,7 +76,7 @@ describe('the shipped scenario', () => {
     expect(token).toMatchObject({ code: 3, stderr: expect.stringContaining('QUOTA_EXCEEDED') });
   });
 
-  test('service-restart closes in the middle of an answer, and takes the device back after two refusals', async () => {
+  test('service-restart closes in the middle of a reply, and accepts the device again after two refusals', async () => {
     const { stream } = await perform('service-restart', 'barge-in.wav');
     const first = await stream();
     expect(first.summary.close.code).toBe(1012);
