@@ -115,7 +115,7 @@ function circles(nodeOf = (file: string) => file): string[] {
 }
 
 describe('the direction of dependencies', () => {
-  test('the imports are found at all', () => {
+  test('finds imports at all', () => {
     expect(imports.length).toBeGreaterThan(150);
   });
 
@@ -134,7 +134,7 @@ describe('the direction of dependencies', () => {
     expect(wrong).toEqual([]);
   });
 
-  test.each(typesOnly)('%s imports types of %s and nothing that runs', (room, other, ...except) => {
+  test.each(typesOnly)('%s imports only types from %s', (room, other, ...except) => {
     const wrong = imports.filter(
       ({ from, to, isType }) =>
         roomOf(from) === room && roomOf(to) === other && !isType && !except.includes(to),
@@ -142,7 +142,7 @@ describe('the direction of dependencies', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('no files import one another in a circle, not even types', () => {
+  test('no files import one another in a cycle, not even types', () => {
     expect(circles()).toEqual([]);
   });
 
@@ -150,7 +150,7 @@ describe('the direction of dependencies', () => {
     expect(circles(placeOf)).toEqual([]);
   });
 
-  test('nothing imports the command line but the program itself', () => {
+  test('only the program itself imports the command line', () => {
     const wrong = imports.filter(
       ({ from, to }) => roomOf(to) === 'commands' && roomOf(from) !== 'commands' && from !== 'cli.ts',
     );
@@ -177,7 +177,7 @@ function codeOf(file: string): string {
     .replace(/(?:^|\n)(?:import|export)[^;]*?from\s+'[^']+';|import\('[^']+'\)/g, '');
 }
 
-test('every exported name is of one file', () => {
+test('every exported name belongs to one file', () => {
   // Each command has a `run`, and each test runner a `setUpEmulator`.
   const shared = new Set(['run', 'setUpEmulator']);
   const declaration =
@@ -194,7 +194,7 @@ test('every exported name is of one file', () => {
   expect(twins.map(([name, files]) => `${name}: ${[...files].join(', ')}`)).toEqual([]);
 });
 
-describe('what stands in one place only', () => {
+describe('what may appear in one place only', () => {
   test.each(confined)('%s is used only where it may be (%s)', (pattern, _what, files) => {
     const users = sources().filter((file) => pattern.test(codeOf(file)));
     expect(users.filter((file) => !files.includes(file))).toEqual([]);
@@ -229,7 +229,7 @@ describe('ARCHITECTURE.md', () => {
       statSync(join(root, name)).isDirectory() ? [name, ...within(root, name)] : [name],
     );
 
-  test('names only files and folders that are there', () => {
+  test('names only files and folders that exist', () => {
     const paths = named.filter((name) => /\/|\.(tsx?|js|md|json)$/.test(name) && !name.startsWith('/'));
     const wanted = paths.filter((name) => !examples.some((example) => name.includes(example)));
     const isThere = (name: string) => {

@@ -61,7 +61,7 @@ describe.skipIf(!hasLocust).concurrent('the Locust file', { timeout: 120_000 }, 
     expect(readFileSync(locustfile, 'utf8').trimEnd().split('\n').length).toBeLessThanOrEqual(100);
   });
 
-  test('starts both workers at one moment, and ends with the exit code of the merged result', async (context) => {
+  test('starts both workers at the same moment, and ends with the exit code of the merged result', async (context) => {
     const { locust, sandbox } = await startLocust(context, '--sessions 6 --task tokens --seed 1');
     const { code, stdout } = await locust.ended;
     expect(stdout).toContain('6 arrived, 6 confirmed, 6 done');
@@ -70,7 +70,7 @@ describe.skipIf(!hasLocust).concurrent('the Locust file', { timeout: 120_000 }, 
     expect(code).toBe(stdout.includes('INVALID') ? 9 : 0);
   });
 
-  test('tells a lost worker, keeps the rest, and ends with 9', async (context) => {
+  test('reports a lost worker, keeps the rest, and ends with 9', async (context) => {
     const { locust, sandbox } = await startLocust(context, '--sessions 6 --task listen --hold 2s');
     const [, worker = ''] = (await locust.line(/^workers \d+ \d+$/)).split(' ');
     await locust.line(/load {5}http/);
@@ -86,12 +86,12 @@ describe.skipIf(!hasLocust).concurrent('the Locust file', { timeout: 120_000 }, 
   });
 });
 
-describe('the Job of Kubernetes', () => {
+describe('the Kubernetes Job', () => {
   const read = () => parse(readFileSync(join(folder, 'kubernetes-job.yaml'), 'utf8'));
   const { spec } = read();
   const [container] = spec.template.spec.containers;
 
-  test('is valid by the schema of Kubernetes, which finds what is wrong', () => {
+  test('is valid according to the Kubernetes schema, which detects mistakes', () => {
     expect(() => new Job(read()).validate()).not.toThrow();
     const wrong = read();
     wrong.spec.completions = 'eight';
@@ -99,7 +99,7 @@ describe('the Job of Kubernetes', () => {
     expect(() => new Job(wrong).validate()).toThrow(/completions must be integer|required property 'name'/);
   });
 
-  test('gives each pod its own shard of as many as there are', () => {
+  test('gives each pod its own shard, one for each pod', () => {
     expect(spec).toMatchObject({
       completionMode: 'Indexed',
       completions: 8,
@@ -109,7 +109,7 @@ describe('the Job of Kubernetes', () => {
     expect(container.args[0]).toContain('--shard "$((JOB_COMPLETION_INDEX + 1))/8"');
   });
 
-  test('runs a line whose result stands in the log, also if the load was not valid', async (context) => {
+  test('runs a line that writes its result to the log, even if the load was not valid', async (context) => {
     const sandbox = sandboxFor(context);
     const { baseUrl } = await startEmulatorFor(context, { reply: 'silence' });
     const line = container.args[0]

@@ -78,7 +78,7 @@ describe.each(pipelines)('the pipeline of examples/ci/%s', (name, script, artifa
     ? { GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: 'step-summary.md' }
     : undefined;
 
-  test('passes against a service that is well, and leaves what it says it leaves', async () => {
+  test('passes against a healthy service, and leaves the files that it names', async () => {
     const { baseUrl } = await start({ acceptKeys: ['key-of-ci'], clock: hastyClock });
     const ended = await runStep(script, {
       VOICECTL_BASE_URL: baseUrl,
@@ -98,7 +98,7 @@ describe.each(pipelines)('the pipeline of examples/ci/%s', (name, script, artifa
     if (env) expect(sandbox.read('step-summary.md')).toContain(`✅ voicectl stream conversation.yaml`);
   });
 
-  test('fails with the exit code of the program where nobody answers, and leaves the same', async () => {
+  test('fails with the exit code of the program if nobody answers, and leaves the same files', async () => {
     const ended = await runStep(script.replace('stream ', 'stream --retries 0 '), {
       ...nobody,
       ...env,
@@ -137,7 +137,7 @@ test.each(pipelines)(
 describe('the container file', () => {
   const lines = readFileSync(join(root, 'Dockerfile'), 'utf8').split('\n');
 
-  test('copies what is there', () => {
+  test('copies files that exist', () => {
     const copied = lines.flatMap((line) => /^COPY (?!--from)(.*) \S+$/.exec(line)?.[1]?.split(' ') ?? []);
     expect(copied).toEqual(['package.json', 'package-lock.json', '.']);
     for (const path of copied) expect(existsSync(join(root, path))).toBe(true);
@@ -152,7 +152,7 @@ describe('the container file', () => {
     for (const name of used) expect(scripts[name]).toBeDefined();
   });
 
-  test('leaves out of the context what holds secrets or is made anew', () => {
+  test('leaves files with secrets and generated files out of the context', () => {
     const ignored = readFileSync(join(root, '.dockerignore'), 'utf8').split('\n');
     expect(ignored).toEqual(
       expect.arrayContaining(['.git', 'node_modules', 'dist', '.env*', 'voicectl.config.*']),

@@ -19,7 +19,7 @@ function clone(sandbox: Sandbox): string {
 }
 
 describe('docs/FIRST-DAY.md', () => {
-  test('names the mistake of the device as it says', async (context) => {
+  test("reports the device's mistake as the page shows", async (context) => {
     const sandbox = sandboxFor(context);
     const [script = ''] = under('I have a device', 'sh');
     const [printed = ''] = under('I have a device', 'text');

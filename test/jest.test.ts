@@ -12,11 +12,11 @@ const askForToken = () =>
     body: JSON.stringify({ apiKey: 'any', deviceId: 'd1' }),
   }).then(({ status }) => status);
 
-test.each(['a test', 'the next one'])('voicectl/jest gives %s an emulator in its first state', async () => {
+test.each(['a test', 'the next one'])('voicectl/jest gives %s an emulator in its initial state', async () => {
   expect([await askForToken(), await askForToken()]).toEqual([200, 429]);
 });
 
-test('voicectl/jest teaches expect the matchers of audio', async () => {
+test('voicectl/jest adds the audio matchers to expect', async () => {
   const second = Buffer.alloc(32_000);
   const matchers = expect(second) as unknown as { toHaveDuration(ms: number): Promise<void> };
   await matchers.toHaveDuration(1_000);

@@ -81,7 +81,7 @@ function lookups(file: string): string[] {
   );
 }
 
-test('nothing is looked up in a plain object by a name from outside', () => {
+test('no name from outside is looked up in a plain object', () => {
   const src = join(root, 'src');
   const files = project.program.getSourceFileNames().filter((file) => !relative(src, file).startsWith('..'));
   expect(files.length).toBeGreaterThan(500);
@@ -92,7 +92,7 @@ test('nothing is looked up in a plain object by a name from outside', () => {
   expect(Object.keys(known).filter((file) => (found.get(file) ?? []).length === 0)).toEqual([]);
 });
 
-test('it sees every way to make such an object', () => {
+test('it detects every way to make such an object', () => {
   // What they do wrong: the name is taken for one that is there.
   expect(keyedByInput(['constructor'], '{}').at(-1)).toEqual(['constructor']);
   const file = join(import.meta.dirname, 'helpers', 'keyed-by-input.ts');

@@ -55,7 +55,7 @@ async function checkTypes(...files: string[]): Promise<string> {
 }
 
 describe('installed alone', () => {
-  test.concurrent('the packed package, installed elsewhere without install scripts, streams a file through a whole session', async () => {
+  test.concurrent('the packed package, installed elsewhere without install scripts, streams a file through a complete session', async () => {
     const file = join(root, 'fixtures', 'hello.wav');
     const program = join(elsewhere, 'node_modules', '.bin', 'voicectl');
     const args = ['stream', '--file', file, '--local', '--expect-audio', '--json'];
@@ -79,13 +79,13 @@ describe('installed alone', () => {
   });
 });
 
-describe('beside what its users have installed', () => {
+describe('beside packages that its users have installed', () => {
   beforeAll(async () => {
     for (const name of ['vitest', 'ws'])
       await symlink(join(root, 'node_modules', name), join(elsewhere, 'node_modules', name));
   });
 
-  test.concurrent('the examples of tests run where they are copied to, with one line for the emulator', async () => {
+  test.concurrent('the test examples run where they are copied to, with one line for the emulator', async () => {
     const example = await readFile(join(root, 'examples', 'doorbell.test.js'), 'utf8');
     expect(example.trim().split('\n').length).toBeLessThan(15);
     await cp(join(root, 'examples'), join(elsewhere, 'examples'), { recursive: true });
@@ -160,7 +160,7 @@ describe('the API documentation', async () => {
   let running: ReturnType<typeof runExamples> | undefined;
 
   test.concurrent.each(programs.map((example, index) => ({ ...example, index })))(
-    'says what its example $index prints: $heading',
+    'shows what its example $index prints: $heading',
     async ({ prints, index }) => {
       running ??= runExamples();
       const { stderr, printed } = await running;
@@ -224,14 +224,14 @@ describe('the API documentation', async () => {
     expect(shipped.toSorted()).toEqual(written.filter((name) => /\.(md|svg)$/.test(name)).toSorted());
   });
 
-  test.concurrent('shows the example of a test as it is, and so does the README', async () => {
+  test.concurrent('shows the test example unchanged, and so does the README', async () => {
     const example = await readFile(join(root, 'examples', 'doorbell.test.js'), 'utf8');
     expect(inVitest?.code).toBe(example);
     expect(said?.code).toBe(await readFile(join(root, 'examples', 'said.test.js'), 'utf8'));
     expect(await readFile(join(root, 'README.md'), 'utf8')).toContain(`\`\`\`js\n${example}\`\`\`\n`);
   });
 
-  test.concurrent('shows how the helper is used with global hooks, and with those of node:test; it works by require() too', async () => {
+  test.concurrent('shows how the helper is used with global hooks, and with those of node:test; it works with require() too', async () => {
     const hears = `
       import assert from 'node:assert';
       import { test } from 'node:test';
@@ -261,7 +261,7 @@ describe('the API documentation', async () => {
   });
 });
 
-test('installing it runs no script of its own, which npm would warn about', async () => {
+test('installing it runs no script of the package, which npm would warn about', async () => {
   const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
     scripts: Record<string, string>;
   };
@@ -291,7 +291,7 @@ test('nothing is installed beside it but the echo canceller: what is bundled is 
   expect(bytes).toBeLessThan(15e6);
 });
 
-test('the licences of everything in the bundle come with it', async () => {
+test('the package includes the licences of everything in the bundle', async () => {
   const text = await readFile(join(elsewhere, 'node_modules', 'voicectl', 'dist', 'LICENSES.txt'), 'utf8');
   for (const name of ['commander', 'ws', 'undici', 'jose', 'wav', 'zod', 'yaml'])
     expect(text).toContain(`${name} `);

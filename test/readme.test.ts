@@ -16,17 +16,17 @@ const pages = [
 ];
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 
-test.each(pages)('the reference in %s is what the code says (npm run docs writes it anew)', async (page) => {
+test.each(pages)('the reference in %s matches the code (npm run docs regenerates it)', async (page) => {
   await expect(withReferences(read(page))).toMatchFileSnapshot(join(root, page));
 });
 
-test('each generated part has its place on one page', () => {
+test('each generated part is on exactly one page', () => {
   expect(pages.flatMap((page) => placesIn(read(page))).toSorted()).toEqual(
     Object.keys(references).toSorted(),
   );
 });
 
-test('the README fits on a page: what is reference is in docs/', () => {
+test('the README fits on a page: reference material is in docs/', () => {
   expect(Buffer.byteLength(read('README.md'))).toBeLessThanOrEqual(12 * 1024);
   expect(placesIn(read('README.md'))).toEqual([]);
 });

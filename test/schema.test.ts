@@ -7,13 +7,13 @@ import { schemas } from '../docs/schemas.ts';
 const root = new URL('../', import.meta.url);
 
 test.each(Object.entries(schemas))(
-  'schema/%s is what the code says (npm run docs writes it anew)',
+  'schema/%s matches the code (npm run docs regenerates it)',
   async (file, schema) => {
     await expect(`${JSON.stringify(schema, null, 2)}\n`).toMatchFileSnapshot(`../schema/${file}`);
   },
 );
 
-test('the published schema of conversations wants the unit of a duration, as the program does', () => {
+test('the published schema of conversations requires the unit of a duration, like the program', () => {
   const validate = new Ajv2020({ strict: false }).compile(schemas['expect-file.schema.json'] ?? {});
   const turn = (within: unknown) => ({ turns: [{ expect: [{ audio: '2s', within }] }] });
   for (const good of ['500ms', '1.5s', '2 minutes', 0, '0']) expect(validate(turn(good))).toBe(true);

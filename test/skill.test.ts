@@ -17,7 +17,7 @@ test('the skill says what it is for', () => {
   expect(description.length).toBeLessThanOrEqual(1_024);
 });
 
-test('npm ci installs what package.json asks for: the lock file is of it', () => {
+test('npm ci installs what package.json asks for: the lock file matches it', () => {
   const read = (name: string) => JSON.parse(readFileSync(join(root, name), 'utf8'));
   const { dependencies, devDependencies, optionalDependencies } = read('package.json');
   const { packages } = read('package-lock.json') as { packages: Record<string, object> };
@@ -26,7 +26,7 @@ test('npm ci installs what package.json asks for: the lock file is of it', () =>
     expect(packages).toHaveProperty([`node_modules/${name}`]);
 });
 
-test('every command of the skill works, one after the other, from nothing to a drilled device', async () => {
+test('every command of the skill works, one after the other, from a fresh clone to a drilled device', async () => {
   for (const name of ['examples', 'fixtures', 'node_modules', 'docs'])
     symlinkSync(join(root, name), sandbox.path(name));
   // npx finds the program; everything is installed.

@@ -18,7 +18,7 @@ function playRunner() {
 
 const session = ({ baseUrl }: Emulator, device = 'd1') => openSession({ baseUrl, device, apiKey: 'any' });
 
-describe.each(['jestLike', 'mochaLike'] as const)('an emulator for tests, with hooks that are %s', (kind) => {
+describe.each(['jestLike', 'mochaLike'] as const)('an emulator for tests, with %s hooks', (kind) => {
   test('runs from before the first test until after the last', async () => {
     const runner = playRunner();
     const emulator = setUpEmulator({ reply: 'echo' }, runner[kind]);
@@ -33,7 +33,7 @@ describe.each(['jestLike', 'mochaLike'] as const)('an emulator for tests, with h
     expect(() => emulator.baseUrl).toThrow();
   });
 
-  test('begins each test without streams, windows and events of the one before', async () => {
+  test('begins each test without the streams, windows and events of the previous one', async () => {
     const runner = playRunner();
     const emulator = setUpEmulator({ rateLimit: 1 }, runner[kind]);
     await runner.run('before');
@@ -49,7 +49,7 @@ describe.each(['jestLike', 'mochaLike'] as const)('an emulator for tests, with h
   });
 });
 
-test('a failure to start is the failure of the hook, and the hooks after it fail for nothing else', async () => {
+test('a failure to start fails the hook, and the hooks after it fail for no other reason', async () => {
   const runner = playRunner();
   setUpEmulator({ reply: 'nonsense' }, runner.jestLike);
   await expect(runner.run('before')).rejects.toMatchObject({ code: 'usage' });

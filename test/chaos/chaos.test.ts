@@ -8,7 +8,7 @@ const hasProc = existsSync('/proc/self/fd');
 if (!hasProc) console.warn('NOT CHECKED: there is no /proc here; the chaos run is skipped');
 
 test.skipIf(!hasProc)(
-  'after chaos on 20 connections the emulator lives, and has given back memory, descriptors and slots',
+  'after chaos on 20 connections the emulator is alive, and has released memory, file descriptors and slots',
   async () => {
     const { before, after, counts, died } = await runChaos({ durationMs: seconds * 1_000, seed: 42 });
     expect(died).toBeUndefined();

@@ -6,7 +6,7 @@ import { runClusterChaos } from './cluster.ts';
 const durationMs = Number(process.env.CLUSTER_CHAOS_SECONDS ?? 4) * 1_000;
 
 test.skipIf(!hasRedis)(
-  'three emulators grant nothing twice, while they and Redis are stopped, killed and started',
+  'three emulators grant nothing twice while they and Redis are stopped, killed and restarted',
   { timeout: durationMs + 120_000 },
   async () => {
     const { wrong, counts, connectionsLeft, keysWithoutExpiry } = await runClusterChaos({

@@ -16,7 +16,7 @@ const atOnce = 4;
 
 const sandbox = setUpSandbox();
 
-test('a signal ends each command in time, with a code that fits, and no process is left', {
+test('a signal ends each command in time, with a fitting exit code, and no process is left', {
   timeout: 60_000 + moments * 60_000,
 }, async () => {
   const recorded = await sandbox.runHere([

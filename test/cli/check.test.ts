@@ -50,7 +50,7 @@ interface RuleLine {
 }
 
 describe('what it prints', () => {
-  test('is a line for each rule, and what was seen below those that did not pass; none is longer than 80', async () => {
+  test('is a line for each rule, with what was seen below those that did not pass; none is longer than 80', async () => {
     const { code, lines, stderr } = await check({ change: wrong });
     expect([code, stderr]).toEqual([1, '']);
     expect(lines[line(lines, 'R10')]).toMatch(/^R10 {2}pass {5}sub is the device ID {23}E1 E2 E3 E10 E11$/);
@@ -64,7 +64,7 @@ describe('what it prints', () => {
     expect(lines.at(-4)).toMatch(/^\d+ pass, 1 fail, 1 warn/);
   });
 
-  test('folds a series of four exchanges and more; with --verbose every exchange has its name', async () => {
+  test('folds a series of four or more exchanges; --verbose names every exchange', async () => {
     const flags = ['--rule', 'R10', '--rule', 'R30'];
     const { lines } = await check({ flags });
     expect(lines[line(lines, 'R10')]).toMatch(/^R10 {2}pass {5}sub is the device ID {23}E1 E3 X-1…X-60$/);
@@ -80,7 +80,7 @@ describe('what it prints', () => {
     expect(Math.max(...all.map(({ length }) => length))).toBeLessThanOrEqual(80);
   });
 
-  test('names three exchanges each, where they fit', async () => {
+  test('names three exchanges one by one if they fit', async () => {
     const { lines } = await check({ flags: ['--rule', 'R14'] });
     expect(lines[line(lines, 'R14')]).toMatch(/ E1 E2 E3$/);
   });
@@ -138,14 +138,14 @@ describe('what it prints', () => {
 });
 
 describe('what it asks', () => {
-  test('with --no-wrong-key no wrong key is among it, not even a dummy one', async () => {
+  test('with --no-wrong-key includes no wrong key, not even a dummy one', async () => {
     const { code, arrived } = await check({ flags: ['--no-wrong-key', '--thorough', '--level', 'standard'] });
     expect(code).toBe(0);
     const keys = arrived.flatMap(({ body }) => /"apiKey":"([^"]*)"/.exec(body)?.[1] ?? []);
     expect([...new Set(keys)].sort()).toEqual(['', key]);
   });
 
-  test('with --thorough are large bodies, headers and messages', async () => {
+  test('with --thorough includes large bodies, headers and messages', async () => {
     const { stdout, arrived } = await check({ flags: ['--thorough'] });
     expect(Math.max(...arrived.map(({ body }) => body.length))).toBeGreaterThan(1024 * 1024);
     expect(stdout).toContain('14 token requests, 4 without a key, 12 connections');
@@ -156,7 +156,7 @@ describe('what it asks', () => {
     expect([...devices]).toEqual(['d1']);
   });
 
-  test('comes from the devices that are named, and from others made up from the first', async () => {
+  test('comes from the named devices, and from others with names derived from the first', async () => {
     const flags = ['a', 'b', 'c', 'd'].flatMap((id) => ['--device', id]);
     const named = await check({ flags: [...flags, '--level', 'standard', '--exhaust'] });
     expect([...named.devices].sort()).toEqual(['a', 'b', 'c', 'd']);
@@ -188,7 +188,7 @@ describe('what it asks', () => {
 });
 
 describe('what counts as a failure', () => {
-  test('is not what --expected names; one of those that passes is told', async () => {
+  test('excludes what --expected names; a rule that passes although it is expected to fail is reported', async () => {
     sandbox.write('known.txt', '# known\nR12 61 s until spring\n\nR1 the gateway answers 201\n');
     const flags = ['--rule', 'R1', '--rule', 'R12', '--expected', sandbox.path('known.txt')];
     const { code, lines } = await check({ flags, change: wrong });
@@ -207,7 +207,7 @@ describe('what counts as a failure', () => {
     expect(stderr).toMatch(message);
   });
 
-  test('is also a warning or an unknown with --strict', async () => {
+  test('includes warnings and unknown verdicts with --strict', async () => {
     const list: Partial<MiniBehaviour> = { claims: (claims) => ({ ...claims, aud: ['voice-api'] }) };
     const flags = ['--rule', 'R13'];
     expect((await check({ change: list, flags })).code).toBe(0);
@@ -241,14 +241,14 @@ describe('--jwks', () => {
     expect(await checkSigned(sandbox.path('keys.json'))).toMatchObject({ code: 0, stderr: '' });
   });
 
-  test('keys of somebody else, from an address, fail R9', async () => {
+  test("somebody else's keys, from an address, fail R9", async () => {
     const { baseUrl } = await services.http((response) => response.end(setOf(pair().publicKey)));
     const { code, stdout } = await checkSigned(`${baseUrl}/keys`);
     expect(code).toBe(1);
     expect(stdout).toContain('no published key verifies the token');
   });
 
-  test('an address over plain HTTP is refused unless it is of this machine', async () => {
+  test('a plain HTTP address is refused unless it is on this machine', async () => {
     const { code, stderr } = await checkSigned('http://keys.example/keys');
     expect(code).toBe(2);
     expect(stderr).toContain('Refusing to read the keys of keys.example over plain HTTP');
@@ -275,7 +275,7 @@ describe('--jwks', () => {
 });
 
 describe('reports', () => {
-  test('JUnit has a case for each rule, the page each rule with its evidence, GitHub the failures', async () => {
+  test('JUnit has a case for each rule, the page has each rule with its evidence, and GitHub gets the failures', async () => {
     sandbox.write('summary.md', '');
     const reports = ['--junit', sandbox.path('check.xml'), '--html', sandbox.path('check.html')];
     const env = { GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: sandbox.path('summary.md') };
@@ -293,7 +293,7 @@ describe('reports', () => {
     expect(sandbox.read('summary.md')).toContain('| R12 | **fail** |');
   });
 
-  test('no key and no token is in anything that is told, also where the service says them back', async () => {
+  test('no key or token is in any output, even if the service repeats them', async () => {
     const leaky: Partial<MiniBehaviour> = {
       ...wrong,
       headers: ({ fields }) => ({ 'Content-Type': 'application/json', 'X-Echo': String(fields.apiKey) }),
@@ -317,13 +317,13 @@ describe('reports', () => {
   });
 });
 
-test('says the shipped sound, whatever has its name in the folder', async () => {
+test('speaks the included sound, even if a file in the folder has the same name', async () => {
   sandbox.write('hello.wav', 'mine');
   const { code, stdout } = await sandbox.runHere(['check', '--local', '--rule', 'R37']);
   expect([code, stdout]).toEqual([0, expect.stringMatching(/^R37 +pass /)]);
 });
 
-test('a time limit names the exchange that it waited for', async () => {
+test('a timeout names the exchange that it was waiting for', async () => {
   const { code, stderr } = await sandbox.runHere(['check', '--local', '--timeout', '2s', '-q']);
   expect(code).toBe(7);
   expect(stderr).toMatch(/Timed out after 2 s, waiting for [A-Z]\w*: \w/);
@@ -333,7 +333,7 @@ describe('--again', () => {
   const again = (id: string, flags: string[] = [], change: Partial<MiniBehaviour> = {}) =>
     check({ flags: ['--again', id, ...flags], change });
 
-  test('asks one exchange and those that it needs, and prints them whole, without key or token', async () => {
+  test('makes one exchange and those that it needs, and prints them in full, without key or token', async () => {
     const { code, stdout, stderr, arrived } = await again('s3');
     expect([code, stderr]).toEqual([0, '']);
     expect(arrived.map(({ method }) => method)).toEqual(['POST', 'UPGRADE']);
@@ -357,7 +357,7 @@ describe('--again', () => {
     expect(stdout).not.toMatch(/eyJ[\w-]+\.[\w-]+\./);
   });
 
-  test('with a rule asks what the rule needs, and says its verdict', async () => {
+  test('with a rule makes the exchanges that the rule needs, and prints its verdict', async () => {
     const { code, stdout, arrived } = await again('r12', [], wrong);
     expect(code).toBe(1);
     expect(arrived).toHaveLength(1);
@@ -365,13 +365,13 @@ describe('--again', () => {
     expect(stdout).toMatch(/^R12 {2}fail {5}exp is 60 s after iat/m);
   });
 
-  test('prints of a series what shows the rule, and the rest as one line', async () => {
+  test('prints the part of a series that shows the rule, and the rest as one line', async () => {
     const { stdout } = await again('X-61');
     expect(stdout).toContain('X-1…X-60: 60 exchanges, not shown without --verbose');
     expect(stdout.match(/^X-/gm)).toHaveLength(2);
   });
 
-  test('takes the name of a second try, and of one of many', async () => {
+  test('accepts the name of a second try, and of one exchange of a series', async () => {
     expect((await again('E6/2')).arrived).toHaveLength(1);
     expect((await again('C11', ['--dry-run'])).stdout).toMatch(/^C {8}10 streams/m);
   });
@@ -415,7 +415,7 @@ describe('--again', () => {
     expect([allowed.code, allowed.stderr]).toEqual([0, '']);
   });
 
-  test('says why an exchange cannot be asked with these options', async () => {
+  test('says why an exchange cannot be made with these options', async () => {
     const { code, stderr } = await again('E10', ['--no-wrong-key']);
     expect(code).toBe(2);
     expect(stderr).toContain('E10 cannot be asked with --no-wrong-key');
@@ -423,7 +423,7 @@ describe('--again', () => {
     expect((await again('K4')).stderr).toContain('K4 cannot be asked without TLS');
   });
 
-  test('says what was not asked, and exits with 2 if --max-requests was too low', async () => {
+  test('reports what was not asked, and exits with 2 if --max-requests was too low', async () => {
     const { code, stdout, arrived } = await again('S1', ['--max-requests', '1', '--json']);
     expect([code, arrived.length]).toEqual([2, 1]);
     expect(
@@ -445,14 +445,14 @@ describe('--again', () => {
     expect(plain.stderr).toMatch(/^voicectl: R34 was not asked: .*\n {2}It needs --max-requests \d+\.\n$/m);
   });
 
-  test('exits with 1 if an answer left nothing to ask with', async () => {
+  test('exits with 1 if an answer left nothing for the next exchange to use', async () => {
     const refuse: Partial<MiniBehaviour> = { token: () => undefined };
     const { code, stdout } = await again('S3', [], refuse);
     expect(stdout).toContain('S3  not asked: no token was granted');
     expect(code).toBe(1);
   });
 
-  test('knows the known failures and --strict, as the whole check does', async () => {
+  test('respects known failures and --strict, like a full check', async () => {
     const expected = sandbox.write('expected.txt', 'R12 a known fault');
     const known = await again('R12', ['--expected', expected], wrong);
     expect(known.code).toBe(0);

@@ -23,7 +23,7 @@ const session = [
 ];
 
 describe('compare', () => {
-  test('says of two runs that it cannot know, and with a tolerance judges by that', async () => {
+  test('says that it cannot judge two runs, unless a tolerance is given', async () => {
     const [a, b] = [sandbox.write('a.json', result(400)), sandbox.write('b.json', result(480, 2))];
     const unknown = await sandbox.runHere(['compare', a, b]);
     expect(unknown.code).toBe(0);
@@ -38,7 +38,7 @@ describe('compare', () => {
     expect(allowed.code).toBe(0);
   });
 
-  test('writes the same as JSON, JUnit, a page and a step summary', async () => {
+  test('writes the same results as JSON, JUnit, a page and a step summary', async () => {
     const [a, b] = [sandbox.write('a.json', result(400)), sandbox.write('b.json', result(480, 2))];
     const flags = [
       '--tolerance',
@@ -66,7 +66,7 @@ describe('compare', () => {
     );
   });
 
-  test('prints what it found also where the page cannot be written; that it got worse counts more', async () => {
+  test('prints what it found even if the page cannot be written; a worse result takes precedence', async () => {
     const [a, b] = [sandbox.write('a.json', result(400)), sandbox.write('b.json', result(480, 2))];
     const compare = (...flags: string[]) =>
       sandbox.runHere(['compare', a, b, '--html', sandbox.path('none/page.html'), ...flags]);
@@ -83,7 +83,7 @@ describe('compare', () => {
     expect(unknown.stdout).toMatch(/"type":"error".*Cannot write \S*page\.html/);
   });
 
-  test('exits with 9 if one is not valid, and with 2 if they are of different plans or kinds', async () => {
+  test('exits with 9 if one run is not valid, and with 2 if their plans or kinds differ', async () => {
     const a = sandbox.write('a.json', result(400));
     const late = { ...JSON.parse(result(400)), counts: { ...JSON.parse(result(400)).counts, dropped: 3 } };
     const invalid = await sandbox.runHere(['compare', a, sandbox.write('late.json', JSON.stringify(late))]);
@@ -109,7 +109,7 @@ describe('compare', () => {
     expect((await sandbox.runHere(['compare', a, a])).code).toBe(0);
   });
 
-  test('names rules that were kept before', async () => {
+  test('names rules that were followed before', async () => {
     const check = ['check', '--local', '--rule', 'R41', '--json'];
     const before = await sandbox.runHere(check);
     const a = sandbox.write('a.jsonl', before.stdout);
@@ -126,7 +126,7 @@ describe('compare', () => {
 describe('--baseline', () => {
   const baseline = ['--baseline', 'b.json', '--update-baseline'];
 
-  test('needs the file, or begins it, and says how many runs are missing', async () => {
+  test('requires or creates the file, and says how many runs are missing', async () => {
     const missing = await sandbox.runHere([...session, '--baseline', 'b.json']);
     expect(missing.code).toBe(2);
     expect(missing.stderr).toContain('--update-baseline begins a baseline');
@@ -172,7 +172,7 @@ describe('--baseline', () => {
     );
   });
 
-  test('of load: the page has the figures that got worse before the run itself', async () => {
+  test('of load: the page shows the figures that got worse before the run itself', async () => {
     const { baseUrl } = await sandbox.serveHere();
     const load = (...flags: string[]) =>
       sandbox.runHere([
@@ -211,7 +211,7 @@ describe('--baseline', () => {
     expect(stdout).toMatch(/"type":"comparison".*"verdict":"same"[^\n]*\n\{"type":"summary"/);
   });
 
-  test('is neither begun nor joined by a run that has failed', async () => {
+  test('is neither created nor extended by a run that has failed', async () => {
     const failing = [...session, ...baseline, '--expect-audio', '60s'];
     const begun = await sandbox.runHere(failing);
     expect(begun.code).not.toBe(0);
@@ -222,7 +222,7 @@ describe('--baseline', () => {
     expect(sandbox.read('b.json')).toBe(kept);
   });
 
-  test('does not take the same result twice', async () => {
+  test('does not accept the same result twice', async () => {
     sandbox.write('a.json', result(400));
     const merge = () => sandbox.runHere(['load', 'merge', 'a.json', ...baseline]);
     expect((await merge()).stderr).toContain('Wrote b.json: 1 run;');
@@ -230,7 +230,7 @@ describe('--baseline', () => {
     expect(JSON.parse(sandbox.read('b.json')).runs).toHaveLength(1);
   });
 
-  test('that cannot be written does not lose the comparison', async () => {
+  test('that cannot be written does not prevent the comparison from being printed', async () => {
     await sandbox.runHere([...session, ...baseline]);
     // Another name of the file, in a folder where no file can be made.
     const file = openSync(sandbox.path('b.json'), 'r');
@@ -259,7 +259,7 @@ describe('--baseline', () => {
     expect(stderr).toContain('expected a time above 0');
   });
 
-  test('that is no baseline is refused before anything is asked', async () => {
+  test('that is not a baseline is refused before anything is asked', async () => {
     sandbox.write('b.json', '{"type":"baseline","format":1}');
     const { code, stdout, stderr } = await sandbox.runHere([...session, '--baseline', 'b.json']);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

@@ -15,7 +15,7 @@ import { baselineOf, createDraws } from '../runs/compare/simulated-runs.ts';
 const sandbox = setUpSandbox();
 const comparisons = Number(process.env.COMPARISONS ?? 0);
 
-test('real runs: equal ones are not worse, slower ones are, and those that are not valid are counted apart', async () => {
+test('real runs: equal ones are not worse, slower ones are, and invalid ones are counted separately', async () => {
   const [fast, slow] = [await sandbox.serveHere(), await sandbox.serveHere(['--network', 'latency=200ms'])];
   const run = async (baseUrl: string, flags: readonly string[] = []) => {
     const load = ['load', '--base-url', baseUrl, '--sessions', '40', '--arrival', 'constant:50/s'];

@@ -102,7 +102,7 @@ describe.each(present)('%s', (_shell, { start, load }) => {
     await shows(/--reply module(:|\\:)(?!:)/);
   });
 
-  test('leaves files and folders to the shell, beside what is shipped', async () => {
+  test('leaves files and folders to the shell, and adds the included files', async () => {
     complete('voicectl stream --file hel', 'Tab');
     await shows(/hello\.wav/);
     await shows(/helper\.txt/);
@@ -113,7 +113,7 @@ describe.each(present)('%s', (_shell, { start, load }) => {
     await shows(/--dialect=helper\.txt/);
   });
 
-  test('runs nothing of what stands on the line', async () => {
+  test('runs nothing that is on the command line', async () => {
     complete('voicectl serve --device "$(touch ran)" `touch ran` --re');
     await shows(/--reply|--re\b/);
     complete('voicectl stre');
@@ -121,7 +121,7 @@ describe.each(present)('%s', (_shell, { start, load }) => {
     expect(existsSync(sandbox.path('ran'))).toBe(false);
   });
 
-  test('goes without where voicectl fails', async () => {
+  test('offers nothing if voicectl fails', async () => {
     sandbox.write('bin/voicectl', '#!/bin/sh\necho oops >&2; exit 70\n', 0o755);
     complete('voicectl stre');
     complete('echo still here');

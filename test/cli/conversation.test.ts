@@ -25,7 +25,7 @@ function write(text: string): string {
 }
 
 describe('--expect-file', () => {
-  test('holds the example: a question, and an interruption of the reply', async () => {
+  test('runs the example: a question, and an interruption of the reply', async () => {
     const { code, stdout, stderr } = await converse([
       '--expect-file',
       example,
@@ -56,7 +56,7 @@ describe('--expect-file', () => {
     expect(sandbox.read('c.html')).toContain('no gap in a reply');
   });
 
-  test('fails where the AI cannot be interrupted', async () => {
+  test('fails if the AI cannot be interrupted', async () => {
     const path = write(`turns:
   - say: hi.wav
   - say: hi.wav
@@ -88,7 +88,7 @@ describe('--expect-file', () => {
     expect(verdicts(stdout).filter(({ ok }) => !ok)).toMatchObject([{ kind: 'not-interrupted' }]);
   });
 
-  test('is judged with the flags, which are stronger', async () => {
+  test('is judged together with the flags, which take precedence', async () => {
     const path = write('turns: [{ say: hi.wav }]\nexpect-close: 1001\nexpect-event: [transcript]\n');
     const flags = ['--expect-close', '1000', '--expect-audio', '--reply', 'echo'];
     const { code, stdout } = await converse(['--expect-file', path, ...flags]);
@@ -101,13 +101,13 @@ describe('--expect-file', () => {
     ]);
   });
 
-  test('may stand on standard input, with its clips in the working folder', async () => {
+  test('may come from standard input, with its clips in the working folder', async () => {
     write('');
     const { code } = await converse(['--expect-file', '-', '--reply', 'echo'], 'turns: [{ say: hi.wav }]');
     expect(code).toBe(0);
   });
 
-  test('may say a text by a command, and expect words that are like another text', async () => {
+  test('may use a command to speak a text, and expect words similar to another text', async () => {
     sandbox.write('speak.sh', '#!/bin/sh\ncp hi.wav "$1"\n');
     const path = write(`turns:
   - say: { text: "what time is it", by: [sh, ./speak.sh, "{wav}", "{text}"] }
@@ -129,7 +129,7 @@ describe('--expect-file', () => {
     });
   });
 
-  test('can be held several times', async () => {
+  test('can be run several times', async () => {
     const path = write('turns: [{ say: hi.wav, expect-audio: 0 }]\n');
     const { code, stdout } = await converse(['--expect-file', path, '--reply', 'echo', '--repeat', '2']);
     expect(code).toBe(0);

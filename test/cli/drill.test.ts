@@ -7,7 +7,7 @@ const sandbox = setUpSandbox();
 const device = join(import.meta.dirname, '..', '..', 'examples', 'devices', 'device.js');
 const command = [process.execPath, device];
 
-test('a signal stops the device and tells what was found so far', async () => {
+test('a signal stops the device, and what was found so far is reported', async () => {
   const env = { CASE: 'drill-ended' };
   const drill = sandbox.start(['drill', '--situation', 'D1', '--situation', 'D5', '--', ...command], { env });
   await drill.line(/^D1 +pass/);
@@ -21,7 +21,7 @@ test('a signal stops the device and tells what was found so far', async () => {
   if (process.platform === 'linux') expect(await findMarked('CASE=drill-ended')).toEqual([]);
 });
 
-test('a device that connects by itself is told the addresses, and goes from one situation to the next', async () => {
+test('the addresses for a device that connects by itself are printed, and it goes from one situation to the next', async () => {
   const drill = await sandbox.startHere([
     'drill',
     '--port',

@@ -27,7 +27,7 @@ async function startConversation() {
   return { serve, at, device, control };
 }
 
-test('emulator clock advance 61s expires a token that was taken before, and makes the window fresh', async () => {
+test('emulator clock advance 61s makes an earlier token expire, and resets the window', async () => {
   const serve = await sandbox.serveHere(['--rate-limit', '1']);
   const at = ['--base-url', serve.baseUrl];
   const token = await sandbox.runHere(['token', ...at, '--device', 'd1', '--retries', '0']);
@@ -77,13 +77,13 @@ test('emulator send and close reach the stream, and say which', async () => {
   });
 });
 
-test('emulator speak says a WAV of any format to the stream', async () => {
+test('emulator speak plays a WAV of any format to the stream', async () => {
   const { control, device } = await startConversation();
   expect((await control('speak', fixture('tone-48k-stereo.wav'))).code).toBe(0);
   await device.line(/"type":"audio","direction":"in"/);
 });
 
-test('emulator speak says a shipped sound by its name', async () => {
+test('emulator speak plays an included sound by its name', async () => {
   const { control, device } = await startConversation();
   expect((await control('speak', 'hello.wav')).code).toBe(0);
   await device.line(/"type":"audio","direction":"in"/);
@@ -137,7 +137,7 @@ test.each([
   expect(stderr).toContain(reason);
 });
 
-test('an emulator that is not there is exit 4, and something that is no emulator is exit 6', async () => {
+test('an emulator that is not there is exit 4, and something that is not an emulator is exit 6', async () => {
   const { baseUrl } = await sandbox.serveHere();
   const gone = await sandbox.runHere(['emulator', 'state', '--base-url', 'http://127.0.0.1:9']);
   expect(gone.code).toBe(4);
@@ -156,7 +156,7 @@ test('beyond loopback the emulator is controlled with the secret that serve show
   expect((await sandbox.runHere([...args, '--control-secret-file', file])).code).toBe(0);
 });
 
-test('the secret of the environment is stronger than the file of a config file, weaker than that of a flag', async () => {
+test('the secret from the environment overrides the file in a config file, and a flag overrides both', async () => {
   const env = { VOICECTL_CONTROL_SECRET: 'the-right-secret' };
   const serve = await sandbox.serveHere(['--host', '0.0.0.0', '--accept-key', 'k'], { env });
   sandbox.write('wrong', 'the-wrong-secret');
@@ -167,7 +167,7 @@ test('the secret of the environment is stronger than the file of a config file, 
   expect((await sandbox.runHere([...args, '--control-secret-file', 'wrong'], { env })).code).toBe(3);
 });
 
-test('an empty file of the secret is refused', async () => {
+test('an empty secret file is refused', async () => {
   sandbox.write('empty', '\n');
   const { code, stderr } = await sandbox.runHere(['serve', '--port', '0', '--control-secret-file', 'empty']);
   expect({ code, stderr }).toEqual({ code: 2, stderr: 'voicectl: There is no secret in empty\n' });
@@ -208,7 +208,7 @@ test('emulator fault adds a fault that strikes as often as asked, shows it and c
   expect((await fault('active')).stdout).toBe('No fault is active\n');
 });
 
-test('emulator fault list needs no emulator, and tells each fault with its parameters', async () => {
+test('emulator fault list needs no emulator, and lists each fault with its parameters', async () => {
   const listed = await sandbox.runHere(['emulator', 'fault', 'list', '--all']);
   expect(listed.code).toBe(0);
   for (const name of faultNames) expect(listed.stdout).toMatch(new RegExp(`^  ${name} `, 'm'));
@@ -216,7 +216,7 @@ test('emulator fault list needs no emulator, and tells each fault with its param
   expect(catalogue).toHaveLength(faultNames.length);
 });
 
-test('emulator fault list opens with ten faults as they are written, and says where the others are', async () => {
+test('emulator fault list begins with ten faults as they are written, and says where the others are', async () => {
   const { stdout } = await sandbox.runHere(['emulator', 'fault', 'list']);
   const examples = [...stdout.matchAll(/^ {2}(\S+) {2,}\S/gm)].map(([, example = '']) => example);
   expect(examples).toHaveLength(10);
@@ -256,7 +256,7 @@ test.each([
   expect(ended).toMatchObject({ code: 6, stderr: expect.stringContaining('is not a voicectl emulator') });
 });
 
-test('an answer that says more than we know is shown', async () => {
+test('an answer with unknown fields is shown', async () => {
   const answer = '{"now": "2026-01-01T00:00:00.000Z", "aheadMs": 0, "zone": "UTC"}';
   const { baseUrl } = await startTokenStub(sandbox, (response) => void response.end(answer));
   const ended = await sandbox.runHere(['emulator', 'clock', '--base-url', baseUrl]);

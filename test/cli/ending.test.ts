@@ -33,7 +33,7 @@ afterAll(() => {
   for (const row of [head, head.map(() => '---'), ...rows]) process.stdout.write(`| ${row.join(' | ')} |\n`);
 });
 
-describe.concurrent('within a moment', () => {
+describe.concurrent('within a short time', () => {
   test.for(table)(
     '$request ends $name: what was found is written, and nothing is left',
     async (one, context) => {
@@ -63,7 +63,7 @@ describe.concurrent('within a moment', () => {
 
 describe.skipIf(process.platform !== 'linux').concurrent('SIGKILL of', () => {
   test.for(endings.filter(({ killed }) => killed === 'sample' || (isWhole && killed === 'whole')))(
-    '$name leaves nothing that it started',
+    '$name leaves nothing running that it started',
     async (one, context) => {
       const { expect } = context;
       const sandbox = sandboxFor(context);

@@ -46,7 +46,7 @@ describe('what the command is given', () => {
     expect(JSON.parse(stdout.slice(stdout.indexOf('{')))).toMatchObject({ claims: { sub: 'd 1' } });
   });
 
-  test('its own flags, untouched, and our environment and standard streams', async () => {
+  test('its own flags, unchanged, and our environment and standard streams', async () => {
     const script = 'printf "<%s>" "$COLOUR" "$@"; cat; echo oops >&2';
     const { stdout, stderr, code } = await sandbox.run(
       [
@@ -74,7 +74,7 @@ describe('what the command is given', () => {
     });
   });
 
-  test('flags after the command are its own also without --', async () => {
+  test('flags after the command belong to the command, even without --', async () => {
     const script = sandbox.write('say', '#!/bin/sh\necho "$@" >said\n', 0o755);
     const { code } = await sandbox.runHere(['exec', script, '--json', '--help']);
     expect({ code, said: sandbox.read('said') }).toEqual({ code: 0, said: '--json --help\n' });
@@ -94,7 +94,7 @@ describe('how it ends', () => {
     });
   });
 
-  test('a command that is not there: what a shell says, 127', async () => {
+  test('a command that does not exist: 127, as from a shell', async () => {
     const { code, stdout, stderr } = await sandbox.runHere(['exec', '--json', '--', 'no-such-command-here']);
     expect(code).toBe(127);
     expect(stderr).toBe('voicectl: Cannot run no-such-command-here: command not found\n');
@@ -110,7 +110,7 @@ describe('how it ends', () => {
     expect(stderr).toMatch(/^voicectl: Cannot run .*data\.txt: .*\n$/);
   });
 
-  test('the JSON of the command is not ours to add to', async () => {
+  test('nothing is added to the JSON of the command', async () => {
     const { code, stdout } = await sandbox.runHere(['exec', 'no-such-command-here', '--json']);
     expect({ code, stdout }).toEqual({ code: 127, stdout: '' });
   });
@@ -130,7 +130,7 @@ describe('how it ends', () => {
     expect({ code, said: stdout.trimEnd().split('\n').at(-1) }).toEqual({ code: 9, said });
   });
 
-  test('SIGHUP goes on to the command, and ends both as a hang-up does', async () => {
+  test('SIGHUP is passed to the command, and ends both as a hang-up does', async () => {
     const running = sandbox.start(['exec', '--', 'sh', '-c', 'echo "$$ runs"; exec sleep 60']);
     const pid = Number.parseInt(await running.line(/runs$/), 10);
     running.signal('SIGHUP');
@@ -138,7 +138,7 @@ describe('how it ends', () => {
     expect(() => process.kill(pid, 0)).toThrow('ESRCH');
   });
 
-  test('a second request ends a command that does not listen to the first', async () => {
+  test('a second request ends a command that ignores the first', async () => {
     const script = `trap '' INT TERM; echo "$$ runs"; exec sleep 60`;
     const running = sandbox.start(['exec', '--', 'sh', '-c', script]);
     const pid = Number.parseInt(await running.line(/runs$/), 10);
@@ -149,7 +149,7 @@ describe('how it ends', () => {
     await expect.poll(() => isAlive(pid)).toBe(false);
   });
 
-  test('a request to end that comes before the command runs keeps it from running', async () => {
+  test('a request to end that comes before the command runs prevents it from running', async () => {
     const aborted = AbortSignal.abort(new VoicectlError('terminated', 'Terminated'));
     const options = { signal: aborted, onTerminal: false, cwd: sandbox.dir, env: process.env };
     await expect(runChild(['touch', 'ran'], options)).rejects.toMatchObject({ exitCode: 143 });
@@ -157,7 +157,7 @@ describe('how it ends', () => {
   });
 });
 
-test('with -v what the emulator does is told on standard error', async () => {
+test('with -v what the emulator does is reported on standard error', async () => {
   await sandbox.standIn();
   const env = { PATH: `${sandbox.path('bin')}:${process.env.PATH}` };
   const command = ['sh', '-c', 'voicectl token --device d1 >token'];
@@ -166,7 +166,7 @@ test('with -v what the emulator does is told on standard error', async () => {
   expect(stderr).toContain('d1  token  issued');
 });
 
-test.skipIf(!hasTmux)('on a terminal it is told without colours, which would be shown escaped', async () => {
+test.skipIf(!hasTmux)('on a terminal it is printed uncoloured: colours would be escaped', async () => {
   const bin = join(import.meta.dirname, '..', '..', 'bin', 'voicectl.js');
   await sandbox.standIn();
   const token = sandbox.path('bin/voicectl');

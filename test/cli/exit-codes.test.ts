@@ -71,7 +71,7 @@ describe('an error', () => {
       'folder does not exist',
     ],
   ])(
-    '%s is told in up to three lines, and with --json as the last object',
+    '%s is reported in up to three lines, and with --json as the last object',
     async (_what, words, code, exitCode, why) => {
       const needed = words.some((word) => word === 'SERVE' || word === 'TLS');
       const baseUrl = needed ? (await sandbox.serveHere()).baseUrl : '';
@@ -100,7 +100,7 @@ describe('an error', () => {
     },
   );
 
-  test('of a group without its command names those that it has', async () => {
+  test('of a command group without a command names the commands of the group', async () => {
     expect(await sandbox.runHere(['emulator'])).toMatchObject({
       code: 2,
       stdout: '',
@@ -125,7 +125,7 @@ describe('an error', () => {
     },
   );
 
-  test('has its object where the config file asks for JSON, and none without being asked', async () => {
+  test('has its object if the config file requests JSON, and not otherwise', async () => {
     const args = ['token', '--retries', '0', '--base-url', 'http://127.0.0.1:9'];
     expect((await sandbox.runHere(args)).stdout).toBe('');
     expect((await sandbox.runHere(['json'])).stdout).toBe('');
@@ -141,7 +141,7 @@ describe('an error', () => {
     expect(stderr).toMatch(/\n\s+at /);
   });
 
-  test('shows nothing of a service that a terminal would obey', async () => {
+  test('shows nothing from a service that a terminal would obey', async () => {
     const text = 'a\u001b]0;owned\u0007\u009b31m\u202eb\r\nc';
     const { baseUrl } = await startTokenStub(sandbox, (response) => {
       response.writeHead(401).end(JSON.stringify({ error: { code: text, message: text } }));
@@ -153,7 +153,7 @@ describe('an error', () => {
 });
 
 describe('a limit of connections', () => {
-  test('reached: exit 5, with the service’s words', async () => {
+  test('that is reached: exit 5, with the service’s message', async () => {
     const { baseUrl, wsUrl } = await sandbox.serveHere(['--max-connections', '1']);
     const { stdout } = await sandbox.runHere(['token', '--device', 'd1', '--base-url', baseUrl]);
     const other = openStream(wsUrl);
@@ -210,7 +210,7 @@ describe('a bug of ours', () => {
     });
   });
 
-  test('that leaves nothing to wait for ends with 70, and says so', async () => {
+  test('that leaves nothing to wait for ends with 70, and is reported', async () => {
     const env = broken(`import fs from 'node:fs/promises'; fs.readdir = () => new Promise(() => {})`);
     const { code, stderr } = await sandbox.run(['inspect', 'recording'], { env });
     expect({ code, stderr }).toEqual({
@@ -222,7 +222,7 @@ describe('a bug of ours', () => {
   });
 });
 
-describe('what needs nobody', () => {
+describe('what needs no service', () => {
   test.each([['--version'], ['-V']])('%s prints the version and nothing else', async (flag) => {
     const { code, stdout, stderr } = await sandbox.runHere([flag]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -253,7 +253,7 @@ describe('what needs nobody', () => {
 
   // What is printed before the commands are known, by the help, and by a command.
   test.each([['--version'], ['--help'], ['token --local']])(
-    '%s into a full disk: exit 8 and why; into a closed pipe: exit 8 and not a word',
+    '%s to a full disk: exit 8 and why; to a closed pipe: exit 8 and no message',
     async (words) => {
       const full = await sandbox.shell(`voicectl ${words} >/dev/full; echo "exit $?" >&2`);
       expect(full.stderr).toMatch(/^voicectl: Cannot write to standard output: .*\nexit 8\n$/);

@@ -146,28 +146,28 @@ beforeAll(async () => {
 });
 
 describe.concurrent('the smoke test', () => {
-  test('passes where nothing is wrong', async () => {
+  test('passes if nothing is wrong', async () => {
     const { code, summary, junit } = await smokeTestFast(undefined, ['--max-audio', '1200ms']);
     expect({ code, ok: summary.ok, failure: summary.failure }).toEqual({ code: 0, ok: true, failure: null });
     expect(junit).toContain('failures="0" errors="0"');
   });
 
   test.for(['--expect-clean', '--expect-clean=strict'])(
-    'passes with %s where a voice is clean',
+    'passes with %s if the voice is clean',
     async (flag) => {
       const { code, summary, stderr } = await smokeTestFast(undefined, [flag]);
       expect({ code, ok: summary.ok, stderr }).toEqual({ code: 0, ok: true, stderr: '' });
     },
   );
 
-  test('has at least 25 faults to fail for, of every exit code that a service can cause', () => {
+  test('fails for at least 25 faults, with every exit code that a service can cause', () => {
     expect(table.length).toBeGreaterThan(25);
     expect(new Set(table.map(({ exitCode }) => exitCode))).toEqual(new Set([1, 3, 4, 5, 6, 7]));
     expect(new Set(table.map(({ fault, flags }) => `${fault} ${flags}`)).size).toBe(table.length);
   });
 
   test.for(table.filter((row) => !isRealTime(row) && isInSample(row)))(
-    'of a service with $fault and $flags ends with $exitCode, $kind',
+    'with the fault $fault and $flags ends with $exitCode, $kind',
     async (promised) => {
       expectFailure(await smokeTestFast(promised.fault, promised.flags), promised);
     },
@@ -188,14 +188,14 @@ describe.concurrent('the smoke test', () => {
 
 describe.concurrent('the smoke test in real time', () => {
   test.for(table.filter(isRealTime))(
-    'of a service with $fault and $flags ends with $exitCode, $kind',
+    'with the fault $fault and $flags ends with $exitCode, $kind',
     async (promised) => {
       expectFailure(await smokeTestInRealTime(runInProcess, promised), promised);
     },
   );
 
   test.for(byProgram)(
-    'by the real program with $fault and $flags ends with $exitCode',
+    'by the real program with the fault $fault and $flags ends with $exitCode',
     async (promised, context: TestContext) => {
       expectFailure(await smokeTestInRealTime(sandboxFor(context).run, promised), promised);
     },
@@ -206,17 +206,17 @@ describe('the smoke test of a service that is not there', () => {
   const expectGivenUp = async (baseUrl: string, expected: Pick<Promised, 'exitCode' | 'kind'>) =>
     expectFailure(await smokeTest(runInProcess, baseUrl, ['--retries', '0']), expected);
 
-  test('says that nobody answers', async () => {
+  test('reports that nobody answers', async () => {
     const port = await services.unusedPort();
     await expectGivenUp(`http://127.0.0.1:${port}`, { exitCode: 4, kind: 'unreachable' });
   });
 
-  test('says that there is no TLS', async () => {
+  test('reports that there is no TLS', async () => {
     await using emulator = await startFaulty();
     await expectGivenUp(emulator.baseUrl.replace('http', 'https'), { exitCode: 4, kind: 'tls' });
   });
 
-  test('says that it speaks another protocol', async () => {
+  test('reports that it speaks another protocol', async () => {
     const { port } = await services.tcp((socket) => socket.end('220 mail.example ESMTP\r\n'));
     await expectGivenUp(`http://127.0.0.1:${port}`, { exitCode: 6, kind: 'protocol' });
   });

@@ -52,9 +52,9 @@ function shortOf(sandbox: Sandbox, reply: string): string[] {
   return ['--file', sandbox.write('short.wav', wav), '--tail', '0'];
 }
 
-describe.runIf(hasForeignService).concurrent('a service of another make, without a flag that says so', () => {
+describe.runIf(hasForeignService).concurrent('an independent service, without a flag for it', () => {
   // The longest of them: it begins first.
-  test('it takes nothing more: exit 7, and memory does not grow', async (context) => {
+  test('it stops reading: exit 7, and memory does not grow', async (context) => {
     const sandbox = sandboxFor(context);
     const { baseUrl } = await startForeignService(sandbox, ['--reply', 'stall']);
     const running = sandbox.start([
@@ -96,7 +96,7 @@ describe.runIf(hasForeignService).concurrent('a service of another make, without
       ['--alg', 'HS512', '--kind-field', 'event', '--reset', 'iso'],
     ],
     [
-      'tokens signed with something unheard of, the kind under name, the reset as an HTTP date',
+      'tokens signed with an unknown algorithm, the kind under name, the reset as an HTTP date',
       ['--alg', 'X-1', '--kind-field', 'name', '--reset', 'http-date'],
     ],
     ['the reset in seconds from now', ['--reset', 'delta']],
@@ -140,7 +140,7 @@ describe.runIf(hasForeignService).concurrent('a service of another make, without
     expect(stdout).not.toContain(String(token?.text));
   });
 
-  test('it asks for a token as the specification shows, with nothing else, and upgrades without the key', async (context) => {
+  test('it requests a token as the specification shows, with nothing else, and upgrades without the key', async (context) => {
     const sandbox = sandboxFor(context);
     const { recorded } = await stream(sandbox, []);
     const request = recorded().find(({ what }) => what === 'token-request') as Json & {
@@ -225,7 +225,7 @@ describe.runIf(hasForeignService).concurrent('a service of another make, without
     expect(wav.readUInt32LE(40)).toBe(wav.length - 44);
   });
 
-  test('it sends errors of three shapes and goes on: so does the stream', async (context) => {
+  test('it sends errors of three shapes and goes on, and so does the stream', async (context) => {
     const sandbox = sandboxFor(context);
     const { code, stdout, summary, heard } = await stream(sandbox, ['--reply', 'error-event']);
     expect(code).toBe(0);
@@ -243,7 +243,7 @@ describe.runIf(hasForeignService).concurrent('a service of another make, without
     expect(jsonLines(stdout).at(-1)).toMatchObject({ type: 'error', kind, exitCode: 1 });
   });
 
-  test('--expect-close makes of its end what was wanted', async (context) => {
+  test('--expect-close makes its close the expected end', async (context) => {
     const sandbox = sandboxFor(context);
     const reply = 'error-event:1011';
     const { code } = await stream(

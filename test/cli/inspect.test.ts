@@ -68,7 +68,7 @@ describe('inspect', () => {
     });
   });
 
-  test('says what is missing of a recording that was cut, and shows the rest', async () => {
+  test('says what is missing from a recording that was cut off, and shows the rest', async () => {
     rmSync(join(sandbox.path('r'), 'summary.json'));
     const events = join(sandbox.path('r'), 'events.jsonl');
     truncateSync(events, statSync(events).size - 10);
@@ -81,7 +81,7 @@ describe('inspect', () => {
     expect(stdout).toContain('No summary');
   });
 
-  test('writes a page and a HAR for the user alone', async () => {
+  test('writes a page and a HAR that only the user can read', async () => {
     const ended = await sandbox.runHere(['inspect', 'r', '--html', 'p.html', '--har', 's.har']);
     expect(ended).toMatchObject({ code: 0, stdout: '', stderr: 'Wrote p.html\nWrote s.har\n' });
     expect(sandbox.read('p.html')).toMatch(/^<!doctype html>[\s\S]*<\/html>\n$/);
@@ -94,7 +94,7 @@ describe('inspect', () => {
     for (const file of ['p.html', 's.har']) expect(statSync(sandbox.path(file)).mode & 0o777).toBe(0o600);
   });
 
-  test('what a recording holds for a terminal to obey is shown escaped', async () => {
+  test('control sequences in a recording are shown escaped', async () => {
     const events = join(sandbox.path('r'), 'events.jsonl');
     const line = JSON.stringify({
       t: 1,
@@ -117,7 +117,7 @@ describe('inspect', () => {
     expect(ended.stderr).toMatch(/^voicectl: Cannot read \S+: .+\n$/);
   });
 
-  test('a page that cannot be written is an output that failed', async () => {
+  test('a page that cannot be written is an output failure', async () => {
     const ended = await sandbox.runHere(['inspect', 'r', '--html', 'missing/p.html']);
     expect(ended.code).toBe(8);
   });
@@ -172,7 +172,7 @@ describe('inspect of a stereo WAV', () => {
     expect(sandbox.read('call.html')).toMatch(/both\.wav/);
   });
 
-  test('has the figures of the session and its recording, also of a service that sends ahead', async () => {
+  test('has the same figures as the session and its recording, even if the service sends ahead', async () => {
     const wav = (name: string) => fixture(`${name}.wav`);
     const reply = sandbox.write(
       'ahead.mjs',
@@ -222,7 +222,7 @@ export function createReply(voice) {
   });
 });
 
-test('a recording becomes a scenario that serve plays, with its words and replies, and that can be edited', async () => {
+test('a recording becomes an editable scenario that serve plays, with its words and replies', async () => {
   const stream = [
     ...['stream', '--file', fixture('barge-in.wav'), '--device', 'd2'],
     ...['--wait', '3s', '--settle', '1s'],

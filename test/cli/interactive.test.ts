@@ -39,7 +39,7 @@ describe('a raw session', () => {
     expect(stdout).toContain('· closed by you: 1000');
   });
 
-  test('sends audio one after the other, and :stop drops what waits', async () => {
+  test('sends audio clips one after the other, and :stop drops what is waiting', async () => {
     const sent = async (input: string) => {
       const { stdout } = await run(input, '--reply', 'silence', '--json');
       const frames = jsonLines(stdout).filter(({ from, opcode }) => from === 'device' && opcode === 'binary');
@@ -55,7 +55,7 @@ describe('a raw session', () => {
     expect(stdout).toContain('↑ binary 640 bytes, 20.0 ms of silence: 00 00');
   });
 
-  test('tells programs each frame as JSON', async () => {
+  test('reports each frame to programs as JSON', async () => {
     const { stdout } = await run('hi\n', '--reply', 'silence', '--json');
     const told = jsonLines(stdout);
     expect(told).toContainEqual(
@@ -67,7 +67,7 @@ describe('a raw session', () => {
     expect(stdout).not.toMatch(/eyJ/);
   });
 
-  test('refuses a line that is too long to be typed, and closes', async () => {
+  test('refuses a line that is too long to have been typed, and closes', async () => {
     const { code, stdout, stderr } = await run(`hi\n${'\0'.repeat(3 * 1024 * 1024)}`, '--reply', 'silence');
     expect({ code, stderr }).toMatchObject({
       code: 2,
@@ -83,13 +83,13 @@ describe('a raw session', () => {
     expect(texts.map(({ text, bytes }) => text ?? bytes).slice(1)).toEqual(['one', long, 'two']);
   });
 
-  test('fails where the service ends it', async () => {
+  test('fails if the service ends it', async () => {
     const { code, stderr } = await run(':wait 5s\n', '--fault', 'abnormal-close');
     expect(code).toBe(6);
     expect(stderr).not.toBe('');
   });
 
-  test('fails where the service ends it normally, but after an error, as a session does', async () => {
+  test('fails if the service ends it normally but after an error, like a session', async () => {
     const scenario = sandbox.write(
       'quota.yaml',
       'steps:\n  - { when: connected, do: [{ error: { code: QUOTA, message: used up } }, { close: { code: 1000 } }] }\n',
@@ -124,7 +124,7 @@ describe('a raw session', () => {
     });
   });
 
-  test('is not combined with another source', async () => {
+  test('cannot be combined with another source', async () => {
     const { code, stderr } = await run('', '--file', 'hello.wav');
     expect(code).toBe(2);
     expect(stderr).toContain('--interactive cannot be combined with --file');

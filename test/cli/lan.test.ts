@@ -69,7 +69,7 @@ describe.skipIf(!hasNetworks)('from another machine of the network', () => {
     expect(code).toBe(7);
   });
 
-  test('one on 0.0.0.0 says the URLs to type, and they work', async () => {
+  test('one on 0.0.0.0 prints the URLs to type, and they work', async () => {
     const serve = await sandbox.startHere(['serve', '--port', '0', '--host', '0.0.0.0', ...keys]);
     const line = await serve.line(
       new RegExp(` http://${literal(address.v4)}:\\d+/api/websocket-voice/token$`),
@@ -100,7 +100,7 @@ describe.skipIf(!hasNetworks)('from another machine of the network', () => {
     }
   });
 
-  test('one on the address of one network says that address, and is not at loopback', async () => {
+  test('one on the address of one network prints that address, and is not reachable on loopback', async () => {
     const serve = await sandbox.serveHere(['--host', address.v4, ...keys]);
     expect(new URL(serve.baseUrl).hostname).toBe(address.v4);
     const { stdout } = await there('curl', ...ask, `${serve.baseUrl}/api/websocket-voice/token`);
@@ -109,7 +109,7 @@ describe.skipIf(!hasNetworks)('from another machine of the network', () => {
     expect((await sandbox.shell(`curl -sS http://127.0.0.1:${port}/`)).code).toBe(7);
   });
 
-  test('its control API is out of reach, with the secret too', async () => {
+  test('its control API is out of reach, even with the secret', async () => {
     const env = { VOICECTL_CONTROL_SECRET: 'secret-1' };
     const serve = await sandbox.serveHere(['--host', '0.0.0.0', ...keys], { env });
     const url = `http://${address.v4}:${new URL(serve.baseUrl).port}/__voicectl/state`;
@@ -117,7 +117,7 @@ describe.skipIf(!hasNetworks)('from another machine of the network', () => {
     expect(JSON.parse(stdout)).toHaveProperty('error.code', 'FORBIDDEN');
   });
 
-  test('with TLS its certificate is good for the address, the name of the machine, and --allow-host', async () => {
+  test('with TLS its certificate is valid for the address, the name of the machine, and --allow-host', async () => {
     const serve = await sandbox.serveHere([
       ...['--tls', '--cert-out', 'cert.pem', '--host', '0.0.0.0', '--allow-host', 'workstation.lan', ...keys],
     ]);
@@ -144,7 +144,7 @@ describe.skipIf(!hasNetworks)('from another machine of the network', () => {
 
   const python = '/usr/bin/python3';
   test.skipIf(spawnSync(python, ['-c', 'import websockets']).status !== 0)(
-    'a foreign client holds a whole session over WSS',
+    'a foreign client completes a session over WSS',
     async () => {
       const args = ['--tls', '--cert-out', 'cert.pem', '--host', '0.0.0.0', '--reply', 'echo', ...keys];
       const { port } = new URL((await sandbox.serveHere(args)).baseUrl);

@@ -32,7 +32,7 @@ async function ask(...flags: string[]) {
 }
 
 describe('voicectl learn', () => {
-  test('writes a dialect with the evidence above each value, and says that the emulator answers the same', async () => {
+  test('writes a dialect with the evidence above each value, and reports that the emulator behaves the same', async () => {
     const ended = await ask('--out', file('learned.yaml'));
     expect([ended.code, ended.stdout]).toEqual([0, '']);
     expect(ended.stderr).toContain('An emulator with this dialect answers the same.');
@@ -59,7 +59,7 @@ describe('voicectl learn', () => {
     expect(stderr).toContain(`${clearLine}An emulator with this dialect answers the same.`);
   });
 
-  test('--diff exits 0 where nothing differs, and 1 with a line for each setting that does', async () => {
+  test('--diff exits with 0 if nothing differs, and with 1 and a line for each setting that does', async () => {
     writeFileSync(file('same.yaml'), 'token: { issuer: nobody }\n');
     writeFileSync(file('other.yaml'), 'token: { issuer: somebody }\n');
     const same = await ask('--diff', file('same.yaml'));
@@ -71,7 +71,7 @@ describe('voicectl learn', () => {
     ]);
   });
 
-  test('--merge keeps what was not probed, and takes what was', async () => {
+  test('--merge keeps what was not probed, and replaces what was', async () => {
     writeFileSync(file('base.yaml'), 'token: { issuer: somebody }\nrateLimit: { window: sliding }\n');
     const { stdout } = await ask('--merge', file('base.yaml'));
     const dialect = readDialect(stdout, 'merged');
@@ -80,7 +80,7 @@ describe('voicectl learn', () => {
     expect(stdout).toMatch(/# kept: not probed: costs 2 token requests.*\n\s+window: sliding/);
   });
 
-  test('what no dialect can say is in a list: fields that differ, tokens that live longer, which is a difference too', async () => {
+  test('what no dialect can express is listed: fields that vary, tokens that live longer, which is a difference too', async () => {
     let free = 100;
     await using service = await startMiniService({
       claims: (claims) => ({ ...claims, exp: Number(claims.iat) + 90 }),
@@ -120,7 +120,7 @@ describe('voicectl learn', () => {
     });
   });
 
-  test('a key that is refused is told with exit code 3, and no dialect is written', async () => {
+  test('a refused key is reported with exit code 3, and no dialect is written', async () => {
     await using emulator = await createEmulator({ acceptKeys: ['another'], clock: hastyClock });
     const ended = await runInProcess([...learn, emulator.baseUrl, '--out', file('none.yaml')], {
       env: { VOICECTL_API_KEY: key },
@@ -137,7 +137,7 @@ describe('voicectl learn', () => {
     expect(stderr).toContain('wrong.yaml:1:1: tokens');
   });
 
-  test('what people do not see is escaped in the file, and means the same', async () => {
+  test('invisible characters are escaped in the file, and mean the same', async () => {
     const issuer = 'a\u202eb\u2028c\u0085d\u2066e\ufeff ##[error]f ::warning::g';
     await using service = await startMiniService({
       claims: (claims) => ({ ...claims, iss: issuer }),
@@ -155,7 +155,7 @@ describe('voicectl learn', () => {
     expect(JSON.stringify(stream)).toContain('x\u202ey');
   });
 
-  test('no key and no token is in a dialect or a line, also where the service says them back', async () => {
+  test('no key or token is in a dialect or a line, even if the service repeats them', async () => {
     await using service = await startMiniService({
       headers: ({ fields }) => ({ 'Content-Type': 'application/json', 'X-Echo': String(fields.apiKey) }),
       claims: (claims, { fields }) => ({ ...claims, iss: fields.apiKey, key: fields.apiKey }),

@@ -108,7 +108,7 @@ describe.skipIf(!hasSound)('live audio that is heard', { retry: 2, timeout: 60_0
   };
 
   test.for(ways('pulse', 'naudiodon', 'alsa'))(
-    'what is said into the microphone comes out at the service and at the loudspeaker, by way of %s',
+    'what is said into the microphone arrives at the service and at the loudspeaker, through %s',
     { timeout: 120_000, retry: 0 },
     async (backend, context) => {
       const setting = await setUp(context, shared());
@@ -167,7 +167,7 @@ describe.skipIf(!hasSound)('live audio that is heard', { retry: 2, timeout: 60_0
 });
 
 /** They wait for sound more than they compute, and judge nothing that must be in time: several run at a time. */
-describe.skipIf(!hasSound).concurrent('live audio that comes and goes', { timeout: 60_000 }, () => {
+describe.skipIf(!hasSound).concurrent('live audio, interrupted', { timeout: 60_000 }, () => {
   /** Their loudspeakers are not idle: on a busy machine one would sleep for 2 s after each under-run, which is a loss. */
   const awake = { isAwake: true };
   const shared = shareSoundServer(awake);
@@ -187,7 +187,7 @@ describe.skipIf(!hasSound).concurrent('live audio that comes and goes', { timeou
   const echo = (context: TestContext) => reach(context, 'echo');
   const silent = (context: TestContext) => reach(context, 'silence');
 
-  test('doctor says by which way sound is reached, and why the others would not be', async (context) => {
+  test('doctor says which audio backend works, and why the others would not', async (context) => {
     const { startAhead } = await setUpAwake(context);
     const { code, stdout } = await startAhead(['doctor', '--json']).ended;
     expect(code).toBe(0);
@@ -204,7 +204,7 @@ describe.skipIf(!hasSound).concurrent('live audio that comes and goes', { timeou
   });
 
   test.for(ways('naudiodon', 'pulse'))(
-    'a sound server that dies ends the session with 8 and a hint, by way of %s; the files are whole',
+    'a sound server that dies ends the session with 8 and a hint, through %s; the files are complete',
     async (backend, context) => {
       const { server, startAhead, seconds } = await setUpOwn(context);
       const running = startAhead([
@@ -241,7 +241,7 @@ describe.skipIf(!hasSound).concurrent('live audio that comes and goes', { timeou
     expect(seconds('reply.wav')).toBeGreaterThan(0.5);
   });
 
-  test('a sound server that comes back in time is gone on with', async (context) => {
+  test('the session goes on if the sound server comes back in time', async (context) => {
     const { server, start } = await setUpOwn(context);
     const running = start([
       ...['stream', '--mic', ...(await echo(context)), '--audio-backend', 'pulse', '--json'],
@@ -265,7 +265,7 @@ describe.skipIf(!hasSound).concurrent('live audio that comes and goes', { timeou
   });
 
   withNaudiodon(
-    'nothing that naudiodon prints comes to the terminal or into the audio of --out -',
+    'nothing that naudiodon prints reaches the terminal or the audio of --out -',
     async (context) => {
       const { startAhead } = await setUpAwake(context);
       const running = startAhead([
@@ -282,7 +282,7 @@ describe.skipIf(!hasSound).concurrent('live audio that comes and goes', { timeou
     },
   );
 
-  test('a microphone of digital silence, and the danger of feedback, are told of with what to do', async (context) => {
+  test('a microphone with digital silence, and the risk of feedback, are reported with what to do', async (context) => {
     const { start } = await setUpAwake(context);
     const { code, stdout } = await start([
       ...['stream', '--mic', ...(await silent(context)), '--duration', '5s', '--json'],
@@ -315,7 +315,7 @@ describe.skipIf(!hasSound).concurrent('live audio that comes and goes', { timeou
     });
   });
 
-  test('a device is chosen by its number or by a part of its name', async (context) => {
+  test('a sound device is chosen by its number or by part of its name', async (context) => {
     const { server } = await setUpAwake(context);
     const stream = (...flags: string[]) =>
       runInProcess(['stream', '--mic', '--audio-backend', 'pulse', ...flags], { env: server.env });

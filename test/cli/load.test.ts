@@ -30,7 +30,7 @@ const long = ['--sessions', '40', '--arrival', 'constant:8/s', '--hold', '50s'];
 const burst = (hold: string) => ['--sessions', '8', '--arrival', 'burst:8', '--hold', hold];
 
 describe.skipIf(process.platform !== 'linux').concurrent('a run in several processes', () => {
-  test('that loses one tells it, keeps the rest, and is not valid', async (context) => {
+  test('that loses a process reports it, keeps the rest, and is not valid', async (context) => {
     const { expect } = context;
     const { load, result } = await startLoad(context, [...long, '--processes', '2', '--timeout', '40s']);
     const children = childrenOf(load.child.pid ?? 0);
@@ -50,7 +50,7 @@ describe.skipIf(process.platform !== 'linux').concurrent('a run in several proce
     expect(code).toBe(130);
   });
 
-  test('names the one that was killed, the one that was stopped for good and the one that stood still, waits for none, and is not valid: exit 9', async (context) => {
+  test('names the process that was killed, the one that was stopped and the one that stalled, waits for none of them, and is not valid: exit 9', async (context) => {
     const { expect } = context;
     const flags = [...burst('4s'), '--processes', '3'];
     const { load, result } = await startLoad(context, flags, /"type":"progress".*"confirmed":8/);
@@ -75,7 +75,7 @@ describe.skipIf(process.platform !== 'linux').concurrent('a run in several proce
 });
 
 describe.concurrent('a run ends at', () => {
-  test('Ctrl-C, a signal to the whole group of processes: it closes the streams with 1000 and writes the partial result', async (context) => {
+  test('Ctrl-C, a signal to the whole process group: it closes the streams with 1000 and writes the partial result', async (context) => {
     const { expect } = context;
     const { load, baseUrl, result } = await startLoad(context, long);
     process.kill(-(load.child.pid ?? Number.NaN), 'SIGINT');

@@ -52,7 +52,7 @@ test('--version loads next to nothing', async () => {
   expect(bytes).toBeLessThan(23_500);
 });
 
-test('--help loads the command tree, and none of what the commands need', async () => {
+test('--help loads the command tree, and nothing that only the commands need', async () => {
   const { files, packages } = await loadedBy(['--help']);
   expect(packages).toEqual(['commander', 'ms']);
   expect(files).toBeLessThanOrEqual(6);
@@ -74,7 +74,7 @@ test('token loads the parts of undici that send a request, and no schema, YAML, 
   }
 });
 
-test('token does not have the parser of its answer optimised, which takes longer than all else', async () => {
+test('token does not wait for its answer parser to be optimised, which takes longer than everything else', async () => {
   const { baseUrl } = await sandbox.serve();
   const args = [program, 'token', '--device', 'd1', '--base-url', baseUrl, '--api-key', 'any'];
   const trace = execFileSync(process.execPath, ['--trace-wasm-compilation-times', ...args], {

@@ -4,8 +4,8 @@ import { jsonLines, setUpSandbox } from '../helpers/voicectl.ts';
 const sandbox = setUpSandbox();
 const hello = ['--file', 'hello.wav', '--pace', 'max'];
 
-describe('--local takes what serve takes', () => {
-  test('token with a fault is refused by it', async () => {
+describe('--local takes the flags of serve', () => {
+  test('token with a fault is refused by the fault', async () => {
     const { code, stderr } = await sandbox.runHere([
       'token',
       '--local',
@@ -39,7 +39,7 @@ describe('--local takes what serve takes', () => {
     expect(code).toBe(6);
   });
 
-  test('stream with a scenario hears what it says', async () => {
+  test('stream with a scenario receives what it says', async () => {
     sandbox.write('s.yaml', 'steps: [{ when: speech-end, do: [{ say: hello.wav }] }]\n');
     const args = ['stream', ...hello, '--local', '--scenario', 's.yaml', '--expect-audio', '1s', '--json'];
     const { code } = await sandbox.runHere(args);

@@ -28,7 +28,7 @@ async function startService(reply: Buffer) {
   return ['--base-url', baseUrl, '--ws-url', wsUrl];
 }
 
-test('a reply of minutes that comes at once is written to its last sample', async () => {
+test('a reply of several minutes that comes all at once is written to its last sample', async () => {
   // Half as much again as may wait for the disk; soft, because judging a voice takes longer.
   const reply = Buffer.alloc(6 * messageBytes);
   for (let at = 0; at < reply.length; at += 2) reply.writeInt16LE(((at * 2_654_435_761) >>> 16) % 16, at);

@@ -124,7 +124,7 @@ const runAt = (sandbox: Sandbox, baseUrl: string, args: readonly string[], given
   return runInProcess([...files, '--base-url', baseUrl], options);
 };
 
-describe('a key of 10 KB and a token with it, written in every way, are in no output of', () => {
+describe('a key of 10 KB and a token with it, in every encoding, are in no output of', () => {
   const sandbox = setUpSandbox();
 
   test.each([
@@ -154,7 +154,7 @@ describe('a key of 10 KB and a token with it, written in every way, are in no ou
   });
 });
 
-describe('a key of any size, written in every way between backslashes, is in no output of', () => {
+describe('a key of any size, in every encoding between backslashes, is in no output of', () => {
   const sandbox = setUpSandbox();
   const curl = ['token', '--curl'];
   const token = ['token', '-v', '--debug'];
@@ -187,7 +187,7 @@ describe('a key of any size, written in every way between backslashes, is in no 
 
 // Above, one is as long as it may be. Of these the longest spellings take several reads of a socket.
 describe.each([6, 16_384])(
-  'a key of %i bytes that a device gives away in every way is in no output of',
+  'a key of %i bytes that a device leaks in every way is in no output of',
   (size) => {
     const sandbox = setUpSandbox();
     const given = secretOf(size);
@@ -212,7 +212,7 @@ describe.each([6, 16_384])(
       expect(secretsLeft(sandbox, tokens, [stdout, stderr, ...more].join('\n'), given)).toEqual([]);
     };
 
-    test('serve, nor of its journal', { timeout: 60_000 }, async () => {
+    test('serve, nor in its journal', { timeout: 60_000 }, async () => {
       const file = keyFile(given);
       const serve = await sandbox.startHere([
         'serve',
@@ -236,7 +236,7 @@ describe.each([6, 16_384])(
       await expectNothing(serve, tokens, journal.stdout, state.stdout);
     });
 
-    test('proxy, nor of its recordings, their HAR and their page', { timeout: 120_000 }, async () => {
+    test('proxy, nor in its recordings, their HAR and their page', { timeout: 120_000 }, async () => {
       const target = await startEcho(sandbox, given);
       const kept = sandbox.path('kept');
       const proxy = await sandbox.startHere(['proxy', '--target', target.baseUrl, '--record', kept, ...loud]);
@@ -263,7 +263,7 @@ describe.each([6, 16_384])(
       await expectNothing(replay, tokens);
     });
 
-    test.each([[[]], [['--json']]])('drill %j, nor of its report', { timeout: 60_000 }, async (form) => {
+    test.each([[[]], [['--json']]])('drill %j, nor in its report', { timeout: 60_000 }, async (form) => {
       const drill = await sandbox.startHere([
         ...['drill', '--port', '0', '--device', 'lamp', '--situation', 'D1', '--situation', 'D2'],
         ...['--junit', sandbox.path('j.xml'), '-v', '--debug', ...form],
@@ -277,7 +277,7 @@ describe.each([6, 16_384])(
       expect(secretsLeft(sandbox, tokens, `${stdout}${stderr}`, given)).toEqual([]);
     });
 
-    test('exec -v, whose command gives it away', { timeout: 60_000 }, async () => {
+    test('exec -v, whose command leaks it', { timeout: 60_000 }, async () => {
       const { baseUrl, tokens } = await startEcho(sandbox, given);
       const says = `const key = process.env.VOICECTL_API_KEY; const base = process.env.VOICECTL_BASE_URL;
       const ask = (path, body) => fetch(base + path, { method: 'POST', body, headers: { 'Content-Type': 'application/json' } });
@@ -322,7 +322,7 @@ describe('the size of a secret', () => {
     expect(`${ended.stdout}${ended.stderr}`).not.toContain('kkkkkkkk');
   });
 
-  test('64 KiB is accepted, and one of five characters is warned of', async () => {
+  test('64 KiB is accepted, and five characters cause a warning', async () => {
     const { baseUrl } = await sandbox.serveHere([]);
     sandbox.write('given', 'k'.repeat(64 * 1024));
     const refused = await sandbox.runHere(['token', '--api-key-file', 'given', '--base-url', baseUrl]);

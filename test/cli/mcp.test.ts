@@ -107,7 +107,7 @@ beforeAll(() => void sandbox.write('key.txt', `${apiKey}\n`, 0o600));
 const hasProc = existsSync('/proc/self/environ');
 
 describe('the tools', () => {
-  test('are listed with schemas that refuse what they do not know', async () => {
+  test('are listed with schemas that refuse unknown arguments', async () => {
     const { client } = await stranger.connect();
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual([
@@ -175,7 +175,7 @@ describe('the tools', () => {
     await expect(fetch(baseUrl)).rejects.toThrow();
   });
 
-  test('stream: through a proxy, which records, to an emulator with a fault: the cause is in the journals', async () => {
+  test('stream: through a recording proxy to an emulator with a fault: the cause is in the journals', async () => {
     const { call } = await stranger.connect();
     const behind = await call('start', { faults: ['close:code=1012,after=300ms'] });
     const proxy = await call('start', { what: 'proxy', target: behind.id, record: 'streams' });
@@ -238,7 +238,7 @@ describe('the tools', () => {
     expect(plan.requests).toBeGreaterThan(0);
   });
 
-  test('drill: a device that holds up', async () => {
+  test('drill: a device that passes', async () => {
     const { follow } = await stranger.connect();
     const command = [process.execPath, device];
     const { answer: good, messages } = await follow('drill', { command, situations: ['D1', 'D2'] });
@@ -247,7 +247,7 @@ describe('the tools', () => {
   }, 60_000);
 });
 
-describe('what a client may not', () => {
+describe('what a client may not do', () => {
   test('reach a host that is not this machine, in any spelling', async () => {
     const { refusal } = await stranger.connect();
     for (const service of [
@@ -294,7 +294,7 @@ describe('what a client may not', () => {
     expect(seen.at(-1)).toBe(`Bearer ${controlSecret}`);
   });
 
-  test('have a drill show them by a device that prints its environment and the file of the key', async () => {
+  test('get them from a drill whose device prints its environment and the key file', async () => {
     const { call } = await friend.connect();
     const drilled = await call('drill', {
       command: ['sh', '-c', 'cat key.txt; env; exit 3'],
@@ -306,7 +306,7 @@ describe('what a client may not', () => {
     expect(JSON.stringify(drilled)).toContain('D1');
   });
 
-  test('write anywhere but in the folder', async () => {
+  test('write outside the folder', async () => {
     mkdirSync(sandbox.path('out'), { recursive: true });
     mkdirSync(sandbox.path('elsewhere'));
     symlinkSync(sandbox.path('elsewhere'), sandbox.path('out/link'));
@@ -353,7 +353,7 @@ describe('what a client may not', () => {
       expect(await refusal('start', { scenario })).toContain('working folder');
   });
 
-  test('send nonsense: each is refused in words, and the server goes on', async () => {
+  test('send nonsense: each message is refused with an explanation, and the server goes on', async () => {
     const { refusal, call, client } = await stranger.connect();
     expect(await refusal('strem')).toContain('did you mean stream');
     expect(await refusal('constructor')).toContain('no tool');
@@ -378,8 +378,8 @@ describe('what a client may not', () => {
   });
 });
 
-describe.runIf(hasProc)('what is left', () => {
-  test('a cancelled call leaves no process, and says nothing more', async () => {
+describe.runIf(hasProc)('what is left behind', () => {
+  test('a cancelled call leaves no process, and sends nothing more', async () => {
     const { client, transport, call } = await friend.connect();
     execFileSync('mkfifo', [sandbox.path('slow.yaml')]);
     // A command, one that has started others, and a server.
@@ -405,7 +405,7 @@ describe.runIf(hasProc)('what is left', () => {
     expect((await call('list', { of: 'networks' })).networks.length).toBeGreaterThan(5);
   }, 60_000);
 
-  test('a client that goes takes everything along', async () => {
+  test('everything ends when the client goes away', async () => {
     const { client, call } = await friend.connect();
     await call('start');
     void client.callTool({ name: 'drill', arguments: { command: ['sleep', '600'] } }).catch(() => {});
@@ -414,7 +414,7 @@ describe.runIf(hasProc)('what is left', () => {
     await friend.expectEnd();
   }, 30_000);
 
-  test('so does a server that is killed', async () => {
+  test('everything ends when the server is killed', async () => {
     const { call, transport } = await stranger.connect();
     await call('start');
     process.kill(transport.pid ?? 0, 'SIGKILL');
@@ -422,7 +422,7 @@ describe.runIf(hasProc)('what is left', () => {
   }, 30_000);
 });
 
-test('standard output carries the protocol alone, also for what is no message, and hundreds of calls are answered without a warning', async () => {
+test('standard output carries only the protocol, even after input that is not a message, and hundreds of calls are answered without a warning', async () => {
   const server = sandbox.start(['mcp', '--verbose'], { input: 'open' });
   const send = (message: string) => server.child.stdin?.write(`${message}\n`);
   const call = (id: number, name: string, args: object) =>

@@ -33,7 +33,7 @@ const [lan] = Object.values(networkInterfaces())
   .map((one) => one?.address);
 
 describe('a scrape', () => {
-  test('is answered to this machine, and refused to pages and to what a proxy forwards', async () => {
+  test('is answered for this machine, and refused for pages and for requests that a proxy forwards', async () => {
     const { baseUrl } = await sandbox.serveHere();
     const url = `${baseUrl}${metricsPath}`;
     expect((await scrape(url)).text).toContain('voicectl_build_info{');
@@ -61,7 +61,7 @@ describe('a scrape', () => {
     },
   );
 
-  test('an address that is none is refused at the start', async () => {
+  test('an invalid address is refused at the start', async () => {
     const { code, stderr } = await sandbox.runHere([
       'serve',
       '--port',
@@ -73,7 +73,7 @@ describe('a scrape', () => {
     expect(stderr).toMatch(/--metrics-allow: "10\.0\.0\.0\/99" is neither an address nor a network/);
   });
 
-  test('of a run of load is answered while it lasts', async () => {
+  test('of a load run is answered while the run lasts', async () => {
     const { baseUrl } = await sandbox.serveHere(['--reply', 'silence']);
     const flags = [
       '--sessions',
@@ -113,7 +113,7 @@ describe.skipIf(!hasPrometheus)('a real Prometheus', () => {
   const sum = async (prometheus: Prometheus, expression: string) =>
     (await prometheus.query(`sum(${expression})`))[0]?.value ?? 0;
 
-  test('has the numbers of the journal, and data for each panel of the dashboard', async () => {
+  test('has the same numbers as the journal, and data for each panel of the dashboard', async () => {
     const serve = await sandbox.serveHere(['--fault', 'duplicate:probability=0.2']);
     const proxy = await sandbox.startHere(['proxy', '--target', serve.baseUrl, '--port', '0', '--json']);
     const listening = JSON.parse(await proxy.line(/"type":"listening"/));

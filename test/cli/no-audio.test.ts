@@ -32,7 +32,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(installed, { recursive: true, force: true }));
 
-describe('without any way to sound', () => {
+describe('without any audio backend', () => {
   test('--mic ends with 8 and names what to install', async () => {
     const { code, stdout, stderr } = await sandbox.shell(
       `node ${join(installed, 'bin', 'voicectl.js')} stream --mic --local`,
@@ -51,7 +51,7 @@ describe('without any way to sound', () => {
     expect(stderr).toMatch(/^voicectl: No loudspeaker is available/);
   });
 
-  test('--file works as ever', async () => {
+  test('--file works as usual', async () => {
     const { code, stdout } = await run(
       ...['stream', '--file', fixture('barge-in.wav'), '--local', '--reply', 'echo', '--pace', 'max'],
       ...['--tail', '0', '--settle', '200ms', '--expect-audio', '--json'],
@@ -82,7 +82,7 @@ describe('doctor', () => {
   const checksOf = (stdout: string) =>
     new Map((JSON.parse(stdout).checks as { name: string }[]).map((check) => [check.name, check]));
 
-  test('fails with the code of the connection where the target that was named does not answer', async () => {
+  test('fails with the exit code for a failed connection if the given target does not answer', async () => {
     const { code, stdout } = await sandbox.runHere(
       ['doctor', '--json', '--base-url', 'http://127.0.0.1:1'],
       lean,
@@ -92,7 +92,7 @@ describe('doctor', () => {
     expect(checksOf(stdout).get('target')).toMatchObject({ state: 'broken', code: 'connect-failed' });
   });
 
-  test('finds a target that answers, compares the clocks, and trusts no certificate but what --ca names', async () => {
+  test('finds a target that answers, compares the clocks, and trusts no certificate but the one that --ca names', async () => {
     const { baseUrl } = await sandbox.serveHere(['--tls', '--cert-out', 'cert.pem']);
     const doctor = ['doctor', '--json', '--base-url', baseUrl];
     const { code, stdout } = await sandbox.runHere([...doctor, '--ca', 'cert.pem'], lean);
@@ -111,7 +111,7 @@ describe('doctor', () => {
   });
 
   // 0.0.0.0 is no loopback address by its name, and reaches a service of this machine.
-  test('asks nothing of another host over plain HTTP, where no command would send a key', async () => {
+  test('asks another host nothing over plain HTTP, where no command would send a key', async () => {
     const stub = await startTokenStub(sandbox, grant('t'));
     const doctor = ['doctor', '--json', '--base-url', `http://0.0.0.0:${stub.port}`];
     const { code, stdout } = await sandbox.runHere(doctor, lean);
@@ -126,7 +126,7 @@ describe('doctor', () => {
   });
 
   test.each([['--local'], ['--device=d1'], ['--api-key-file=key']])(
-    'takes no %s, which it would not heed',
+    'does not accept %s, which it would ignore',
     async (flag) => {
       expect(await sandbox.runHere(['doctor', flag], lean)).toMatchObject({
         code: 2,
@@ -135,7 +135,7 @@ describe('doctor', () => {
     },
   );
 
-  test('is a table for people, with how to mend below', async () => {
+  test('is a table for people, with how to fix problems below', async () => {
     const { stdout } = await sandbox.runHere(['doctor'], lean);
     expect(stdout).toMatch(/^✓ node +\d+\.\d+\.\d+ on /m);
     expect(stdout).toMatch(

@@ -3,7 +3,7 @@ import { setUpSandbox } from '../helpers/voicectl.ts';
 
 const sandbox = setUpSandbox();
 
-describe('an old name goes on working, and one line names the new one', () => {
+describe('an old name still works, and a line gives the new one', () => {
   test.each([
     ['of a flag', ['drill', '--list', '--drill', 'D9'], 'D9-1012', '--drill is now called --situation'],
     [
@@ -37,7 +37,7 @@ describe('an old name goes on working, and one line names the new one', () => {
   });
 });
 
-test('--level full reaches the rate limit too, and beyond loopback it has to be a flag', async () => {
+test('--level full reaches the rate limit too, and beyond loopback it must be given as a flag', async () => {
   const { stdout } = await sandbox.runHere(['check', '--dry-run', '--level', 'full']);
   const exhaust = await sandbox.runHere(['check', '--dry-run', '--level', 'standard', '--exhaust']);
   expect(stdout).toBe(exhaust.stdout);

@@ -6,7 +6,7 @@ import { type Running, setUpSandbox } from '../helpers/voicectl.ts';
 
 const sandbox = setUpSandbox();
 
-test('--processes without --shared is refused, and so is a number that is none', async () => {
+test('--processes without --shared is refused, and so is an invalid number', async () => {
   const alone = await runInProcess(['serve', '--processes', '2']);
   expect(alone).toMatchObject({ code: 2, stderr: expect.stringContaining('--processes needs --shared') });
   const none = await runInProcess(['serve', '--processes', '0', '--shared', 'redis://127.0.0.1:1']);
@@ -78,7 +78,7 @@ describe.skipIf(!hasRedis)('several processes on one port', () => {
     expect(events(running).filter(({ type }) => type === 'stopping')).toHaveLength(1);
   });
 
-  test('tell why they cannot start', async () => {
+  test('report why they cannot start', async () => {
     const { url } = await redis();
     const env = { VOICECTL_SHARED: url };
     await sandbox.serveHere(['--shared-prefix', 'strict'], { env });

@@ -54,7 +54,7 @@ describe('stream --record', () => {
     expect(summary).toMatchObject({ ok: false });
   });
 
-  test('neither key nor token is in it, also where the service says them back', async () => {
+  test('neither key nor token is in it, even if the service repeats them', async () => {
     const key = 'canary-5f1c77e0a9';
     const serve = await sandbox.serveHere(['--accept-key', key, '--reply', 'echo']);
     const { stdout } = await sandbox.runHere(['token', '--device', 'd1', '--base-url', serve.baseUrl], {
@@ -80,7 +80,7 @@ describe('stream --record', () => {
     }
   });
 
-  test('a folder that is there already is left alone, and so is the file of --out', async () => {
+  test('an existing folder is left alone, and so is the file of --out', async () => {
     sandbox.write('out.wav', 'mine');
     expect((await sandbox.runHere(['stream', ...file, ...local, '--record', 'r'])).code).toBe(0);
     const again = await sandbox.runHere(['stream', ...file, ...local, '--record', 'r', '--out', 'out.wav']);
@@ -91,13 +91,13 @@ describe('stream --record', () => {
     expect(sandbox.read('out.wav')).toBe('mine');
   });
 
-  test('where --out cannot be opened no folder stays behind, so that the same command can be given again', async () => {
+  test('if --out cannot be opened no folder is left behind, so that the same command can be run again', async () => {
     const ended = await sandbox.runHere(['stream', ...file, ...local, '--record', 'r', '--out', 'no/o.wav']);
     expect(ended).toMatchObject({ code: 8, stderr: expect.stringContaining('no/o.wav') });
     expect(existsSync(sandbox.path('r'))).toBe(false);
   });
 
-  test('a disk that is full ends the session with 8 and its summary, and what is there opens', async () => {
+  test('a full disk ends the session with 8 and its summary, and what was written can be opened', async () => {
     const { stdout, stderr } = await sandbox.shell(
       `ulimit -f 40; voicectl stream ${[...file, ...local].join(' ')} --record r --json; echo "exit $?" >&2`,
     );
@@ -116,7 +116,7 @@ const rounds = Number(process.env.ROUNDS ?? 0);
 const moments = rounds === 0 ? [1, 120] : Array.from({ length: rounds }, (_, at) => 1 + at * 10);
 
 test.each(moments)(
-  'killed after line %i, it leaves a recording that opens and lacks at most a second',
+  'killed after line %i, it leaves a recording that can be opened and lacks at most a second',
   async (lines) => {
     const serve = await sandbox.serveHere(['--reply', 'echo']);
     const running = sandbox.start([

@@ -70,7 +70,7 @@ describe('a recorded session, replayed as the service and recorded again', () =>
     expect(after.closes).toEqual(before.closes);
   };
 
-  test('gives the same events in order and the same audio, byte for byte: one that the service ends', async () => {
+  test('gives the same events in order and the same audio, byte for byte, if the service ends it', async () => {
     sandbox.write('awkward.mjs', awkward);
     const flags = [...spoken, '--tail', '2s'];
     await run([...flags, '--local', '--reply', 'module:awkward.mjs', '--record', 'first'], 6);
@@ -79,7 +79,7 @@ describe('a recorded session, replayed as the service and recorded again', () =>
     await expectSame('first', 'second');
   });
 
-  test('and a conversation, also with its user as the device, faster, and for an emulator inside the process', async () => {
+  test('works for a conversation too, also with its user as the device, faster, and with an emulator inside the process', async () => {
     await run([...spoken, '--local', '--record', 'first']);
     const { baseUrl } = await startReplay('first');
     await run([...spoken, '--base-url', baseUrl, '--record', 'second']);
@@ -120,7 +120,7 @@ describe('what cannot be replayed is refused with 2', () => {
     }
   });
 
-  test('a session that came to no stream', async () => {
+  test('a session that had no stream', async () => {
     const file = ['--file', fixture('barge-in.wav')];
     const refused = ['stream', ...file, '--base-url', 'http://127.0.0.1:9', '--retries', '0'];
     expect((await sandbox.runHere([...refused, '--record', 'r'])).code).toBe(4);

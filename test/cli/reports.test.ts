@@ -36,7 +36,7 @@ function expectUnfinished(command: string) {
 }
 
 describe('--junit FILE', () => {
-  test('holds the session and each expectation, those that held and those that did not', async () => {
+  test('contains the session and each expectation, whether it held or not', async () => {
     const ended = await stream('--expect-audio', '--expect-event', 'transcript', '--junit', 'j.xml');
     expect(ended.code).toBe(1);
     const xml = sandbox.read('j.xml');
@@ -57,7 +57,7 @@ describe('--junit FILE', () => {
     expect(counts(xml)?.[2]).toBe(1);
   });
 
-  test('says of a run that was killed that it did not finish', async () => {
+  test('says that a killed run did not finish', async () => {
     const silent = await listenSilently();
     const running = sandbox.start(['stream', ...file, '--base-url', silent.baseUrl, '--junit', 'j.xml']);
     await silent.asked;
@@ -78,7 +78,7 @@ describe('--junit FILE', () => {
     expectUnfinished(command);
   });
 
-  test('says so from the start of drill, too', async () => {
+  test('says so from the start of a drill, too', async () => {
     const silent = await listenSilently();
     const args = [
       'drill',
@@ -106,7 +106,7 @@ describe('--junit FILE', () => {
     expect(types(sandbox.read('j.xml'))).toEqual(['usage']);
   });
 
-  test('of a run that was interrupted says so', async () => {
+  test('of an interrupted run says so', async () => {
     const args = ['stream', '--raw', '/dev/zero', '--local', '--junit', sandbox.path('j.xml')];
     const running = await sandbox.startHere(args);
     await running.line(/ live$/);
@@ -127,13 +127,13 @@ describe('--junit FILE', () => {
     });
   });
 
-  test('that cannot be written does not hide what the session failed with', async () => {
+  test('that cannot be written does not hide why the session failed', async () => {
     const { code, stderr } = await stream('--expect-event', 'x', '--junit', '/dev/full');
     expect(code).toBe(1);
     expect(stderr).toMatch(/^! Cannot write \/dev\/full: .*\nvoicectl: Not as expected/);
   });
 
-  test('holds neither the service’s token nor the key', async () => {
+  test('contains neither the service’s token nor the key', async () => {
     const serve = await sandbox.serveHere(['--reply', 'echo', '--accept-key', 'canary-key-41']);
     const args = ['--base-url', serve.baseUrl, '--pace', 'max', '--tail', '0', '--settle', '200ms'];
     const env = { VOICECTL_API_KEY: 'canary-key-41' };
@@ -147,7 +147,7 @@ test.each([
   ['load', ['--sessions', '1', '--out', 'missing/l.json']],
   ['learn', ['--out', 'missing/d.yaml']],
 ])(
-  'the result of %s is refused before anything is asked, where it cannot be written',
+  'if the result of %s cannot be written, it is refused before anything is asked',
   async (command, flags) => {
     const serve = await sandbox.serveHere();
     const ended = await sandbox.runHere([command, '--base-url', serve.baseUrl, ...flags]);
@@ -160,7 +160,7 @@ describe('--html FILE that cannot be written', () => {
   const html = ['--html', 'missing/page.html'];
   const cannot = 'Cannot write missing/page.html: its folder does not exist';
 
-  test('is 8 where the session is good, and is told beside the failure of one that is not', async () => {
+  test('is 8 if the session succeeds, and is reported beside the failure of one that does not', async () => {
     const good = await stream('--expect-audio', ...html);
     expect(good).toMatchObject({ code: 8, stderr: expect.stringContaining(cannot) });
     await stream('--expect-audio', ...html, '--junit', 'j.xml');
@@ -202,7 +202,7 @@ describe('--html FILE that cannot be written', () => {
 describe('--repeat', () => {
   const summary = ({ stdout }: Ended) => only(jsonLines(stdout), 'summary');
 
-  test('holds so many sessions, and ends with what they came to', async () => {
+  test('runs that many sessions, and ends with their combined result', async () => {
     const ended = await stream(
       '--repeat',
       '3',
@@ -236,7 +236,7 @@ describe('--repeat', () => {
     expect(sandbox.read('j.xml').match(/<testsuite /g)).toHaveLength(3);
   });
 
-  test('in plain output is a line a run, and a table', async () => {
+  test('in plain output is one line per run, and a table', async () => {
     const { stdout } = await stream('--repeat', '2', '--no-color');
     const lines = stdout.split('\n');
     expect(lines[0]).toMatch(/^run 1 +pass {2}\d+\.\d s, first audio [\d.]+ ms, received 1\.10 s$/);
@@ -246,7 +246,7 @@ describe('--repeat', () => {
     expect(stdout).toMatch(/^result +ok in \d/m);
   });
 
-  test('fails when any of them does, with all of their kinds', async () => {
+  test('fails if any run does, with all of their kinds', async () => {
     const ended = await stream('--repeat', '2', '--expect-event', 'transcript', '--json');
     expect(ended.code).toBe(1);
     expect(ended.stderr).toMatch(
@@ -285,7 +285,7 @@ describe('--repeat', () => {
 describe('within GitHub Actions', () => {
   const env = (path: string) => ({ GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: path });
 
-  test('what failed is annotated on standard error, so that standard output stays JSON', async () => {
+  test('failures are annotated on standard error, so that standard output stays JSON', async () => {
     const path = sandbox.write('summary.md', 'before\n');
     const args = ['stream', ...file, ...quick, '--expect-event', 'transcript', '--json'];
     const ended = await sandbox.runHere(args, { env: env(path) });
@@ -297,14 +297,14 @@ describe('within GitHub Actions', () => {
     expect(sandbox.read('summary.md')).toMatch(/^before\n### ❌ voicectl stream barge-in\.wav\n/);
   });
 
-  test('a run that went well is in the step summary, and annotates nothing', async () => {
+  test('a successful run is in the step summary, and annotates nothing', async () => {
     const path = sandbox.write('summary.md', '');
     const ended = await sandbox.runHere(['stream', ...file, ...quick, '--repeat', '2'], { env: env(path) });
     expect({ code: ended.code, stderr: ended.stderr }).toEqual({ code: 0, stderr: '' });
     expect(sandbox.read('summary.md')).toMatch(/^### ✅ .*\n\n2 of 2 runs passed\.\n/);
   });
 
-  test('a step summary that cannot be written is a note, and no failure', async () => {
+  test('a step summary that cannot be written is a note, not a failure', async () => {
     const ended = await sandbox.runHere(['stream', ...file, ...quick], { env: env('/no/such/summary.md') });
     expect({ code: ended.code, stderr: ended.stderr }).toEqual({
       code: 0,
@@ -321,7 +321,7 @@ describe('within GitHub Actions', () => {
     expect(ended.stderr).toMatch(new RegExp(`^::error title=voicectl ${name} .*%3A usage::.*missing`));
   });
 
-  test('elsewhere nothing of it is said', async () => {
+  test('elsewhere nothing of this is printed', async () => {
     const ended = await sandbox.runHere(['stream', ...file, ...quick, '--expect-event', 'x'], {
       env: { GITHUB_STEP_SUMMARY: sandbox.write('summary.md', '') },
     });

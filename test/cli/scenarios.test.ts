@@ -27,8 +27,8 @@ async function perform(scenario: string, file = 'two-turns.wav') {
   return { stream, struck, journal, at, run };
 }
 
-describe('the shipped scenario', () => {
-  test('happy-path greets, answers each of two turns, and the session ends well', async () => {
+describe('the included scenario', () => {
+  test('happy-path greets, replies to each of two turns, and the session ends well', async () => {
     const { stream, journal } = await perform('happy-path');
     const { code, summary } = await stream();
     expect(code).toBe(0);
@@ -49,7 +49,7 @@ describe('the shipped scenario', () => {
     );
   });
 
-  test('flaky-network breaks the first connection, and holds the second', async () => {
+  test('flaky-network breaks the first connection, but not the second', async () => {
     const { stream, struck } = await perform('flaky-network');
     const first = await stream();
     expect(first.code).toBe(6);
@@ -58,7 +58,7 @@ describe('the shipped scenario', () => {
     expect(await struck()).toEqual(expect.arrayContaining(['abnormal-close', 'stall']));
   });
 
-  test('barge-in stops its long answer when the user speaks again', async () => {
+  test('barge-in stops its long reply when the user speaks again', async () => {
     const { stream } = await perform('barge-in');
     const { code, summary } = await stream();
     expect(code).toBe(0);
@@ -66,7 +66,7 @@ describe('the shipped scenario', () => {
     expect(summary.in.audioMs).toBeLessThan(10_000);
   });
 
-  test('quota-exhausted limits twice, ends the conversation, and refuses the next token', async () => {
+  test('quota-exhausted rate-limits twice, ends the conversation, and refuses the next token', async () => {
     const { stream, at, run } = await perform('quota-exhausted');
     const { summary, events, code } = await stream();
     expect(events.filter(({ type }) => type === 'retry')).toHaveLength(2);
@@ -100,7 +100,7 @@ test('serve refuses a wrong scenario with file, line and column, before it liste
   });
 });
 
-test('a name that is neither a file nor shipped is refused with the names that are', async () => {
+test('a name that is neither a file nor included is refused with the names that are', async () => {
   expect(await sandbox.runHere(['serve', '--scenario', 'nothing'])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('barge-in, flaky-network, happy-path'),

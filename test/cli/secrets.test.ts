@@ -53,7 +53,7 @@ describe('a key is in no output and no file', () => {
     expectNone([key], await serve.ended);
   });
 
-  test('of a refusal, not even where the service says it back', async () => {
+  test('of a refusal, not even if the service repeats it', async () => {
     const answer = refuse(401, 'NO', `The key ${key} is not known`);
     const { baseUrl } = await startTokenStub(sandbox, answer);
     for (const flags of [['--json'], ['-v', '--debug']]) {
@@ -63,7 +63,7 @@ describe('a key is in no output and no file', () => {
     }
   });
 
-  test('of a rate limit that is waited out, and said with the key', async () => {
+  test('of a rate limit that is waited out, and whose message contains the key', async () => {
     const answer = refuse(429, 'SLOW', `Too many requests of ${key}`);
     const { baseUrl } = await startTokenStub(sandbox, answer);
     const args = ['token', '-v', '--retries', '1', '--base-url', baseUrl];
@@ -72,7 +72,7 @@ describe('a key is in no output and no file', () => {
     expectNone([key], ended);
   });
 
-  test('of a session whose service says it back at every turn, nor of its reports', async () => {
+  test('of a session whose service repeats it at every turn, nor in its reports', async () => {
     const { baseUrl } = await startEchoOfKeys(sandbox);
     const reports = { GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: sandbox.path('summary.md') };
     for (const flags of [['--json'], ['-v', '--debug', '--output', 'plain']]) {

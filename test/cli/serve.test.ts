@@ -48,7 +48,7 @@ test('a reply module in a folder without the library is refused with how to inst
   expect((await load('another-package')).stderr).not.toContain('npm install');
 });
 
-test('what a reply module throws later fails the reply of that stream, and nothing else', async () => {
+test('an error that a reply module throws later fails the reply of that stream, and nothing else', async () => {
   sandbox.write(
     'reply.mjs',
     `export function createReply(voice) {
@@ -81,8 +81,8 @@ test('what a reply module throws later fails the reply of that stream, and nothi
   expect(await serve.ended).toMatchObject({ code: 0 });
 });
 
-describe('what serve says when it starts', () => {
-  test('the scenario that speaks, and where the reply does', async () => {
+describe('what serve prints when it starts', () => {
+  test('the scenario that speaks, and where the reply mode does', async () => {
     const serve = await sandbox.startHere([
       'serve',
       '--port',
@@ -118,7 +118,7 @@ describe('what serve says when it starts', () => {
     expect(JSON.parse(bad.stdout)).toHaveProperty('error.code');
   });
 
-  test('and says that the key is missing where the environment has none', async () => {
+  test('and reports that the key is missing if the environment has none', async () => {
     const serve = await sandbox.startHere(['serve', '--port', '0', '--accept-key', 'key-1']);
     const line = (await serve.line(/curl/)).replace(/^\s*try\s+/, '');
     const { code, stderr, stdout } = await sandbox.shell(`unset VOICECTL_API_KEY; ${line}`);
@@ -134,7 +134,7 @@ describe('what serve says when it starts', () => {
     expect(JSON.parse((await sandbox.shell(line)).stdout)).toHaveProperty('token');
   });
 
-  test('--quiet shows the warnings alone, on standard error: a refused host names the flag that allows it', async () => {
+  test('--quiet shows only the warnings, on standard error: for a refused host, the flag that allows it', async () => {
     const serve = await sandbox.startHere([
       'serve',
       '--port',
@@ -167,7 +167,7 @@ describe('what serve says when it starts', () => {
       expect(line).toEqual(expect.objectContaining({ t: expect.any(Number), type: expect.any(String) }));
   });
 
-  test('with -q nothing; the ready file has the URLs, whole and as JSON', async () => {
+  test('with -q nothing; the ready file has the URLs, complete and as JSON', async () => {
     const ready = sandbox.path('ready.json');
     const serve = await sandbox.startHere(['serve', '--port', '0', '-q', '--ready-file', ready]);
     // Whoever waits for the file sees it whole the first time that it is there.
@@ -196,7 +196,7 @@ describe('what serve says when it starts', () => {
 });
 
 describe('what serve refuses to start with', () => {
-  test('a port that is taken: exit 2, and how to choose another', async () => {
+  test('a port in use: exit 2, and how to choose another', async () => {
     const server = net.createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     sandbox.defer(() => server.close());
@@ -261,7 +261,7 @@ describe('what serve refuses to start with', () => {
   });
 });
 
-describe('what serve does as it was told', () => {
+describe('what serve does as its flags say', () => {
   test('a dialect changes what goes over the wire', async () => {
     const file = sandbox.write('dialect.yaml', 'stream:\n  kindField: event\n');
     const client = await connect(await sandbox.serveHere(['--dialect', file]));
@@ -281,7 +281,7 @@ describe('what serve does as it was told', () => {
     expect((await askToken(baseUrl, 'key-2')).status).toBe(401);
   });
 
-  test('the rate limit and the limit of connections are those of the flags', async () => {
+  test('the rate limit and the connection limit are those of the flags', async () => {
     const serve = await sandbox.serveHere(['--rate-limit', '2', '--max-connections', '1']);
     const first = await connect(serve);
     const { body } = await askToken(serve.baseUrl);
@@ -303,7 +303,7 @@ describe('what serve does as it was told', () => {
     expect(await idOf()).toBe(await idOf());
   });
 
-  test('echo says every frame back at once', async () => {
+  test('echo sends every frame back at once', async () => {
     const client = await connect(await sandbox.serveHere(['--reply', 'echo']));
     const pcm = fixturePcm('hello.wav').subarray(0, 6400);
     await client.send(pcm);
@@ -328,7 +328,7 @@ describe('what serve does as it was told', () => {
     expect(isRight(client.audio)).toBe(true);
   });
 
-  test('silence never answers', async () => {
+  test('silence never replies', async () => {
     const serve = await sandbox.serveHere(['--reply', 'silence']);
     const client = await connect(serve);
     await client.send(fixturePcm('barge-in.wav'));
@@ -372,7 +372,7 @@ describe('how serve ends', () => {
     expect([0, 130]).toContain((await serve.ended).code);
   });
 
-  test('whoever reads its lines goes away: exit 8, and not a word', async () => {
+  test('if the reader of its lines goes away: exit 8, and no message', async () => {
     const ready = sandbox.path('ready.json');
     const pipe = sandbox.startShell(
       `{ voicectl serve --port 0 --ready-file ${ready}; echo "exit $?" >&2; } | head -n 1`,
@@ -392,7 +392,7 @@ describe('how serve ends', () => {
   });
 });
 
-test('a serve that runs out of descriptors answers again as soon as some are free', async () => {
+test('after running out of file descriptors serve answers again as soon as some are free', async () => {
   // Node opens the modules of a program at once: with fewer descriptors than these there is nothing to start.
   const serve = sandbox.startShell('ulimit -n 120; exec voicectl serve --port 0 --json');
   const [, baseUrl = ''] = /"baseUrl":"([^"]+)"/.exec(await serve.line(/"listening"/)) ?? [];

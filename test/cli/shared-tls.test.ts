@@ -40,7 +40,7 @@ describe.skipIf(!hasRedisTls)('a Redis with TLS', () => {
     for (const { stdout, stderr } of emulators) expect(stdout + stderr).not.toContain('sesame');
   });
 
-  test('that is not trusted, has another name or refuses the password ends the start with one line', async () => {
+  test('that is not trusted, has another name or refuses the password prevents the start, with one line', async () => {
     const { at, trust } = await begin();
     const serve = ['serve', '--port', '0'];
     const [untrusted, otherName, wrongPassword] = await Promise.all([

@@ -8,7 +8,7 @@ import { createManualClock } from '../helpers/manual-clock.ts';
 const folder = mkdtempSync(join(tmpdir(), 'voicectl-spoken-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('a transcript of the service stands in the lines and in the summary', async () => {
+test('a transcript from the service is in the lines and in the summary', async () => {
   const scenario = join(folder, 'spoken.yaml');
   const say = (role: string, text: string) => ({ send: { type: 'transcript', role, text } });
   const steps = [

@@ -61,7 +61,7 @@ describe('what stream prints', () => {
     expect(ended.stdout.trimEnd().split('\n').at(-1)).toMatch(/^result +ok in /);
   });
 
-  test('with --json an object a line; the first has the version, the last is the summary', async () => {
+  test('with --json one object per line; the first has the version, the last is the summary', async () => {
     const ended = await sandbox.runHere([
       'stream',
       ...file,
@@ -98,7 +98,7 @@ describe('what stream prints', () => {
     expect(lines.filter(({ version }) => version !== undefined)).toHaveLength(1);
   });
 
-  test('with -v every message of audio has its line', async () => {
+  test('with -v a line for every audio message', async () => {
     const audio = ({ stdout }: Ended) => jsonLines(stdout).filter(({ type }) => type === 'audio');
     const detailed = audio(await sandbox.runHere(['stream', ...file, ...quick, '--json', '-v']));
     expect(detailed.filter(({ direction }) => direction === 'out')).toHaveLength(sent.length / 640);
@@ -111,7 +111,7 @@ describe('what stream prints', () => {
     expect(bytes).toBe(sent.length);
   });
 
-  test('with -q nothing, but warnings on standard error', async () => {
+  test('with -q nothing but warnings, on standard error', async () => {
     const args = [
       'stream',
       ...file,
@@ -164,7 +164,7 @@ describe('what is streamed', () => {
     expect(readFileSync(sandbox.path('o.wav')).subarray(44).equals(sent)).toBe(true);
   });
 
-  test('raw PCM of a file; a byte that is half a sample is left out', async () => {
+  test('raw PCM from a file; a byte that is half a sample is left out', async () => {
     sandbox.write('odd.raw', pcm.subarray(0, 1001));
     const ended = await sandbox.runHere(['stream', '--raw', 'odd.raw', ...quick, '--json', '--out', 'o.wav']);
     succeeded(ended);
@@ -197,7 +197,7 @@ describe('what is streamed', () => {
     expect(summaryOf(ended.stdout).out).toMatchObject({ frames: Math.ceil(pcm.length / 3200) });
   });
 
-  test('--tail sends that much silence after it', async () => {
+  test('--tail sends that much silence after the file', async () => {
     const ended = await sandbox.runHere([
       'stream',
       ...file,
@@ -212,7 +212,7 @@ describe('what is streamed', () => {
     expect(outBytes(ended)).toBe(sent.length + 3200);
   });
 
-  test('--pace is how fast it leaves: in real time, by a factor, or at once', async () => {
+  test('--pace is how fast audio is sent: in real time, by a factor, or at once', async () => {
     const last = async (pace: string) => {
       const ended = await sandbox.runHere(['stream', ...file, ...quick, '--pace', pace, '--json']);
       succeeded(ended);
@@ -227,7 +227,7 @@ describe('what is streamed', () => {
     expect(await last('max')).toBeLessThan(audioMs / 2);
   });
 
-  test('--loop goes round and round until --duration is over', async () => {
+  test('--loop repeats until --duration is over', async () => {
     const ended = await sandbox.runHere([
       'stream',
       ...file,
@@ -275,7 +275,7 @@ describe('what is streamed', () => {
 });
 
 describe('what is received', () => {
-  test('--out FILE is a WAV of all of it', async () => {
+  test('--out FILE is a WAV of all AI audio', async () => {
     const ended = await sandbox.runHere(['stream', ...file, ...quick, '--out', 'o.wav', '--json']);
     succeeded(ended);
     const wav = readFileSync(sandbox.path('o.wav'));
@@ -298,7 +298,7 @@ describe('what is received', () => {
     else expect(jsonLines(ended.stderr).at(-1)).toMatchObject({ type: 'summary', ok: true });
   });
 
-  test('with --out - an error’s object stays out of the audio too', async () => {
+  test('with --out - an error object stays out of the audio too', async () => {
     const stub = await startTokenStub(sandbox, (response) => response.writeHead(401).end());
     const ended = await sandbox.runHere([
       'stream',
@@ -353,7 +353,7 @@ describe('what is received', () => {
     expect(stderr).toMatch(/^voicectl: Cannot write to standard output: .*ENOSPC.*\nexit 8\n$/);
   });
 
-  test('a file that is there stays as it is when the session cannot even begin', async () => {
+  test('an existing file stays unchanged if the session cannot even begin', async () => {
     sandbox.write('kept.wav', 'kept');
     const ended = await sandbox.runHere([
       'stream',
@@ -368,7 +368,7 @@ describe('what is received', () => {
   });
 });
 
-test('the command that the help begins with works as it stands, in an empty folder', async () => {
+test('the first command in the help works as shown, in an empty folder', async () => {
   const { stdout: help } = await sandbox.runHere(['--help']);
   const [, command = ''] = /Start here:\n {2}(.+)/.exec(help) ?? [];
   const [words = []] = voicectlCalls(command);
@@ -377,13 +377,13 @@ test('the command that the help begins with works as it stands, in an empty fold
   expect(stdout).toContain('  hello.wav (16,000 Hz');
 });
 
-test('a file of one’s own goes before one of the same name that comes along, and a path is never looked for there', async () => {
+test('the user’s own file takes precedence over an included one of the same name, and a path is never looked up among the included files', async () => {
   sandbox.write('hello.wav', 'no audio');
   expect((await sandbox.runHere(['stream', '--file', 'hello.wav', '--local'])).code).toBe(2);
   expect((await sandbox.runHere(['stream', '--file', './question.wav', '--local'])).code).toBe(2);
 });
 
-describe('a token of one’s own', () => {
+describe('the user’s own token', () => {
   test.each([
     ['the environment', (_token: string) => ({ from: 'MY_TOKEN' })],
     ['a file', (token: string) => ({ from: sandbox.write('token.txt', `${token}\n`) })],
@@ -418,7 +418,7 @@ describe('a token of one’s own', () => {
     expect(jsonLines(again.stdout).at(-1)).toMatchObject({ code: 'stream-refused', exitCode: 3 });
   });
 
-  test('needs no key, not even for a service far away', async () => {
+  test('needs no key, not even for a remote service', async () => {
     const env = { MY_TOKEN: 'a.b.c' };
     const target = ['--base-url', 'https://0.0.0.0:9', '--token-from', 'MY_TOKEN'];
     const ended = await sandbox.runHere(['stream', ...file, ...target], { env });
@@ -432,12 +432,12 @@ describe('a token of one’s own', () => {
     failed(await sandbox.runHere(['stream', ...file, '--token-from', from], { env }), 2);
   });
 
-  test('that is neither a variable nor a file is said to be neither', async () => {
+  test('that is neither a variable nor a file is reported as neither', async () => {
     const { stderr } = await sandbox.runHere(['stream', ...file, '--token-from', 'NO_SUCH_NAME']);
     expect(stderr).toContain('--token-from: no variable and no file has this name');
   });
 
-  test('given in place of its name is not shown', async () => {
+  test('given instead of its name is not shown', async () => {
     const ended = await sandbox.runHere([
       'stream',
       ...file,
@@ -537,7 +537,7 @@ describe('how it ends', () => {
     ['SIGINT', 130, 'interrupted'],
     ['SIGTERM', 143, 'terminated'],
   ] as const)(
-    '%s: the stream is closed, the file finished and the summary told; exit %i',
+    '%s: the stream is closed, the file completed and the summary printed; exit %i',
     async (name, exitCode, code) => {
       const serve = await sandbox.serveHere(['--reply', 'echo']);
       const args = [
@@ -584,7 +584,7 @@ describe('how it ends', () => {
     });
   });
 
-  test('--wait: a service that never answers is left, and a line says so', async () => {
+  test('--wait: if the service never replies, the stream is closed, and a line says so', async () => {
     const args = [
       'stream',
       ...file,
@@ -606,7 +606,7 @@ describe('how it ends', () => {
     ['raw audio', ['--raw', '-', '--timeout', '700ms'], 7],
     ['a WAV', ['--file', '-', '--timeout', '700ms'], 7],
     [
-      'raw audio, and nobody answers',
+      'raw audio, and nobody replies',
       ['--raw', '-', '--retries', '0', '--base-url', 'http://127.0.0.1:9'],
       4,
     ],
@@ -624,7 +624,7 @@ describe('how it ends', () => {
     expect(jsonLines(ended.stdout).at(-1)).toMatchObject({ type: 'error', exitCode: 4 });
   });
 
-  test('the service ends: what came is told, and exit 6', async () => {
+  test('the service ends the stream: what arrived is reported, exit 6', async () => {
     const serve = await sandbox.serveHere(['--reply', 'echo']);
     const running = await sandbox.startHere([
       'stream',
@@ -654,7 +654,7 @@ test.each([
   expect(stderr).toContain(reason);
 });
 
-test('stream --local goes to the emulator inside, whatever the environment names', async () => {
+test('stream --local uses its own emulator, whatever the environment names', async () => {
   const env = { VOICECTL_BASE_URL: 'http://127.0.0.1:1' };
   const args = [
     'stream',

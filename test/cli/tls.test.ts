@@ -8,7 +8,7 @@ const sandbox = setUpSandbox();
 const message = /^voicectl: .+\n( {2}.+\n){0,2}$/;
 
 describe('serve --tls', () => {
-  test('says https and wss, and with --cert-out a curl line that works as it stands', async () => {
+  test('prints https and wss, and with --cert-out a curl line that works as shown', async () => {
     const cert = sandbox.path('my cert.pem');
     const serve = await sandbox.startHere(['serve', '--tls', '--port', '0', '--cert-out', cert]);
     const line = (await serve.line(/curl/)).replace(/^\s*try\s+/, '');
@@ -25,7 +25,7 @@ describe('serve --tls', () => {
     );
   });
 
-  test('without --cert-out the curl line checks nothing, says so, and works too', async () => {
+  test('without --cert-out the curl line does not check the certificate, says so, and works too', async () => {
     const serve = await sandbox.startHere(['serve', '--tls', '--port', '0']);
     const line = (await serve.line(/curl -sS/)).replace(/^\s*try\s+/, '');
     expect(line).toContain('curl -sS -k ');
@@ -43,7 +43,7 @@ describe('serve --tls', () => {
     response.resume();
   });
 
-  test('takes a certificate of one’s own, and --cert and --tls-key ask for TLS by themselves', async () => {
+  test('accepts the user’s own certificate; --cert and --tls-key alone turn TLS on', async () => {
     const { cert, key } = await createCertificate(['127.0.0.1']);
     const files = [sandbox.write('cert.pem', cert), sandbox.write('key.pem', key, 0o600)] as const;
     const serve = await sandbox.startHere([
@@ -60,7 +60,7 @@ describe('serve --tls', () => {
     expect(JSON.parse((await sandbox.shell(line)).stdout)).toEqual({ token: expect.any(String) });
   });
 
-  test('whose certificate is for other names, has a curl line that does not check it', async () => {
+  test('with a certificate for other names prints a curl line that does not check it', async () => {
     const { cert, key } = await createCertificate(['voice.example']);
     const files = [sandbox.write('cert.pem', cert), sandbox.write('key.pem', key, 0o600)] as const;
     const serve = await sandbox.startHere([
@@ -75,7 +75,7 @@ describe('serve --tls', () => {
     expect(await serve.line(/curl -sS/)).toContain('curl -sS -k ');
   });
 
-  test('does not empty the certificate of another that runs, when it cannot start itself', async () => {
+  test('does not empty the certificate file of a running serve when it cannot start itself', async () => {
     const serve = await sandbox.serveHere(['--tls', '--cert-out', 'cert.pem']);
     const before = sandbox.read('cert.pem');
     const port = new URL(serve.baseUrl).port;
@@ -122,7 +122,7 @@ describe('serve --tls', () => {
 });
 
 describe('a client of an emulator with TLS', () => {
-  test('holds a whole session with --ca, and with NODE_EXTRA_CA_CERTS', async () => {
+  test('completes a session with --ca, and with NODE_EXTRA_CA_CERTS', async () => {
     const serve = await sandbox.serveHere(['--tls', '--cert-out', 'cert.pem', '--reply', 'echo']);
     const args = [
       'stream',
@@ -162,7 +162,7 @@ describe('a client of an emulator with TLS', () => {
     expect((await sandbox.runHere(args)).code).toBe(4);
   });
 
-  test('is refused the token without --ca: exit 4, how to mend it, and no key was sent', async () => {
+  test('fails without --ca: exit 4, how to fix it, and no key was sent', async () => {
     const serve = await sandbox.serveHere(['--tls']);
     const { code, stdout, stderr } = await sandbox.runHere([
       'token',
@@ -177,7 +177,7 @@ describe('a client of an emulator with TLS', () => {
     expect(jsonLines(serve.stdout).map(({ type }) => type)).toEqual(['listening', 'tls-failed']);
   });
 
-  test('that trusts another certificate only, does not trust this one', async () => {
+  test('that trusts only another certificate does not trust this one', async () => {
     const serve = await sandbox.serveHere(['--tls']);
     sandbox.write('other.pem', (await createCertificate(['127.0.0.1'])).cert);
     const args = ['--base-url', serve.baseUrl, '--ca', 'other.pem'];
@@ -185,7 +185,7 @@ describe('a client of an emulator with TLS', () => {
     expect((await sandbox.runHere(['emulator', 'state', ...args])).code).toBe(4);
   });
 
-  test('that calls it by a name that is not in the certificate, is told so', async () => {
+  test('that uses a name that is not in the certificate is told so', async () => {
     const { cert, key } = await createCertificate(['voice.example']);
     sandbox.write('cert.pem', cert);
     sandbox.write('key.pem', key);
@@ -275,7 +275,7 @@ describe('a client of an emulator with TLS', () => {
 });
 
 describe('exec --tls', () => {
-  test('gives the command addresses with TLS that Node, curl and voicectl trust, beside what NODE_EXTRA_CA_CERTS named already', async () => {
+  test('gives the command TLS addresses that Node, curl and voicectl trust, in addition to what NODE_EXTRA_CA_CERTS already named', async () => {
     const serve = await sandbox.serveHere(['--tls', '--cert-out', 'cert.pem']);
     const script = [
       'voicectl token >/dev/null && echo voicectl',

@@ -22,7 +22,7 @@ describe('what token prints', () => {
     expect(stdout.slice(1, -1)).toMatch(jwt);
   });
 
-  test('with -v the claims, the limit and the timing, on standard error', async () => {
+  test('with -v the claims, the rate limit and the timing, on standard error', async () => {
     const { stdout, stderr } = await sandbox.runHere(['token', '--local', '-v', '--device', 'd1']);
     expect(stdout.trimEnd()).toMatch(jwt);
     expect(stderr).toMatch(
@@ -31,7 +31,7 @@ describe('what token prints', () => {
     expect(stderr).not.toContain(stdout.trimEnd());
   });
 
-  test('on a terminal the same without -v', async () => {
+  test('on a terminal the same even without -v', async () => {
     const { stdout } = await sandbox.shell(
       "timeout --foreground 20 script -qec 'voicectl token --local' /dev/null",
     );
@@ -66,7 +66,7 @@ describe('what token prints', () => {
     expect(object?.rateLimit).toEqual({ limit: 60, remaining: 59, reset: expect.any(Number) });
   });
 
-  test('with --decode header and claims as JSON, and no token', async () => {
+  test('with --decode the header and claims as JSON, and no token', async () => {
     const { stdout, stderr } = await sandbox.runHere(['token', '--local', '--decode', '--device', 'd1']);
     expect(stderr).toBe('');
     const decoded = JSON.parse(stdout);
@@ -75,7 +75,7 @@ describe('what token prints', () => {
     expect(stdout).not.toContain('eyJ');
   });
 
-  test('a token that is no JWT is printed all the same, and decodes to null', async () => {
+  test('a token that is not a JWT is printed all the same, and decodes to null', async () => {
     const { baseUrl } = await startTokenStub(sandbox, grant('opaque-token-1'));
     expect(await sandbox.runHere(['token', '--base-url', baseUrl])).toMatchObject({
       code: 0,
@@ -93,7 +93,7 @@ describe('what token prints', () => {
   });
 
   test.each([['-v'], ['--json'], ['--decode'], ['--debug']])(
-    'what a terminal would obey is shown escaped, with %s',
+    'control sequences are shown escaped, with %s',
     async (flag) => {
       const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
       const claims = { sub: '\u001b]0;owned\u0007\u009b31m\u202e' };
@@ -130,7 +130,7 @@ describe('what token prints', () => {
 });
 
 describe('--curl', () => {
-  test('prints a command that works when the key is in the environment, and asks for nothing itself', async () => {
+  test('prints a command that works when the key is in the environment, and sends no request itself', async () => {
     const { baseUrl } = await sandbox.serveHere(['--accept-key', 'key-1']);
     const env = { VOICECTL_API_KEY: 'key-1', VOICECTL_BASE_URL: baseUrl };
     const device = `d'1 "$(touch owned)" \\ é`;
@@ -156,7 +156,7 @@ describe('--curl', () => {
     expect(given.stdout).toBe(stdout);
   });
 
-  test('has no command for an emulator that ends with this one: exit 2', async () => {
+  test('prints no command for an emulator that ends with the command itself: exit 2', async () => {
     expect(await sandbox.runHere(['token', '--curl', '--local'])).toMatchObject({
       code: 2,
       stdout: '',
@@ -180,7 +180,7 @@ describe('--curl', () => {
 
 describe('retries', () => {
   test.runIf(hasForeignService)(
-    'a rate limit is retried, and never sooner than Retry-After says',
+    'after a rate limit the request is retried, but never sooner than Retry-After says',
     async () => {
       const { baseUrl, recorded } = await startForeignService(sandbox, ['--fail-first', '2']);
       const { code, stdout, stderr } = await sandbox.runHere(['token', '--base-url', baseUrl]);
@@ -196,7 +196,7 @@ describe('retries', () => {
     },
   );
 
-  test('after the retries a rate limit is exit 5, with the service’s code and message', async () => {
+  test('after the retries, a rate limit is exit 5, with the service’s code and message', async () => {
     const { baseUrl, arrived } = await startTokenStub(
       sandbox,
       refuse(429, 'SLOW', 'Slow down', { 'Retry-After': '0' }),
@@ -224,7 +224,7 @@ describe('retries', () => {
     expect(arrived).toHaveLength(1);
   });
 
-  test('a made-up key that is refused is named first, and a key of one’s own is not', async () => {
+  test('a made-up key that is refused is mentioned first, and the user’s own key is not', async () => {
     const { baseUrl } = await startTokenStub(sandbox, refuse(401, 'NO_WAY', 'Because'));
     const args = ['token', '--base-url', baseUrl];
     const madeUp = await sandbox.runHere(args);
@@ -245,7 +245,7 @@ describe('retries', () => {
     expect(stderr).toContain('again in');
   });
 
-  test('a service that asks for more patience than anybody has is given up on', async () => {
+  test('a service that asks for an unreasonably long wait is given up on', async () => {
     const { baseUrl, arrived } = await startTokenStub(
       sandbox,
       refuse(429, 'SLOW', 'Slow', { 'Retry-After': '86400' }),
@@ -307,7 +307,7 @@ describe('the key stays where it belongs', () => {
     expect(stub.connections).toBe(0);
   });
 
-  test('nor where only the stream would be in the clear', async () => {
+  test('nor if only the stream would be in the clear', async () => {
     const args = ['token', '--base-url', 'https://0.0.0.0:9', '--ws-url', 'ws://0.0.0.0:9'];
     const { code, stderr } = await sandbox.runHere(args, { env: { VOICECTL_API_KEY: key } });
     expect(code).toBe(2);
@@ -341,7 +341,7 @@ describe('the key stays where it belongs', () => {
     expect(stub.connections).toBe(0);
   });
 
-  test('without a key none is made up for a target that is not loopback', async () => {
+  test('no key is made up for a target that is not loopback', async () => {
     const { code, stderr } = await sandbox.runHere(['token', '--base-url', 'https://0.0.0.0:9']);
     expect(code).toBe(2);
     expect(stderr).toMatch(/^voicectl: No API key\n {2}Set VOICECTL_API_KEY/);
@@ -356,7 +356,7 @@ describe('where the key comes from', () => {
     return (JSON.parse(stub.arrived[0]?.body ?? '') as { apiKey: string }).apiKey;
   }
 
-  test('each place is stronger than the next: flag, environment, profile, config file, default', async () => {
+  test('each source overrides the next: flag, environment, profile, config file, default', async () => {
     const config = `apiKey: from-file\nprofiles:\n  p:\n    apiKey: from-profile\n`;
     const env = { VOICECTL_API_KEY: 'from-env' };
     expect(await keyOf([])).toBe('voicectl-development-key');
@@ -368,7 +368,7 @@ describe('where the key comes from', () => {
     expect(await keyOf([], { env: { VOICECTL_PROFILE: 'p' } })).toBe('from-profile');
   });
 
-  test('a key file that a flag names is stronger than the environment, and a profile’s than the file’s key', async () => {
+  test('a key file named by a flag overrides the environment, and a profile’s key file overrides the config file’s key', async () => {
     sandbox.write('key.txt', ' from-key-file\r\n');
     expect(await keyOf(['--api-key-file', 'key.txt'], { env: { VOICECTL_API_KEY: 'from-env' } })).toBe(
       'from-key-file',
@@ -382,7 +382,7 @@ describe('where the key comes from', () => {
     expect(await keyOf(['--api-key-file', '-'], { input: 'from-stdin\n' })).toBe('from-stdin');
   });
 
-  test('the user’s own config file, where none stands here', async () => {
+  test('the user’s own config file, if there is none in the working folder', async () => {
     await sandbox.shell(
       'mkdir -p "$XDG_CONFIG_HOME/voicectl" && echo "apiKey: own-key" > "$XDG_CONFIG_HOME/voicectl/config.yaml" && chmod 600 "$XDG_CONFIG_HOME/voicectl/config.yaml"',
     );
@@ -392,7 +392,7 @@ describe('where the key comes from', () => {
   });
 
   test.each([0o644, 0o640, 0o604, 0o660])(
-    'a config file with a key and mode %o is refused, and how to mend it said',
+    'a config file with a key and mode %o is refused, with how to fix it',
     async (mode) => {
       const file = sandbox.write('voicectl.config.yaml', 'apiKey: canary-key\n', mode);
       const { code, stdout, stderr } = await sandbox.runHere(['token', '--local']);
@@ -403,7 +403,7 @@ describe('where the key comes from', () => {
     },
   );
 
-  test('a config file without a key may be read by all', async () => {
+  test('a config file without a key may be readable by all', async () => {
     sandbox.write('voicectl.config.yaml', 'device: d-file\n', 0o644);
     expect((await sandbox.runHere(['token', '--local', '--decode'])).stdout).toContain('"d-file"');
   });

@@ -59,7 +59,7 @@ describe.each(transcripts)('$name', ({ name, transcript: { http, stream, expect:
   const outcome = () => outcomes.get(name) as Outcome;
   const lines = () => jsonLines(outcome().json.stdout);
 
-  test(`stream ends with ${expected.exitCode}, and tells of it in its last line`, () => {
+  test(`stream ends with ${expected.exitCode}, and reports it in its last line`, () => {
     const { json } = outcome();
     expect({ code: json.code, stderr: json.stderr }).toEqual({
       code: expected.exitCode,
@@ -70,7 +70,7 @@ describe.each(transcripts)('$name', ({ name, transcript: { http, stream, expect:
     else expect(last).toMatchObject({ type: 'error', exitCode: expected.exitCode });
   });
 
-  test('every kind of message and every byte of audio is told', () => {
+  test('every kind of message and every byte of audio is reported', () => {
     const messages = lines().filter(({ type }) => type === 'message');
     expect(messages.map(({ kind }) => kind).filter((kind) => kind !== undefined)).toEqual(expected.kinds);
     const counted = Object.entries(summaryOf(outcome().json.stdout).events).filter(
@@ -82,7 +82,7 @@ describe.each(transcripts)('$name', ({ name, transcript: { http, stream, expect:
     expect(summaryOf(outcome().json.stdout).in.bytes).toBe(expected.audioBytesIn);
   });
 
-  test('the token goes to the stream once, and neither it nor the key is told', () => {
+  test('the token is sent to the stream once, and neither it nor the key is shown', () => {
     const { json, tokens, requests } = outcome();
     const token = stream.find(({ from, type }) => from === 'client' && type === 'text')?.text;
     expect(tokens).toEqual(token === undefined ? [] : [token]);
@@ -114,14 +114,14 @@ describe.each(transcripts)('$name', ({ name, transcript: { http, stream, expect:
     for (const text of expected.shows ?? []) expect(stdout + stderr).toContain(text);
   });
 
-  test('nothing that a terminal would obey is printed', () => {
+  test('no control sequence is printed', () => {
     const { stdout, stderr } = outcome().json;
     for (const text of [...(expected.neverShows ?? []), '\u001b', '\u009b', '\u202e', '\r', '\b', '\u0007'])
       expect(stdout + stderr).not.toContain(text);
   });
 });
 
-test('a message nested too deeply to be written again does not end the program', async () => {
+test('a message nested too deeply to be serialised does not end the program', async () => {
   const known = transcripts.find(({ name }) => name === 'messages-nested-deep')?.transcript as Transcript;
   const deep = `{"type":"status","deep":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
   const steps = known.stream.map((step) => (step.text?.includes('"deep"') ? { ...step, text: deep } : step));

@@ -59,7 +59,7 @@ const conversations = {
 } as const;
 
 describe('a service that takes turns', () => {
-  test('passes the example: a cough, a word of a listener, and an interruption', async () => {
+  test('passes the example: a cough, the "mhm" of a listener, and an interruption', async () => {
     expect(await converse(example)).toMatchObject({ code: 0, failed: [] });
   });
 
@@ -84,14 +84,14 @@ describe('a service that takes turns', () => {
     if (figureMs !== undefined) expect(Math.abs(measuredMs - figureMs)).toBeLessThan(150);
   });
 
-  test('breaks limits that are too strict', async () => {
+  test('fails limits that are too strict', async () => {
     const limits = 'max-response: 300ms\nmax-yield: 300ms\nmax-talk-over: 300ms\n';
     const found = await converse(write(conversations['an interruption'] + limits));
     expect(found).toMatchObject({ code: 1, kinds: ['slow-response', 'slow-yield', 'talk-over'] });
   });
 });
 
-test('a proxy makes what it can make of them, and refuses the rest: exit 2, with the reason', async () => {
+test('a proxy produces those that it can, and refuses the rest: exit 2, with the reason', async () => {
   const { baseUrl } = await sandbox.serveHere();
   for (const fault of ['slow-yield', 'never-yields', 'early-reply', 'answers-noise']) {
     const { code, stderr } = await sandbox.runHere([

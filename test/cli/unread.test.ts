@@ -9,7 +9,7 @@ const endless = `--file ${fixture('hello.wav')} --loop`;
 const isThere = (sandbox: Sandbox, name: string, { expect }: TestContext) =>
   expect.poll(() => existsSync(sandbox.path(name)), { timeout: 20_000 }).toBe(true);
 
-describe.concurrent('with standard output into a pipe that nobody reads', () => {
+describe.concurrent('with standard output to a pipe that nobody reads', () => {
   /** Starts sessions of which nobody reads the output; `seen` waits until the service knows one. */
   async function startStreams(context: TestContext, flags: readonly string[]) {
     const sandbox = sandboxFor(context);
@@ -44,7 +44,7 @@ describe.concurrent('with standard output into a pipe that nobody reads', () => 
     expect(streams.at(-1)?.stderr).toContain('voicectl: Timed out after 1 s');
   });
 
-  test('serve ends at a signal and says what is lost', async (context) => {
+  test('serve ends at a signal and reports what is lost', async (context) => {
     const sandbox = sandboxFor(context);
     makeFullPipe(sandbox, 'full');
     const serve = sandbox.startShell('exec voicectl serve --port 0 --ready-file ready >full');
@@ -58,14 +58,14 @@ describe.concurrent('with standard output into a pipe that nobody reads', () => 
 });
 
 describe.concurrent('with an output file that is a named pipe without a reader', () => {
-  test('--out ends at the --timeout: with 8, or with 7 where that comes before the file is opened', async (context) => {
+  test('--out ends at the --timeout: with 8, or with 7 if the timeout comes before the file is opened', async (context) => {
     const sandbox = sandboxFor(context);
     makePipe(sandbox, 'pipe');
     const { code } = await sandbox.shell(`voicectl stream ${endless} --local --out pipe --timeout 2s`);
     expect([7, 8]).toContain(code);
   });
 
-  test('--junit ends at SIGTERM with 8 after a session that went well', async (context) => {
+  test('--junit ends at SIGTERM with 8 after a successful session', async (context) => {
     const sandbox = sandboxFor(context);
     makePipe(sandbox, 'pipe');
     const emulator = await startEmulatorFor(context, { reply: 'echo' });
@@ -90,7 +90,7 @@ describe.concurrent('with an output file that is a named pipe without a reader',
   });
 });
 
-test('--out waits for the reader of a named pipe, and gives it the whole audio', async (context) => {
+test('--out waits for the reader of a named pipe, and gives it all the audio', async (context) => {
   makePipe(sandbox, 'pipe');
   const stream = await sandbox.startHere([
     ...[
@@ -135,7 +135,7 @@ describe('a report', () => {
     }
   });
 
-  test('may have the longest name that there is', async () => {
+  test('may have the longest possible name', async () => {
     const name = 'x'.repeat(255);
     const file = ['--file', fixture('barge-in.wav'), '--pace', 'max', '--tail', '0'];
     const { code } = await sandbox.runHere([

@@ -93,7 +93,7 @@ describe.skipIf(!isLinux)('the executable for Linux', () => {
     return running;
   };
 
-  test.concurrent('runs where there is no Node, and streams a file through a whole session', async (context) => {
+  test.concurrent('runs without Node, and streams a file through a complete session', async (context) => {
     expect(spawnSync('sh', ['-c', 'command -v node'], { env: surroundings() }).status).not.toBe(0);
     const args = ['stream', '--file', 'hello.wav', '--local', '--expect-audio', '--json'];
     const { code, stdout, stderr } = await start(context, args).ended;
@@ -102,7 +102,7 @@ describe.skipIf(!isLinux)('the executable for Linux', () => {
     expect(readdirSync(join(home, '.cache', 'voicectl'))).toHaveLength(1);
   });
 
-  test.concurrent('says what it is, and has the licences of all that is in it', async (context) => {
+  test.concurrent('says which build it is, and has the licences of everything in it', async (context) => {
     const { stdout } = await start(context, ['--version', '--verbose']).ended;
     expect(stdout).toMatch(/^voicectl \d+\.\d+\.\d+\n {2}executable for linux-x64, its files unpacked in /);
     expect(stdout).toMatch(/Node \d+\.\d+\.\d+ on linux x64/);
@@ -121,12 +121,12 @@ describe.skipIf(!isLinux)('the executable for Linux', () => {
     );
   });
 
-  test.concurrent('does not read the options of somebody’s Node', async (context) => {
+  test.concurrent('ignores the options of an installed Node', async (context) => {
     const env = { NODE_OPTIONS: '--require /not/there --no-such-flag' };
     expect(await start(context, ['--version'], { env }).ended).toMatchObject({ code: 0, stderr: '' });
   });
 
-  test.concurrent('runs without a home that can be written, and for a user without one', async (context) => {
+  test.concurrent('runs without a writable home, and for a user without one', async (context) => {
     for (const env of [{ HOME: '/proc/none' }, { HOME: '', XDG_CACHE_HOME: '/dev/null' }]) {
       const temporary = mkdtempSync(join(base, 'tmp-'));
       const ended = await start(context, ['--version'], { env: { ...env, TMPDIR: temporary } }).ended;
@@ -135,7 +135,7 @@ describe.skipIf(!isLinux)('the executable for Linux', () => {
     }
   });
 
-  test.concurrent('refuses a folder that others can write into, with exit 8 and a way out', async (context) => {
+  test.concurrent('refuses a folder that others can write to, with exit 8 and a way out', async (context) => {
     const cache = mkdtempSync(join(base, 'cache-'));
     const env = { XDG_CACHE_HOME: cache };
     expect((await start(context, ['--version'], { env }).ended).code).toBe(0);
@@ -148,19 +148,19 @@ describe.skipIf(!isLinux)('the executable for Linux', () => {
     });
   });
 
-  test.concurrent('knows the mistakes of its users, and its own exit codes', async (context) => {
+  test.concurrent('reports usage errors, with its own exit codes', async (context) => {
     const ended = await start(context, ['stream', '--no-such-flag']).ended;
     expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining('--no-such-flag') });
   });
 
-  test.concurrent('starts several at a time that find nothing unpacked', async (context) => {
+  test.concurrent('starts several times at once when nothing is unpacked yet', async (context) => {
     const env = { XDG_CACHE_HOME: mkdtempSync(join(base, 'cache-')) };
     const all = await Promise.all([1, 2, 3].map(() => start(context, ['--version'], { env }).ended));
     expect(all.map(({ code, stderr }) => ({ code, stderr }))).toEqual(Array(3).fill({ code: 0, stderr: '' }));
     expect(readdirSync(join(env.XDG_CACHE_HOME, 'voicectl'))).toHaveLength(1);
   });
 
-  test.concurrent('exec runs a command against the emulator, itself among others', async (context) => {
+  test.concurrent('exec runs a command against the emulator, including itself', async (context) => {
     const script = 'voicectl stream --file hello.wav --expect-audio --json';
     const { code, stdout } = await start(context, ['exec', '--', 'sh', '-c', script]).ended;
     expect(code).toBe(0);
@@ -173,7 +173,7 @@ describe.skipIf(!isLinux)('the executable for Linux', () => {
     expect(stdout).toMatch(/^D1 +pass /m);
   });
 
-  test.concurrent('load measures with processes of its own', async (context) => {
+  test.concurrent('load measures with separate processes', async (context) => {
     const serving = start(context, ['serve', '--port', '0', '--json']);
     const { baseUrl } = JSON.parse(await serving.line(/"type":"listening"/)) as { baseUrl: string };
     const load = ['load', '--base-url', baseUrl, '--api-key', 'any-key', '--processes', '2', '--json'];
@@ -226,7 +226,7 @@ describe.skipIf(!isLinux)('the executable for Linux', () => {
   describe.skipIf(!hasBrowser)('in a browser', () => {
     const newTab = setUpTabs();
 
-    test('serves the page, and it shows a session', async (context) => {
+    test('serves the page, which shows a stream', async (context) => {
       const running = start(context, ['serve', '--port', '0', '--output', 'plain']);
       const [, url = ''] = /page +(\S+)/.exec(await running.line(/^ +page /)) ?? [];
       const baseUrl = new URL(url).origin;
@@ -239,7 +239,7 @@ describe.skipIf(!isLinux)('the executable for Linux', () => {
   });
 
   describe.skipIf(!hasSoundServer())('with a sound server', { retry: 2 }, () => {
-    test('hears the microphone and plays the reply, without its echo', async (context) => {
+    test('records the microphone and plays the reply, without its echo', async (context) => {
       const server = await startSoundServer();
       context.onTestFinished(server.close);
       const args = ['stream', '--mic', '--play', '--aec', '--local', '--reply', 'echo'];
@@ -267,7 +267,7 @@ if (!hasEmulation)
   process.stderr.write('SKIPPED: the executable for arm64 needs qemu-user and its libraries\n');
 
 describe.skipIf(!hasEmulation)('the executable for Linux on arm64', () => {
-  test('streams a file through a whole session, under qemu', async ({ skip, onTestFinished }) => {
+  test('streams a file through a complete session, under qemu', async ({ skip, onTestFinished }) => {
     const { file, missing } = await build('linux-arm64');
     const base = dirname(file);
     onTestFinished(() => rmSync(base, { recursive: true, force: true }));

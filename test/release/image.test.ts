@@ -17,7 +17,7 @@ const at = (word: string) => last.findIndex((line) => line.startsWith(`${word} `
 const argsOf = (line: string) => JSON.parse(line.slice(line.indexOf('['))) as string[];
 
 describe('the image', () => {
-  test('runs the executable, as a user that is not root', () => {
+  test('runs the executable as a user other than root', () => {
     expect(argsOf(last[at('ENTRYPOINT')] ?? '')).toEqual(['/usr/local/bin/voicectl']);
     expect(last[at('COPY')]).toBe('COPY --from=build /voicectl /usr/local/bin/voicectl');
     expect(last[at('USER')]).toBe('USER voicectl');
@@ -26,7 +26,7 @@ describe('the image', () => {
     expect(last.indexOf('RUN voicectl --version --verbose')).toBeGreaterThan(at('USER'));
   });
 
-  test('is built from files that are there, for platforms that there are', () => {
+  test('is built from files that exist, for platforms that exist', () => {
     for (const line of lines.filter((one) => /^COPY package/.test(one)))
       for (const name of line.split(' ').slice(1, -1)) expect(existsSync(join(root, name))).toBe(true);
     const names = lines.join('\n').matchAll(/platform=([\w-]+)/g);

@@ -54,7 +54,7 @@ const sources = {
 };
 
 test.each([{}, { minifyWhitespace: true, minifySyntax: true }])(
-  'what starts together is in fewer files, and does the same: %o',
+  'what is loaded together at the start is in fewer files, and behaves the same: %o',
   async (options) => {
     const { before, files, run } = await bundle(sources, options);
     expect(files.size).toBeLessThan(before);
@@ -63,7 +63,7 @@ test.each([{}, { minifyWhitespace: true, minifySyntax: true }])(
   },
 );
 
-test('another program does not load what only the start needs', async () => {
+test('another entry does not load what only the start needs', async () => {
   const { folder, files, run } = await bundle({
     ...sources,
     'own-1': `globalThis.loaded = true; ${sources['own-1']}`,
@@ -73,7 +73,7 @@ test('another program does not load what only the start needs', async () => {
   expect(readdirSync(join(folder, 'dist'))).toContain('start.js');
 });
 
-test('whoever needs a small thing does not get a large one with it', async () => {
+test('an import of a small module does not load a large one with it', async () => {
   const large = `globalThis.loaded = true; export const large = '${'x'.repeat(70_000)}'.length;`;
   const { run } = await bundle({
     ...sources,
@@ -86,7 +86,7 @@ test('whoever needs a small thing does not get a large one with it', async () =>
   expect(run('library')).toBe('1 inner undefined\ndeep inner undefined');
 });
 
-test('what is joined is still loaded by a name of its own', async () => {
+test('joined modules can still be loaded by their own names', async () => {
   const { run } = await bundle({
     ...sources,
     start: `${sources.start} const { deep } = await import('./deep.js'); console.log('again', deep());`,

@@ -16,7 +16,7 @@ const rowsOf = (page: string) =>
 describe('SECURITY.md', () => {
   const [, ...threats] = rowsOf(read('SECURITY.md'));
 
-  test('names for each threat the tests that attack, and they exist', () => {
+  test('names for each threat the tests that carry out the attack, and they exist', () => {
     expect(threats.length).toBeGreaterThan(10);
     for (const [from, , prevents, cell = ''] of threats) {
       const tests = [...cell.matchAll(/`(test\/[^`]+)`/g)].map(([, path = '']) => path);
@@ -28,7 +28,7 @@ describe('SECURITY.md', () => {
     }
   });
 
-  test('says how to report a hole, and what is not defended', () => {
+  test('says how to report a vulnerability, and what is not defended', () => {
     expect(read('SECURITY.md')).toContain('Report a vulnerability');
     expect(read('SECURITY.md')).toContain('## What is not defended');
   });
@@ -55,7 +55,7 @@ describe('AGENTS.md', () => {
 describe('.editorconfig', () => {
   const text = read('.editorconfig');
 
-  test('asks editors for what the formatter writes', () => {
+  test('configures editors to match the formatter', () => {
     const { formatter } = JSON.parse(read('biome.json')) as {
       formatter: { indentStyle: string; indentWidth: number; lineWidth: number };
     };
@@ -69,7 +69,7 @@ describe('templates', () => {
   const folder = join(root, '.github', 'ISSUE_TEMPLATE');
   const forms = readdirSync(folder).filter((name) => name !== 'config.yml');
 
-  test.each(forms)('the form %s has a name, and fields with labels that are asked for once', (name) => {
+  test.each(forms)('the form %s has a name, and fields with unique labels', (name) => {
     const form = parse(readFileSync(join(folder, name), 'utf8')) as {
       name: string;
       description: string;
@@ -83,12 +83,12 @@ describe('templates', () => {
     expect(new Set(fields.map(({ id }) => id)).size).toBe(fields.length);
   });
 
-  test('a report of a bug asks for the version, and for no key', () => {
+  test('a bug report asks for the version, but not for a key', () => {
     expect(readFileSync(join(folder, 'bug.yml'), 'utf8')).toMatch(/Remove API keys[\s\S]*voicectl --version/);
   });
 });
 
-test('no file of the project names an address of a repository that does not exist', () => {
+test('no file of the project contains the address of a repository that does not exist', () => {
   const files = ['SECURITY.md', 'AGENTS.md', 'CODE_OF_CONDUCT.md', 'CONTRIBUTING.md', 'action.yml']
     .concat(within('.github'))
     .filter((path) => existsSync(join(root, path)));

@@ -51,7 +51,7 @@ describe('npm run release', () => {
     expect(stdout).toContain('Nothing was changed.');
   });
 
-  test('tags the version, with the changelog as the message, and refuses one that is tagged already', () => {
+  test('tags the version, with the changelog as the message, and refuses a version that is already tagged', () => {
     const { git, release } = repository();
     expect(release().status).toBe(0);
     expect(git('tag', '-n9')).toMatch(
@@ -69,7 +69,7 @@ describe('npm run release', () => {
     expect(release('--dry-run')).toMatchObject({ status: 1, stderr: expect.stringContaining('?? left.txt') });
   });
 
-  test('refuses a red suite', () => {
+  test('refuses a failing test suite', () => {
     const { git, release } = repository({ check: 'exit 3' });
     expect(release()).toMatchObject({ status: 1, stderr: expect.stringContaining('npm run check failed') });
     expect(git('tag')).toBe('');

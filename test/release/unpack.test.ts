@@ -65,7 +65,7 @@ describe('the files of an executable', () => {
     expect(readdirSync(home)).toEqual(['1.0.0-abc']);
   });
 
-  test('of two versions stand side by side', () => {
+  test('of two versions are kept side by side', () => {
     const one = unpack(cargoOf(files), [home]);
     const two = unpack(cargoOf({ 'bin/a.js': 'newer' }, '2.0.0-def'), [home]);
     expect(readFileSync(join(one, 'bin', 'a.js'), 'utf8')).toBe('first');
@@ -91,7 +91,7 @@ describe('the files of an executable', () => {
       },
     ],
     [
-      'is a link to another one',
+      'is a link to another file',
       (folder) => {
         const file = join(folder, 'bin', 'a.js');
         renameSync(file, join(base, 'a.js'));
@@ -100,7 +100,7 @@ describe('the files of an executable', () => {
     ],
   ];
 
-  test.each(changes)('are unpacked again where one %s', (_how, change) => {
+  test.each(changes)('are unpacked again if one %s', (_how, change) => {
     const cargo = cargoOf(files);
     const folder = unpack(cargo, [home]);
     change(folder);
@@ -112,7 +112,7 @@ describe('the files of an executable', () => {
     expect(readdirSync(home)).toEqual(['1.0.0-abc']);
   });
 
-  test('are compared byte by byte where the notes of the last start are not right, and kept if nothing changed', () => {
+  test('are compared byte by byte if the notes of the last start are wrong, and kept if nothing changed', () => {
     const cargo = cargoOf(files);
     const folder = unpack(cargo, [home]);
     for (const note of ['nothing of this', undefined]) {
@@ -125,7 +125,7 @@ describe('the files of an executable', () => {
     expect(cargo.reads).toBe(1);
   });
 
-  test('that are gone, with the notes of the last start, are unpacked again', () => {
+  test('that are missing, together with the notes of the last start, are unpacked again', () => {
     const cargo = cargoOf(files);
     const folder = unpack(cargo, [home]);
     rmSync(join(folder, 'bin', 'a.js'));
@@ -134,14 +134,14 @@ describe('the files of an executable', () => {
     expect(readFileSync(join(folder, 'bin', 'a.js'), 'utf8')).toBe('first');
   });
 
-  test('that are not what was built are not run', () => {
+  test('that differ from what was built are not run', () => {
     const cargo = { ...cargoOf(files), read: () => Buffer.from('a damaged download') };
     expect(() => unpack(cargo, [home])).toThrow('This executable is damaged (bin/a.js)');
     expect(readdirSync(home)).toEqual([]);
   });
 });
 
-describe.skipIf(process.getuid === undefined)('a folder that others can write into', () => {
+describe.skipIf(process.getuid === undefined)('a folder that others can write to', () => {
   test.each([
     ['the folder', (folder: string) => dirname(folder)],
     ['a folder within', (folder: string) => join(folder, 'bin')],
@@ -172,7 +172,7 @@ describe.skipIf(process.getuid === undefined)('a folder that others can write in
     expect(() => unpack(cargo, [home])).toThrow('1.0.0-abc');
   });
 
-  test('is passed over while nothing was unpacked there', () => {
+  test('is skipped if nothing was unpacked there', () => {
     const open = join(base, 'open');
     mkdirSync(open);
     chmodSync(open, 0o777);
@@ -185,13 +185,13 @@ describe.skipIf(process.getuid === undefined)('a folder that others can write in
   });
 });
 
-test('a home that cannot be written is passed over, for the folder of temporary files', () => {
+test('a home that is not writable is skipped, in favour of the folder for temporary files', () => {
   writeFileSync(join(base, 'file'), '');
   const temporary = join(base, 'temporary');
   expect(unpack(cargoOf(files), [join(base, 'file', 'voicectl'), temporary])).toContain(temporary);
 });
 
-describe('what a child was started for', () => {
+describe('what a child process was started for', () => {
   const cargo = cargoOf(files);
   const within = join('/home/me/.cache/voicectl', cargo.name, 'files');
 

@@ -65,7 +65,7 @@ async function problemsOf(name: string, content: string): Promise<string[]> {
 }
 
 describe('what runs on GitHub', () => {
-  test.each(all)('%s is understood by GitHub’s own reader of it', async (path) => {
+  test.each(all)('%s is accepted by GitHub’s own parser', async (path) => {
     expect(await problemsOf(path, read(path))).toEqual([]);
   });
 
@@ -81,7 +81,7 @@ describe('what runs on GitHub', () => {
     expect((await problemsOf(name, content)).join('\n')).toContain(word);
   });
 
-  test.each(all)('%s names each action by its commit, with the version beside it', (path) => {
+  test.each(all)('%s pins each action to a commit, with the version beside it', (path) => {
     const uses = [...read(path).matchAll(/uses: (\S+)(.*)/g)].map(([, action = '', comment = '']) => ({
       action,
       comment: comment.trim(),
@@ -93,7 +93,7 @@ describe('what runs on GitHub', () => {
     }
   });
 
-  test('one commit is used of each action', () => {
+  test('each action is used at a single commit', () => {
     const used = all.flatMap(stepsOf).flatMap(({ uses }) => uses ?? []);
     const names = new Set(used.map((action) => action.split('@')[0]));
     expect(new Set(used).size).toBe(names.size);
@@ -109,13 +109,13 @@ describe('what runs on GitHub', () => {
     }
   });
 
-  test.each(all)('%s gives no text of others to a shell', (path) => {
+  test.each(all)('%s passes no untrusted text to a shell', (path) => {
     // A value that somebody else chooses reaches a script by its environment.
     for (const { run = '' } of stepsOf(path))
       expect(run).not.toMatch(/\$\{\{ *(github\.(event|head_ref|ref_name|actor)|inputs|secrets)/);
   });
 
-  test.each(workflows)('%s may read only, but for the jobs that say otherwise', (path) => {
+  test.each(workflows)('%s has read-only permissions, except in jobs that say otherwise', (path) => {
     expect(readWorkflow(path).permissions).toEqual({ contents: 'read' });
   });
 });
@@ -202,7 +202,7 @@ cp ${folder}/release/* "$2"
     return { ...ended, written, asked };
   }
 
-  test('installs the executable of the newest release, or of the one that is named', () => {
+  test('installs the executable of the newest release, or of the named one', () => {
     const newest = step('install', {});
     expect(newest).toMatchObject({
       status: 0,
@@ -228,7 +228,7 @@ cp ${folder}/release/* "$2"
     expect(stdout).not.toContain('ran:');
   });
 
-  test('runs the command with one argument a line, whatever is in it', () => {
+  test('runs the command with one argument per line, whatever the line contains', () => {
     const args = '--file\nmy hello.wav\n\n--device\n$(touch /tmp/x) "y"\n';
     const { status, stdout } = step('run', { COMMAND: 'stream', ARGS: args });
     expect({ status, stdout }).toEqual({
