@@ -22,7 +22,7 @@ const layers: readonly (readonly string[])[] = [
   ['commands'],
 ];
 
-/** What a room does not import though it stands on a lower layer. */
+/** What a room does not import although it is on a lower layer. */
 const apart: readonly (readonly [from: string, to: string])[] = [
   ['protocol', 'kernel'],
   ['rules', 'kernel'],
@@ -34,9 +34,9 @@ const apart: readonly (readonly [from: string, to: string])[] = [
   ['proxy', 'cluster'],
 ];
 
-/** Rooms that look at another import its types and nothing that runs; a pure function of events may be named here. */
+/** Rooms that only view another room import only its types; exceptions for pure functions of events are listed here. */
 const typesOnly: readonly (readonly [from: string, to: string, ...except: string[]])[] = [
-  // The recorder of a stream makes a session of what a tap reports.
+  // The recorder of a stream builds a session from what a tap reports.
   ['recording', 'session', 'session/ledger.ts', 'session/metrics.ts', 'session/session-tap.ts'],
   ['report', 'session'],
   ['report', 'runs', 'runs/compare/run-set.ts'],
@@ -78,7 +78,7 @@ function roomOf(file: string): string {
 
 const imports = sources().flatMap(importsOf);
 
-/** Inside a room: a folder is one place, and so is each file beside the folders. */
+/** Inside a room, a folder is one place, and so is each file beside the folders. */
 function placeOf(file: string): string {
   const [room = '', inside = '', deeper] = file.split('/');
   return deeper === undefined ? file : `${room}/${inside}/`;
@@ -94,7 +94,7 @@ function roomsBelow(room: string): string[] {
     .filter((below) => !barred.includes(below));
 }
 
-/** What imports one another, each circle as the way from a file, or a place, back to itself. */
+/** Import cycles, each as the path from a file, or a place, back to itself. */
 function circles(nodeOf = (file: string) => file): string[] {
   const targets = new Map<string, string[]>();
   for (const { from, to } of imports) {
@@ -158,7 +158,7 @@ describe('the direction of dependencies', () => {
   });
 });
 
-/** Names that stand only where the program meets the world. */
+/** Names that may appear only where the program meets the outside world. */
 const confined: [pattern: RegExp, what: string, files: readonly string[]][] = [
   [/\bprocess\.exit\b/, 'process.exit', ['kernel/io.ts']],
   [/\bprocess\.env\b/, 'process.env', ['kernel/command-process.ts', 'kernel/io.ts']],
@@ -219,7 +219,7 @@ describe('ARCHITECTURE.md', () => {
   const root = join(src, '..');
   const page = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
   const named = [...page.matchAll(/`([\w./-]+)`/g)].map(([, name = '']) => name);
-  // A placeholder, and what the build makes.
+  // A placeholder, and what the build generates.
   const examples = ['NAME', 'dist/'];
   const all = readdirSync(root, { withFileTypes: true })
     .filter(

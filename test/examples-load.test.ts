@@ -16,8 +16,8 @@ const hasLocust = status === 0;
 if (!hasLocust) console.warn('Skipped: Locust is not installed (apt-get install python3-locust)');
 
 /**
- * Starts a master and two workers of Locust, processes of their own, as on three machines; what takes longest is loading
- * Locust, and is done once before they part. It ends with the exit code of the master.
+ * Starts a Locust master and two workers as separate processes, as on three machines. Loading Locust takes longest
+ * and is done once, before they fork. It ends with the exit code of the master.
  */
 const parting = `
 import os, shlex, sys
@@ -66,7 +66,7 @@ describe.skipIf(!hasLocust).concurrent('the Locust file', { timeout: 120_000 }, 
     const { code, stdout } = await locust.ended;
     expect(stdout).toContain('6 arrived, 6 confirmed, 6 done');
     expect(mergedOf(sandbox)).toMatchObject({ shards: { has: [1, 2], of: 2 }, counts: { arrived: 6 } });
-    // On a busy machine six requests are enough to be late: then the result says so.
+    // On a busy machine six requests are enough for some to be late: then the result says so.
     expect(code).toBe(stdout.includes('INVALID') ? 9 : 0);
   });
 
@@ -127,7 +127,7 @@ describe('the Kubernetes Job', () => {
     expect(code).toBe(0);
     const result = JSON.parse(/^RESULT (.*)$/m.exec(stdout)?.[1] ?? '');
     expect(result).toMatchObject({ shards: { has: [3], of: 8 } });
-    // On a busy machine they may be too late to be sent: the line ends with 0 then too.
+    // On a busy machine they may be too late to be sent: the line ends with 0 even then.
     expect(result.counts.arrived + result.counts.dropped).toBe(2);
   });
 });

@@ -22,8 +22,8 @@ const { 'voice-smoke-test': gitlab } = parse(example('gitlab-ci.yml')) as Record
 >;
 
 /**
- * What a pipeline has: a checkout, npm, and an `npx` that runs what is installed. Here both are stand-ins: they take
- * the same words, and run this program.
+ * What a pipeline has: a checkout, npm, and an `npx` that runs what is installed. Here both are stand-ins: they accept
+ * the same arguments, and run this program.
  */
 function checkOut(): void {
   for (const part of ['examples', 'fixtures']) symlinkSync(join(root, part), sandbox.path(part));
@@ -39,7 +39,7 @@ shift 3
 exec voicectl "$@"
 `;
 
-/** Runs a script as a runner does: bash, that ends at the first command that fails; one that names its shell by that. */
+/** Runs a script as a CI runner does: with its own shell, or else with a bash that ends at the first failing command. */
 async function runStep(script: string, env: Record<string, string>): Promise<Ended> {
   checkOut();
   const path = sandbox.write('step.sh', script);
@@ -108,7 +108,7 @@ describe.each(pipelines)('the pipeline of examples/ci/%s', (name, script, artifa
     expect(ended.stderr.includes('::error title=')).toBe(env !== undefined);
     expect(sandbox.read('junit.xml')).toContain('<error type="unreachable"');
     expect(summaries().at(-1)).toMatchObject({ ok: false, failure: { kind: 'unreachable' } });
-    // The shell example gives a service that was not there a second chance.
+    // The shell example gives an unreachable service a second chance.
     expect(ended.stderr.includes('Exit 4: trying again in 0 s')).toBe(name === 'smoke-test.sh');
   });
 });

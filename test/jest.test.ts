@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { setUpEmulator } from '../src/jest.ts';
 
-// Jest's hooks and `expect` have the shape of Vitest's.
+// Jest's hooks and `expect` have the same shape as Vitest's.
 vi.mock('@jest/globals', () => import('vitest'));
 
 const emulator = setUpEmulator({ reply: 'echo', rateLimit: 1 });

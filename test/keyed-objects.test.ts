@@ -13,31 +13,31 @@ import { keyedByInput } from './helpers/keyed-by-input.ts';
 // names is a Map, and fields of what was read are read by `ownValue`. This asks the compiler for the types, so it sees each
 // object, however it was made: `{}`, `Object.fromEntries`, `reduce`, computed keys, a parsed text.
 
-/** Files that look something up by a text which is never from outside, and why it is not. */
+/** Files that look something up by a text that never comes from outside, and why it cannot. */
 const known: Readonly<Record<string, string>> = {
-  'commands/stream/session-settings.ts': 'variables of the environment that are named here',
+  'commands/stream/session-settings.ts': 'environment variables that are named here',
   'conformance/learn/learned-dialect.ts': 'paths of settings',
-  'config/option.ts': 'it looks whether the name is its own',
-  'config/parse.ts': 'a unit, as a pattern wants it',
+  'config/option.ts': 'it checks that the name is an own property',
+  'config/parse.ts': 'a unit that a pattern has checked',
   'config/settings.ts': 'names of options',
   'emulator/tokens/token-problem.ts': 'claims that are named here',
-  'files/refusal.ts': 'codes of the system',
-  'wire/client/connection-error.ts': 'codes of the system',
-  'page/server/assets.ts': 'endings, as a pattern wants them',
+  'files/refusal.ts': 'system error codes',
+  'wire/client/connection-error.ts': 'system error codes',
+  'page/server/assets.ts': 'file extensions that a pattern has checked',
   'protocol/api-documents.ts': 'paths and methods of the table',
-  'protocol/network.ts': 'a unit, as a pattern wants it',
-  'protocol/parse-json.ts': 'it looks whether the name is its own',
+  'protocol/network.ts': 'a unit that a pattern has checked',
+  'protocol/parse-json.ts': 'it checks that the name is an own property',
   'protocol/read-message.ts': 'fields that are named here',
-  'protocol/schema-places.ts': 'a schema of ours',
+  'protocol/schema-places.ts': 'our own schema',
   'protocol/transcript.ts': 'fields that are named here',
-  'report/html.ts': 'characters of a pattern',
-  'report/timeline-lines.ts': 'categories and marks, which a schema holds',
+  'report/html.ts': 'characters that a pattern has matched',
+  'report/timeline-lines.ts': 'categories and marks that a schema has checked',
   'rules/device/requests.ts': 'fields of the specification',
   'rules/invalid-requests.ts': 'fields of the specification',
   'service/faults/token-faults.ts': 'values of the catalogue',
   'ui/read-keys.ts': 'one key of a keyboard',
   'ui/stream-screen.tsx': 'claims that are named here',
-  'devices/host/native-naudiodon.ts': 'a path of ours',
+  'devices/host/native-naudiodon.ts': 'our own path',
 };
 
 const root = join(import.meta.dirname, '..');
@@ -65,7 +65,7 @@ function nodesOf(file: string): Node[] {
   return nodes;
 }
 
-/** What is looked up, by a name that may be any text. */
+/** Lookups by a name that may be any text. */
 function lookups(file: string): string[] {
   const nodes = nodesOf(file);
   if (nodes.length === 0) return [];
@@ -88,12 +88,12 @@ test('no name from outside is looked up in a plain object', () => {
   const found = new Map(files.map((file) => [relative(src, file), lookups(file)] as const));
   const users = [...found].filter(([, texts]) => texts.length > 0);
   expect(users.filter(([file]) => !Object.hasOwn(known, file))).toEqual([]);
-  // A file that does so no more leaves the list.
+  // A file that no longer does so is removed from the list.
   expect(Object.keys(known).filter((file) => (found.get(file) ?? []).length === 0)).toEqual([]);
 });
 
 test('it detects every way to make such an object', () => {
-  // What they do wrong: the name is taken for one that is there.
+  // What they do wrong: the name is mistaken for an existing one.
   expect(keyedByInput(['constructor'], '{}').at(-1)).toEqual(['constructor']);
   const file = join(import.meta.dirname, 'helpers', 'keyed-by-input.ts');
   expect(lookups(file)).toEqual([

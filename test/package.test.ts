@@ -10,7 +10,7 @@ import { readExamples } from './helpers/doc-examples.ts';
 
 const execute = promisify(execFile);
 
-/** Runs a program to its end; a failure says all that it printed. */
+/** Runs a program to its end; a failure shows everything that it printed. */
 async function run(command: string, args: readonly string[], options: { cwd?: string } = {}) {
   return execute(command, args, options).catch(
     (failed: { stdout: string; stderr: string; message: string }) => {
@@ -41,9 +41,9 @@ beforeAll(async () => {
 
 afterAll(() => rm(elsewhere, { recursive: true, force: true }));
 
-/** What the compiler says of files in the folder. */
+/** What the compiler reports about files in the folder. */
 async function checkTypes(...files: string[]): Promise<string> {
-  // No types but Node's and those of the language: what else the library needs, it must bring.
+  // Only the types of Node and of the language: the library must bring everything else that it needs.
   const types = join(elsewhere, 'node_modules', '@types');
   await mkdir(types, { recursive: true });
   await symlink(join(root, 'node_modules', '@types', 'node'), join(types, 'node')).catch(() => {});
@@ -137,10 +137,10 @@ describe('the API documentation', async () => {
     expect(examples.filter((one) => one.language !== 'sh' && !known.includes(one))).toEqual([]);
   });
 
-  /** What each of them prints: one process runs them all, one after the other. */
+  /** What each example prints: one process runs them all, one after the other. */
   const runExamples = async () => {
     for (const [index, { code }] of programs.entries()) {
-      // Without `using`, which Node has from 24 on.
+      // Without `using`, which Node has since version 24.
       const { code: program } = await transform(code, { loader: 'ts', format: 'esm', target: 'node20' });
       await writeFile(join(elsewhere, `example-${index}.mjs`), program);
     }
@@ -214,7 +214,7 @@ describe('the API documentation', async () => {
     );
     const files = programs.map((_program, index) => `example-${index}.ts`);
     await Promise.all(programs.map(({ code }, index) => writeFile(join(elsewhere, files[index]!), code)));
-    // One run of the compiler: most of its time goes to the types of Node.
+    // The compiler runs once: most of its time goes to the types of Node.
     expect(await checkTypes('use.ts', 'use.cts', ...files)).toBe('');
   });
 
@@ -287,7 +287,7 @@ test('nothing is installed beside it but the echo canceller: what is bundled is 
   for (const name of Object.keys(packages))
     for (const entry of await readdir(join(elsewhere, name), { recursive: true, withFileTypes: true }))
       if (entry.isFile()) bytes += (await stat(join(entry.parentPath, entry.name))).size;
-  // npm pack takes the white space out of the program (npm run build does not): 4 MB less.
+  // npm pack removes white space from the program (npm run build does not): 4 MB less.
   expect(bytes).toBeLessThan(15e6);
 });
 

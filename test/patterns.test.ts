@@ -7,12 +7,12 @@ import { parseAst } from 'vitest/node';
 const src = join(import.meta.dirname, '..', 'src');
 const bytes = 65_536;
 /**
- * Of processor time: a busy machine takes its own time. A pattern that reads a text once takes a few milliseconds; one that
- * reads it again from each place, seconds, and minutes for a mebibyte.
+ * In processor time, because a busy machine is slow. A pattern that reads a text once takes a few milliseconds; one that
+ * rereads it from each position takes seconds, and minutes for 1 MiB.
  */
 const limitMs = 75;
 
-/** Every pattern of the program once, with a file that has it. */
+/** Every pattern in the program once, with a file that contains it. */
 function patterns(): Map<string, { pattern: string; flags: string; file: string }> {
   const found = new Map<string, { pattern: string; flags: string; file: string }>();
   for (const file of readdirSync(src, { recursive: true, encoding: 'utf8' })) {
@@ -28,7 +28,7 @@ function patterns(): Map<string, { pattern: string; flags: string; file: string 
   return found;
 }
 
-/** What the text is made of: the words of the pattern itself, and what its classes stand for. */
+/** The pieces of the text: the words of the pattern itself, and characters that its classes match. */
 function pieces(pattern: string): string[] {
   const literal = pattern.replace(/\\[dwsDWSbBpP](?:\{[^}]*\})?|\(\?<?[=!:]/g, ' ').replaceAll('\\', '');
   const words = literal.split(/[()[\]{}|?*+^$ ]+/).filter((word) => word !== '');
@@ -42,14 +42,14 @@ const run = new Script('text.replace(new RegExp(pattern, flags), "")');
 
 const texts = new Map<string, string>();
 
-/** So many bytes of a piece. A last character that fits no pattern makes it look for another beginning. */
+/** This many bytes of a piece. A last character that matches no pattern makes it try another start. */
 function textOf(piece: string): string {
   const known = texts.get(piece) ?? `${piece.repeat(Math.ceil(bytes / piece.length))}\u0001`;
   if (piece.length === 1) texts.set(piece, known);
   return known;
 }
 
-/** What a pattern reads for longer than the limit. */
+/** The texts that a pattern reads for longer than the limit. */
 function hangs(pattern: string, flags: string, mostMs = limitMs): string[] {
   return pieces(pattern).filter((piece) => {
     Object.assign(sandbox, { pattern, flags, text: textOf(piece) });

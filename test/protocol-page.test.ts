@@ -35,7 +35,7 @@ interface Sentence {
   line: string;
   /** Sections of the specification. */
   cited: string[];
-  /** What it is a choice of. */
+  /** What the choice is made by. */
   choices: string[];
 }
 
@@ -120,7 +120,7 @@ describe('a client of docs/PROTOCOL.md streams a sound and saves the reply', () 
     ['python', 'client.py', '/usr/bin/python3', !hasForeignClient],
     ['js', 'client.mjs', `${process.execPath}' --import './patient.mjs`, false],
   ] as const;
-  /** A busy machine may stall for as long as the silence after which the client ends: it ends when its reply has ended. */
+  /** A busy machine may stall for as long as the silence after which the client ends, so it ends when its reply has ended. */
   const patient = `import { existsSync } from 'node:fs';
     const own = setTimeout;
     globalThis.setTimeout = (call, ms, ...rest) => {
@@ -158,7 +158,7 @@ describe('a client of docs/PROTOCOL.md streams a sound and saves the reply', () 
       expect(closed.remarks.filter((one: string) => !/^a gap of|in bursts|× real time/.test(one))).toEqual(
         [],
       );
-      // The parrot says again what was said, without the silence around it.
+      // The parrot repeats what was said, without the silence around it.
       const reply = readFileSync(sandbox.path('reply.pcm'));
       expect(reply.length).toBe(closed.bytesOut);
       expect(reply.length).toBeGreaterThan(sent.length / 2);

@@ -24,7 +24,7 @@ interface Node {
   end: number;
 }
 
-/** The lines of each function of a file, of inner ones too. */
+/** The number of lines of each function in a file, including inner ones. */
 function functionsOf({ file, text }: { file: string; text: string }): { at: string; lines: number }[] {
   const found: { at: string; lines: number }[] = [];
   const lineOf = (offset: number) => text.slice(0, offset).split('\n').length;

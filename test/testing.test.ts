@@ -3,7 +3,7 @@ import { openSession } from '../src/session/open-session.ts';
 import { type Emulator, setUpEmulator } from '../src/testing.ts';
 import { setUpEmulator as setUpEmulatorInVitest } from '../src/vitest.ts';
 
-/** The hooks of a runner that is played by the test. */
+/** The hooks of a runner that the test simulates. */
 function playRunner() {
   const calls: Record<string, () => Promise<void>> = {};
   const hook = (name: string) => (call: () => Promise<void>) => {

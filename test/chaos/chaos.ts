@@ -19,9 +19,9 @@ export interface Usage {
 export interface ChaosReport {
   before: Usage;
   after: Usage;
-  /** What went on, by name, so that a run that did nothing is seen. */
+  /** What happened, by name, so that a run that did nothing is noticed. */
   counts: Record<string, number>;
-  /** How the emulator process ended, where it did. */
+  /** How the emulator process ended, if it did. */
   died: string | undefined;
 }
 
@@ -31,8 +31,8 @@ const devices = ['d1', 'd2', 'd3'];
 const program = fileURLToPath(new URL('emulator-process.js', import.meta.url));
 
 /**
- * Everything at once: connections that speak, stall, flood, send nonsense and vanish; faults that come and go;
- * the emulator itself stopped and continued. Then quiet, and a look at what is left.
+ * Everything at once: connections that speak, stall, flood, send nonsense and vanish; faults that come and go; and
+ * the emulator itself, stopped and continued. Then everything becomes quiet, and the test looks at what is left.
  */
 export async function runChaos({
   durationMs,
@@ -60,7 +60,7 @@ export async function runChaos({
   };
   const control = createControl(baseUrl);
 
-  // Once through everything, so that what is made on first use is not taken for a leak.
+  // One pass through everything, so that what is allocated on first use is not mistaken for a leak.
   const until = (ms: number) => ({ endsAt: systemClock.now() + ms, died: () => died !== undefined });
   const mischief = { baseUrl, wsUrl, count, seed };
   await raise(mischief, until(1_000), child, control);
@@ -119,7 +119,7 @@ async function raise(mischief: Mischief, until: Until, child: ChildProcess, cont
 
 const pause = (ms: number) => waitUntil(systemClock, systemClock.now() + ms);
 
-/** One connection, from the token to whatever end it takes. */
+/** One connection, from the token to its end, whatever it is. */
 async function converse(
   { baseUrl, wsUrl, count }: Mischief,
   device: string,
@@ -148,7 +148,7 @@ async function converse(
   await act(socket, count, chance);
   if (chance() < 0.5) socket.terminate();
   else socket.close();
-  // A peer that a fault has made deaf does not answer the close.
+  // A peer that a fault has made deaf does not answer the close frame.
   await Promise.race([ended, pause(500)]);
   socket.terminate();
   await ended;
@@ -213,7 +213,7 @@ function noise(bytes: number, chance: () => number): Buffer {
   return Buffer.alloc(bytes, Buffer.from([Math.floor(chance() * 256), Math.floor(chance() * 256), 3, 90]));
 }
 
-/** Bytes that are no HTTP, or half of it, and gone. */
+/** Sends bytes that are not HTTP, or half a request, and disconnects. */
 async function sendNonsense(
   baseUrl: string,
   count: (name: string) => void,
@@ -261,7 +261,7 @@ function createControl(baseUrl: string) {
     );
   return {
     post,
-    /** Ends all that goes on, moves past every deadline, and waits until no stream is left. */
+    /** Ends everything, moves past every deadline, and waits until no stream is left. */
     async settle() {
       await post('/faults/clear', {});
       await post('/clock', { advanceMs: 120_000 });

@@ -14,7 +14,7 @@ import { program, type Running, watchProcess } from '../helpers/voicectl.ts';
 export interface ClusterChaosReport {
   /** What was granted too often; nothing may be. */
   wrong: string[];
-  /** What went on, by name, so that a run that did nothing is seen. */
+  /** What happened, by name, so that a run that did nothing is noticed. */
   counts: Record<string, number>;
   /** At the end: connections that the service still counts, and keys of Redis without an expiry. */
   connectionsLeft: number;
@@ -26,17 +26,17 @@ const clients = 12;
 const devices = ['d1', 'd2', 'd3'];
 const maxConnections = 10;
 const controlSecret = 'chaos-secret';
-/** Longest stop of an emulator or of Redis: shorter than a lease, so that nobody may take a slot meanwhile. */
+/** Longest stop of an emulator or of Redis: shorter than a lease, so that nobody may take a slot in the meantime. */
 const longestStopMs = 3_000;
 const leaseMs = 15_000;
-/** A shorter run kills no emulator: its slots are free only when their leases are over. */
+/** A shorter run kills no emulator: slots become free only when their leases expire. */
 const killsFromMs = 60_000;
 
 const pause = (ms: number) => waitUntil(systemClock, systemClock.now() + ms);
 
 /**
- * Three emulators over one Redis: devices ask for tokens, open streams and use tokens several times, while emulators are
- * killed, started and stopped, and Redis is stopped, killed and started again with its file.
+ * Three emulators with one Redis: devices request tokens, open streams and use tokens several times, while emulators are
+ * killed, started and stopped, and Redis is stopped, killed and restarted with its file.
  */
 export async function runClusterChaos({
   durationMs,
@@ -80,7 +80,7 @@ export async function runClusterChaos({
 interface Member {
   readonly port: number;
   signal(name: NodeJS.Signals): void;
-  /** Ends at once; begins again with `revive`. */
+  /** Ends at once; starts again with `revive`. */
   kill(): Promise<void>;
   revive(): Promise<void>;
   stop(): Promise<void>;
@@ -95,7 +95,7 @@ async function startMember({ url }: Redis): Promise<Member> {
       const started = watchProcess(process.execPath, [program, 'serve', ...flags], {
         env: { ...process.env, VOICECTL_SHARED: url, VOICECTL_CONTROL_SECRET: controlSecret },
       });
-      // Redis may be away just now.
+      // Redis may be unavailable at the moment.
       const isUp = await started.line(/"type":"listening"/).then(
         () => true,
         () => false,
@@ -121,7 +121,7 @@ async function startMember({ url }: Redis): Promise<Member> {
   };
 }
 
-/** What was granted, as the clients see it. */
+/** What was granted, as seen by the clients. */
 function createLedger() {
   const grants = new Set<string>();
   const open = new Map<string, number>();
@@ -134,7 +134,7 @@ function createLedger() {
     count(name: string) {
       counts[name] = (counts[name] ?? 0) + 1;
     },
-    /** Each request of a window leaves another number of requests in it. */
+    /** Each request in a window leaves a different number of requests. */
     token(device: string, reset: string | null, remaining: string | null) {
       const grant = `${device}, reset ${reset}, remaining ${remaining}`;
       if (grants.has(grant)) wrong.push(`granted twice: ${grant}`);
@@ -223,7 +223,7 @@ async function stream(
     void closed.then(() => resolve(false));
   });
   if (await confirmed) await Promise.race([closed, pause(200 + 3_000 * chance())]);
-  // Counted as gone before the service hears of it: the slot may be taken from then on.
+  // Counted as gone before the service knows: the slot may be taken from then on.
   leave();
   if (chance() < 0.5) socket.terminate();
   else socket.close();
@@ -264,7 +264,7 @@ async function troubleRedis(ledger: Ledger, redis: Redis, chance: () => number):
   redis.signal('SIGCONT');
 }
 
-/** Windows begin anew, so that there is something to grant. */
+/** Resets the windows, so that there is something to grant. */
 async function moveClock(ledger: Ledger, member: Member | undefined): Promise<void> {
   await pause(2_000);
   const moved = await control(member, '/clock', { advanceMs: 61_000 });
@@ -279,7 +279,7 @@ function control(member: Member | undefined, path: string, body?: object): Promi
   }).catch(() => undefined);
 }
 
-/** Waits until the service counts no connection any more, or the leases of killed emulators should long be over. */
+/** Waits until the service counts no more connections, or the leases of killed emulators must have expired. */
 async function settle(member: Member | undefined): Promise<number> {
   const deadline = systemClock.now() + 2 * leaseMs;
   for (;;) {

@@ -7,7 +7,7 @@ import { createEmulator } from '../../dist/index.js';
  */
 const emulator = await createEmulator({ reply: process.argv[2], seed: 1, rateLimit: 1_000_000 });
 process.on('message', async () => {
-  // What was closed a moment ago is let go of in a few turns of the event loop.
+  // What was just closed is released within a few turns of the event loop.
   for (let round = 0; round < 5; round += 1) {
     await new Promise((resolve) => setImmediate(resolve));
     globalThis.gc();

@@ -14,7 +14,7 @@ import { openStream } from '../helpers/stream-client.ts';
 import { makeFullPipe, makePipe } from '../helpers/unread-pipe.ts';
 import { fixture, type Running, type Sandbox } from '../helpers/voicectl.ts';
 
-/** What asks a command to end: the code that it ends with, and what it says of it. */
+/** What asks a command to end, the exit code of the command, and what it prints about it. */
 export const requests = [
   ['SIGINT', 130, 'Interrupted'],
   ['SIGTERM', 143, 'Terminated'],
@@ -26,37 +26,37 @@ export type Request = (typeof requests)[number][0];
 
 export interface Scene extends Pick<TestContext, 'expect' | 'onTestFinished'> {
   sandbox: Sandbox;
-  /** In the environment of all that is started. */
+  /** In the environment of everything that is started. */
   env: Record<string, string>;
-  /** Flags of the limit, if that is what ends the command. */
+  /** Flags of the time limit, if that is what ends the command. */
   limit: string[];
   there(name: string): Promise<unknown>;
-  /** Whether the command was where it was to be ended: a limit of time may come before that. */
+  /** Whether the command had reached the planned moment: a time limit may come before it. */
   isThere?: boolean;
 }
 
 export interface Ending {
   name: string;
-  /** The command, as the table names it, and where in its work it is ended. */
+  /** The command, as named in the table, and the point in its work at which it is ended. */
   of: string;
   moment: 'before' | 'during' | 'writes';
-  /** Starts the command, and resolves when it is where it is to be ended. */
+  /** Starts the command, and resolves when it has reached the point at which it is ended. */
   start(scene: Scene): Promise<Running>;
-  /** What must be there afterwards. */
+  /** What must exist afterwards. */
   found?: (ended: { stdout: string; junit: string; html: string }, says: string, scene: Scene) => void;
   /**
-   * What ends it in the suite: a sample, picked so that each command which runs for a while, each moment and each request is
-   * there; of what starts commands some are asked, and some are killed. `npm run endings` ends each row by everything.
+   * What ends it in the suite: a sample that includes each command that runs for a while, each moment and each request;
+   * of the commands that start others, some are asked to end and some are killed. `npm run endings` ends each row in every way.
    */
   by: readonly Request[];
-  /** Whether it has no limit of time. */
+  /** Whether it has no time limit. */
   isUnlimited?: true;
-  /** Its commands must be gone even if SIGKILL ends it: in the suite, or only where the table is whole. */
+  /** Its child processes must be gone even after SIGKILL: checked in the suite, or only with the whole table. */
   killed?: 'sample' | 'whole';
   code?: (usual: number) => number;
 }
 
-/** Two processes, of which one has left the group and neither listens. */
+/** Two processes, of which one has left the process group and both ignore signals. */
 const deaf = `trap '' INT TERM HUP QUIT; setsid sleep 100 & sleep 100`;
 const junit = ['--junit', 'j.xml'];
 const device = join(import.meta.dirname, '..', '..', 'examples', 'devices', 'device.js');
@@ -76,7 +76,7 @@ async function silentService({
   return { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
 }
 
-/** A service of which each request takes its time, and that says when it was asked for the fourth token. */
+/** A service that is slow to answer each request, and reports the fourth token request. */
 async function slowService({ onTestFinished }: Scene) {
   let tokens = 0;
   let tell = () => {};
@@ -103,14 +103,14 @@ const startAt =
     return running;
   };
 
-/** Resolves when a process waits for something and has not run for a while; at once where it has ended. */
+/** Resolves when a process is waiting and has not run for a while; at once if it has ended. */
 async function whenStill({ child: { pid } }: Running, { expect }: Scene): Promise<void> {
   let [before, times] = ['', 0];
   const isStill = async () => {
     const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => undefined);
     if (stat === undefined) return true;
     const [state, ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    // Processor time, its own and the system's for it.
+    // Processor time, in user and in system mode.
     const now = rest.slice(10, 12).join(' ');
     times = state === 'S' && now === before ? times + 1 : 0;
     before = now;
@@ -135,7 +135,7 @@ const writing =
     return running;
   };
 
-/** Starts a command, and waits until it has said this. */
+/** Starts a command, and waits until it has printed this. */
 const saying =
   (
     matches: RegExp,
@@ -147,7 +147,7 @@ const saying =
     return running;
   };
 
-/** A service that begins to answer, and never ends to. */
+/** A service that begins an answer and never ends it. */
 async function endlessService({
   onTestFinished,
 }: Scene): Promise<{ baseUrl: string; asked: Promise<unknown> }> {
@@ -170,7 +170,7 @@ async function recording({ sandbox }: Scene): Promise<string> {
   return 'session';
 }
 
-/** Programs of the sound system that hang, and do not listen. */
+/** Programs of the sound system that hang, and ignore signals. */
 function hangingSound({ sandbox }: Scene): Record<string, string> {
   for (const name of [
     'pactl',
@@ -189,9 +189,9 @@ function hangingSound({ sandbox }: Scene): Record<string, string> {
   return { PULSE_SERVER: '127.0.0.1:1' };
 }
 
-/** One who was asked to end has done what it is for, but for a terminal that hung up. */
+/** A command that was asked to end has done its work, unless a terminal hung up. */
 const serves = (usual: number) => (usual === 129 ? 129 : 0);
-/** It has ended as it was asked to, but not all was written. */
+/** The command has ended as asked, but not everything was written. */
 const unwritten = (usual: number) => (usual === 129 ? 129 : 8);
 const local = ['--local', '--reply', 'echo'];
 const speech = ['stream', '--file', fixture('hello.wav'), '--loop'];
@@ -369,7 +369,7 @@ export const endings: readonly Ending[] = [
     async start({ sandbox, env, there, onTestFinished }) {
       const reply = `exec:touch replying; ${deaf}`;
       const serve = await sandbox.serve(['--reply', reply], { env });
-      // The command starts with a stream.
+      // The command is started with the stream.
       const body = JSON.stringify({ apiKey: 'any', deviceId: 'lamp' });
       const headers = { 'Content-Type': 'application/json' };
       const answer = await fetch(`${serve.baseUrl}${tokenPath()}`, { method: 'POST', headers, body });

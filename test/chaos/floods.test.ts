@@ -14,14 +14,14 @@ import {
   sendFlood,
 } from './floods.ts';
 
-// `npm run floods` sends them whole, and all of them. Each piece of a sample is still more than may be kept.
+// `npm run floods` sends all floods at full size. Each part of a sample is still more than may be kept.
 const share = Number(process.env.FLOOD_SHARE ?? 0.02);
 const isWhole = share === 1;
 const isLinux = existsSync('/proc/self/clear_refs');
 if (!isLinux) console.warn('NOT CHECKED: there is no /proc here; the floods are left out');
 
 const MiB = 1024 * 1024;
-/** Messages in one piece, so that to send them takes this process no time. */
+/** Messages in one buffer, so that sending them takes this process no time. */
 const atOnce = 5_000;
 
 /** A frame as its side sends it: from a device with a mask, which is zero. */
@@ -61,12 +61,12 @@ const floods: Flood[] = [
     args: ['--network', 'latency=1ms'],
     fault: { name: 'network', loss: 0.9 },
     ms: 4_000,
-    // The end of a stream takes up to 51 s to each side.
+    // Ending a stream takes up to 51 s for each side.
     restMs: 110_000,
   },
 ];
 
-/** What may be kept of unfinished messages, wait for slow readers, be under way on a bad network, and beside it. */
+/** The sum of what may be kept of unfinished messages, wait for slow readers, be in transit on a bad network, and the rest. */
 const budgetMB = 34;
 const waitingMB = 34;
 const airMB = 22;
@@ -90,7 +90,7 @@ afterAll(() => {
 const chosen = floods.filter(({ fault }) => isWhole || fault === undefined);
 
 describe.skipIf(!isLinux).each(chosen)('$name', (flood) => {
-  // Each flood at one place, and each place with a flood, unless all are asked for.
+  // Each flood at one place, and each place with a flood, unless all are requested.
   const place = chosen.indexOf(flood) % floodedPlaces.length;
   test.each(isWhole ? floodedPlaces : floodedPlaces.slice(place, place + 1))(
     '%s: memory stays within its budget',
@@ -105,7 +105,7 @@ describe.skipIf(!isLinux).each(chosen)('$name', (flood) => {
   );
 });
 
-/** Resolves when the system has taken it. */
+/** Resolves when the system has accepted it. */
 const sendAll = (stream: WebSocket, message: string | Buffer) =>
   new Promise<void>((resolve, reject) =>
     stream.send(message, (error) => (error ? reject(error) : resolve())),
@@ -118,7 +118,7 @@ const manyTexts = (make: (at: number) => object) => async (stream: WebSocket) =>
   for (let at = 0; at < Math.max(14, 150 * share); at += 1) await sendAll(stream, JSON.stringify(make(at)));
 };
 
-/** So much of an answer without an end is sent in a sample: more than may be kept. */
+/** How much of an endless answer is sent in a sample: more than may be kept. */
 const endlessMiB = isWhole ? Number.POSITIVE_INFINITY : 100;
 const clientFloods: ClientFlood[] = [
   { name: '150 kinds of 4 MB', args: speech, onStream: manyTexts((at) => ({ type: `${at}${long}` })) },
@@ -163,10 +163,10 @@ const clientFloods: ClientFlood[] = [
   ),
 ];
 
-/** What waits between two parts of a client, and one message that is read. */
+/** What may wait between two parts of a client, and one message that is being read. */
 const clientBudgetMB = 40;
 
-/** One of each kind, unless all are asked for. */
+/** One of each kind, unless all are requested. */
 const chosenOfClient = clientFloods.filter(
   ({ name }) => isWhole || /^150 kinds|^--interactive|^emulator (state|journal --follow)/.test(name),
 );

@@ -20,13 +20,13 @@ export interface Flood {
   args?: readonly string[];
   /** A fault that begins once the streams are open. */
   fault?: object | undefined;
-  /** How long the flood lasts, if it has no end of its own. */
+  /** How long the flood lasts, if it does not end by itself. */
   ms?: number;
-  /** How long what is under way may take afterwards. Default: 10 s. */
+  /** How long data in transit may take afterwards. Default: 10 s. */
   restMs?: number;
 }
 
-/** In megabytes, without garbage; `resident` with it: the most over that before. */
+/** In megabytes, without garbage; `resident` includes garbage: the maximum above the value before. */
 export interface FloodReport {
   place: FloodedPlace | 'client';
   flood: string;
@@ -36,7 +36,7 @@ export interface FloodReport {
   resident: number;
   /** How long after the flood `after` was measured. */
   restMs: number;
-  /** How the streams ended, and how many so. */
+  /** How the streams ended, and how many in each way. */
   ends: Record<string, number>;
 }
 
@@ -44,18 +44,18 @@ export interface FloodReport {
 const quietMs = 500;
 /** How often memory is measured. */
 const measureEveryMs = 500;
-/** So much may be left of a flood. */
+/** How much may be left of a flood. */
 export const givenBackBytes = 10e6;
-/** What ends a stream takes its time on a busy machine. */
+/** Ending a stream takes a while on a busy machine. */
 const givenBackMs = 10_000;
 
-/** Sends a flood to a process of its own, and tells the memory of that process. */
+/** Sends a flood to a separate process, and returns the memory use of that process. */
 export async function sendFlood(place: FloodedPlace, flood: Flood): Promise<FloodReport> {
   const service = await startSink();
   const args = [...(flood.args ?? [])];
   const subject = place === 'serve' ? await startEmulator({ args }) : await startProxy(service.port, args);
   try {
-    // Once in small, so that what is made on first use is not taken for what is kept.
+    // A small flood first, so that what is allocated on first use is not mistaken for what is kept.
     await pour(
       place,
       { ...flood, streams: 1, times: Math.min(2, flood.times), fault: undefined },
@@ -63,7 +63,7 @@ export async function sendFlood(place: FloodedPlace, flood: Flood): Promise<Floo
       service,
     );
     const before = await subject.memory();
-    // Linux: the highest mark of resident memory begins again.
+    // Linux: resets the peak of resident memory.
     writeFileSync(`/proc/${subject.pid}/clear_refs`, '5');
     let atMost = before.held;
     let isOver = false;
@@ -102,7 +102,7 @@ export async function sendFlood(place: FloodedPlace, flood: Flood): Promise<Floo
   }
 }
 
-/** What a client gets, once it is connected or has asked. */
+/** What a client receives once it is connected or has sent a request. */
 export interface ClientFlood {
   name: string;
   args: (baseUrl: string) => readonly string[];
@@ -112,7 +112,7 @@ export interface ClientFlood {
   onRequest?: (response: ServerResponse) => Promise<void>;
 }
 
-/** Sends a flood to a client, one without an end for `longestMs`, and tells the memory of its process. */
+/** Sends a flood to a client, an endless one for `longestMs`, and returns the memory use of its process. */
 export async function sendClientFlood(flood: ClientFlood, longestMs: number): Promise<FloodReport> {
   const service = await startSink();
   const stdin = flood.stdin === undefined ? 'ignore' : openSync(flood.stdin, 'r');
@@ -180,7 +180,7 @@ interface Sink {
   stop(): void;
 }
 
-/** A proxy learns by them that a device has gone. */
+/** From these a proxy learns that a device has gone. */
 const pingEveryMs = 5_000;
 
 async function startSink(): Promise<Sink> {

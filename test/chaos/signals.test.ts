@@ -4,14 +4,14 @@ import { endBySignal, isWellEnded, type SignalCase, type SignalEnd, signalCases 
 
 /** `npm run signals` sends each signal to each command at twenty moments. */
 const moments = Number(process.env.SIGNAL_MOMENTS ?? 0);
-/** Picked by hand: each command, each signal and each output is there, and a signal that comes before a command does anything. */
+/** Picked by hand: each command, each signal and each output occurs, and a signal that comes before a command does anything. */
 const sample: SignalCase[] = [
   { command: 'stream', signal: 'SIGTERM', output: 'unread', afterMs: 2_000 },
   { command: 'serve', signal: 'SIGHUP', output: 'closed', afterMs: 2_000 },
   { command: 'replay', signal: 'SIGINT', output: 'read', afterMs: 2_000 },
   { command: 'exec', signal: 'SIGINT', output: 'unread', afterMs: 50 },
 ];
-/** So many at a time: the figures are of a machine that does something else as well. */
+/** How many run at a time: the figures are for a machine that also does something else. */
 const atOnce = 4;
 
 const sandbox = setUpSandbox();

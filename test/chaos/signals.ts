@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { makeFullPipe } from '../helpers/unread-pipe.ts';
 import { fixture, program, type Sandbox } from '../helpers/voicectl.ts';
 
-/** Who is at the other end of standard output: somebody who reads, somebody who does not, or nobody any more. */
+/** What is at the other end of standard output: a reader, somebody who does not read, or nobody any more. */
 const outputs = ['read', 'unread', 'closed'] as const;
 const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 const commands = ['stream', 'serve', 'exec', 'replay'] as const;
@@ -19,20 +19,20 @@ export interface SignalCase {
 }
 
 export interface SignalEnd extends SignalCase {
-  /** As a shell says it; undefined where the process did not end in time. */
+  /** As a shell reports it; undefined if the process did not end in time. */
   code: number | undefined;
   /** From the signal to the end. */
   tookMs: number;
-  /** Whether a process that it started is still there. */
+  /** Whether a process that it started is still running. */
   isLeft: boolean;
 }
 
-/** A process that takes longer does not end. */
+/** A process that takes longer counts as not ending. */
 const longestMs = 5_000;
-/** The last moment: by then a command does what it is for. */
+/** The last moment: by then every command is doing its work. */
 const lastMomentMs = 2_500;
 
-/** Each command and signal at so many moments, the early ones closer together; the outputs take turns. */
+/** Each command and signal at this many moments, the early ones closer together; the outputs alternate. */
 export function signalCases(moments: number): SignalCase[] {
   return commands.flatMap((command) =>
     signals.flatMap((signal, first) =>
@@ -46,21 +46,21 @@ export function signalCases(moments: number): SignalCase[] {
   );
 }
 
-/** Whether it ended in time, with a code that fits, and left nothing behind. */
+/** Whether it ended in time, with a fitting exit code, and left nothing behind. */
 export function isWellEnded({ command, signal, output, code, isLeft }: SignalEnd): boolean {
   const bySignal = 128 + system.signals[signal];
   const serves = command === 'serve' || command === 'replay';
   const codes = [
     bySignal,
-    // Being asked to end is what an emulator waits for.
+    // An emulator runs until it is asked to end.
     ...(serves && signal !== 'SIGHUP' ? [0] : []),
-    // What was asked for could not be written.
+    // The requested output could not be written.
     ...(output !== 'read' && command !== 'exec' ? [8] : []),
   ];
   return code !== undefined && codes.includes(code) && !isLeft;
 }
 
-/** Starts a command, sends the signal, and looks at what is left. The sandbox holds a recording `session`. */
+/** Starts a command, sends the signal, and checks what is left. The sandbox contains a recording `session`. */
 export async function endBySignal(sandbox: Sandbox, one: SignalCase, name: string): Promise<SignalEnd> {
   const { output, signal, afterMs, command } = one;
   const stdout = output === 'read' ? 'pipe' : openOutput(sandbox, output, name);
@@ -100,7 +100,7 @@ function openOutput(sandbox: Sandbox, output: 'unread' | 'closed', name: string)
   return writer;
 }
 
-/** Whether anything of its process group is there a moment later; that is ended. */
+/** Whether anything in its process group is still running a moment later; if so, it is ended. */
 async function isGroupLeft({ pid = 0 }: ChildProcess): Promise<boolean> {
   for (let tries = 0; tries < 20; tries += 1) {
     try {

@@ -11,7 +11,7 @@ const key = 'canary-8a2e51d7';
 const sandbox = setUpSandbox();
 const services = setUpServices();
 
-/** Runs `check` against a small service, with the key in the environment. It waits no longer than it must for silence. */
+/** Runs `check` against a small service, with the key in the environment. It does not wait longer than necessary for silence. */
 async function check({
   flags = [],
   env = {},

@@ -7,7 +7,7 @@ import { createDraws, loadResult } from '../runs/compare/simulated-runs.ts';
 
 const sandbox = setUpSandbox();
 
-/** A result of `load` whose times of first audio are about this long. */
+/** A result of `load` whose first-audio times are about this long. */
 function result(ms: number, seed = 1): string {
   const draws = createDraws(seed);
   const finished = createTimes();
@@ -150,7 +150,7 @@ describe('--baseline', () => {
 
   test('of a check: a rule that is broken now exits with 1, and is not added', async () => {
     const check = async (...flags: string[]) => {
-      // Both on one clock, which is moved.
+      // Both use one clock, which is moved.
       const clock = createManualClock(Date.now());
       const { baseUrl } = await sandbox.serveHere(flags, { clock });
       const args = ['check', '--base-url', baseUrl, '--api-key', 'a-key-of-tests', '--rule', 'R35'];
@@ -179,7 +179,7 @@ describe('--baseline', () => {
         ...['load', '--base-url', baseUrl, '--sessions', '3', '--arrival', 'burst:3', '--task', 'tokens'],
         ...['--processes', 'none', '--baseline', 'b.json', '--html', 'page.html', ...flags],
       ]);
-    // A run that this machine was too busy for begins no baseline.
+    // A run for which this machine was too busy starts no baseline.
     for (let tries = 0; tries < 5 && (await load('--update-baseline')).code === 9; tries += 1);
     const { runs, ...rest } = JSON.parse(sandbox.read('b.json'));
     const quick = {
@@ -232,7 +232,7 @@ describe('--baseline', () => {
 
   test('that cannot be written does not prevent the comparison from being printed', async () => {
     await sandbox.runHere([...session, ...baseline]);
-    // Another name of the file, in a folder where no file can be made.
+    // Another path to the file, in a folder where no file can be created.
     const file = openSync(sandbox.path('b.json'), 'r');
     try {
       const { code, stdout } = await sandbox.runHere([

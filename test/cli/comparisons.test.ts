@@ -27,10 +27,10 @@ test('real runs: equal ones are not worse, slower ones are, and invalid ones are
   };
   const runsIn = () =>
     existsSync(sandbox.path('b.json')) ? JSON.parse(sandbox.read('b.json')).runs.length : 0;
-  // A run that is not valid is not added: on a busy machine it takes more of them.
+  // A run that is not valid is not added: a busy machine needs more runs.
   for (let tries = 0; runsIn() < 5 && tries < 15; tries += 1) await run(fast.baseUrl, ['--update-baseline']);
   expect((await run(fast.baseUrl)).verdict).not.toBe('worse');
-  // A machine that is busy makes no valid run, which proves nothing.
+  // A busy machine makes no valid run, which proves nothing.
   if (runsIn() >= 5) expect(['worse', 'not valid']).toContain((await run(slow.baseUrl)).verdict);
 }, 120_000);
 
@@ -38,11 +38,11 @@ test('real runs: equal ones are not worse, slower ones are, and invalid ones are
 const load = ['--sessions', '200', '--arrival', 'constant:30/s'];
 const rounds = 20;
 
-/** Makes results of `load` in this folder, unless they are there already. */
+/** Writes results of `load` to this folder, unless they exist already. */
 async function makeRuns(folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
   if (readdirSync(folder).some((name) => name.endsWith('.json'))) return;
-  // There and back, it is 70 ms of 705 ms.
+  // The round trip takes 70 ms of 705 ms.
   const [fast, slow] = [await sandbox.serve(), await sandbox.serve(['--network', 'latency=35ms'])];
   for (let round = 1; round <= rounds; round += 1)
     for (const name of ['equal-1', 'equal-2', 'equal-3', 'slower']) {

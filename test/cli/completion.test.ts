@@ -7,7 +7,7 @@ import { setUpSandboxForAll } from '../helpers/voicectl.ts';
 const outside = setUpSandboxForAll();
 
 test.each([
-  ['a shell that nobody has heard of', ['tcsh']],
+  ['an unknown shell', ['tcsh']],
   ['no shell', []],
   ['two shells', ['bash', 'zsh']],
 ])('for %s: exit 2, and which there are', async (_what, shells) => {
@@ -49,7 +49,7 @@ describe.each(present)('%s', (_shell, { start, load }) => {
   let runs = 0;
   const shows = (what: RegExp | string) =>
     vi.waitFor(async () => expect(await terminal.screen()).toMatch(what), 10_000);
-  /** Runs a command on a line of its own; when it resolves, nothing from before is on the screen. */
+  /** Runs a command on its own line; when it resolves, nothing from before is on the screen. */
   const runOnEmptyScreen = async (command: string) => {
     runs += 1;
     terminal.press('C-u');
@@ -77,7 +77,7 @@ describe.each(present)('%s', (_shell, { start, load }) => {
       cwd: sandbox.dir,
       env: { HOME: sandbox.path('home'), TERM: 'screen' },
     });
-    // The files of the machine may set the path anew.
+    // The machine's own files may have reset the path.
     const bin = sandbox.path('bin');
     const path = start.startsWith('fish') ? `set -x PATH ${bin} $PATH` : `export PATH="${bin}:$PATH"`;
     await runOnEmptyScreen(`${path}; ${load}`);

@@ -18,7 +18,7 @@ const verdicts = (stdout: string) =>
     }
   ).verdicts;
 
-/** A conversation with the sounds beside it. */
+/** A conversation file with its sounds beside it. */
 function write(text: string): string {
   copyFileSync(fixture('barge-in.wav'), sandbox.path('hi.wav'));
   return sandbox.write('c.yaml', text);
@@ -49,7 +49,7 @@ describe('--expect-file', () => {
     );
     expect(sandbox.read('j.xml')).toContain('<testcase name="turn 2 (barge-in): said: during the reply');
     expect(sandbox.read('j.xml')).toContain('tests="9" failures="0" errors="0"');
-    // The AI falls silent where it is interrupted: nothing calls that a gap.
+    // The AI falls silent when it is interrupted, which does not count as a gap.
     expect(jsonLines(stdout).filter(({ type }) => type === 'gap')).toEqual([]);
     const inspected = await sandbox.runHere(['inspect', 'c', '--html', 'c.html']);
     expect(inspected.stdout).not.toContain('gap (');
@@ -63,7 +63,7 @@ describe('--expect-file', () => {
     when: { during-reply: 300ms }
     expect: [{ silence: 300ms, within: 500ms }]
 `);
-    // It says what it has to say, a sentence of some seconds, at the pace of what it hears.
+    // It speaks a sentence of several seconds, at the pace of what it hears.
     const deaf = sandbox.write(
       'deaf.js',
       `export function createReply(voice) {
@@ -140,8 +140,8 @@ describe('--expect-file', () => {
   });
 
   test.each([
-    ['a clip that is not there', 'turns:\n  - say: no.wav\n', 'c.yaml:2:10: turns.0.say: Cannot read'],
-    ['a clip that is no WAV', 'turns:\n  - say: c.yaml\n', 'c.yaml:2:10: turns.0.say: Cannot read'],
+    ['a missing clip', 'turns:\n  - say: no.wav\n', 'c.yaml:2:10: turns.0.say: Cannot read'],
+    ['a clip that is not a WAV', 'turns:\n  - say: c.yaml\n', 'c.yaml:2:10: turns.0.say: Cannot read'],
     [
       'a command that cannot speak',
       'turns:\n  - say: { text: hi, by: [./mute, "{wav}"] }\n',
@@ -191,8 +191,8 @@ describe('--expect-file', () => {
 
   test.each([
     ['a file to stream', ['--file', 'hi.wav']],
-    ['an end without end', ['--loop']],
-    ['a pace that leaves it no time', ['--pace', 'max']],
+    ['an end that never comes', ['--loop']],
+    ['a pace that leaves no time', ['--pace', 'max']],
   ])('with %s makes no sense: exit 2', async (_what, flags) => {
     const path = write('turns: [{ say: hi.wav }]\n');
     const { code, stderr } = await converse(['--expect-file', path, ...flags]);

@@ -8,7 +8,7 @@ import { fixture, jsonLines, setUpSandbox } from '../helpers/voicectl.ts';
 const sandbox = setUpSandbox();
 const services = setUpServices();
 
-/** An emulator with one device that streams to it until it is told to end. */
+/** An emulator with one device that streams to it until it is stopped. */
 async function startConversation() {
   const serve = await sandbox.serveHere(['--reply', 'silence']);
   const at = ['--base-url', serve.baseUrl];
@@ -100,7 +100,7 @@ test('emulator journal --follow shows events as they happen, until it is interru
     '--json',
     ...at,
   ]);
-  // Following begins some time after the start: events are made until the first is seen.
+  // Following begins some time after the start: events are emitted until the first is seen.
   const ask = async () => {
     await sandbox.runHere(['token', ...at, '--device', 'd2', '--retries', '0']);
     return follow.stdout;
@@ -247,7 +247,7 @@ test.each([
 
 test.each([
   ['state', ['state'], '{}'],
-  ['reached streams', ['close'], '{}'],
+  ['the streams reached', ['close'], '{}'],
   ['clock', ['clock'], '[]'],
   ['journal', ['journal'], '[{"seq": 1}]'],
 ])('an answer that is no %s is told of as such, and is no bug', async (_what, args, answer) => {

@@ -4,7 +4,7 @@ import { type Ending, endings, type Request, requests, type Scene } from '../cha
 import { findMarked } from '../helpers/marked-processes.ts';
 import { sandboxFor } from '../helpers/voicectl.ts';
 
-/** `npm run endings` ends each row of the table by everything, and prints what came of it. */
+/** `npm run endings` ends each row of the table in every way, and prints the results. */
 const isWhole = process.env.ENDINGS === 'all';
 
 const table = endings.flatMap((one) =>
@@ -19,7 +19,7 @@ afterAll(() => {
   const cell = (name: string, request: Request) => {
     const found = results.find((one) => one.name === name && one.request === request);
     if (found === undefined) return '–';
-    // Those that failed or left something are not here: vitest tells them.
+    // Rows that failed or left something running are not here: Vitest reports them.
     const took = request === '--timeout' ? '' : `, ${(found.tookMs / 1_000).toFixed(2)} s`;
     return `${found.code}${took}`;
   };

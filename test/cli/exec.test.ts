@@ -9,7 +9,7 @@ import { jsonLines, setUpSandbox } from '../helpers/voicectl.ts';
 const sandbox = setUpSandbox();
 const terminals = setUpTerminals();
 
-/** A command that says where the emulator is and goes on, until a signal: it says which, and ends with 9. */
+/** A command that prints where the emulator is and runs until a signal, which it prints; then it ends with 9. */
 const waiting = [
   'sh',
   '-c',
@@ -84,8 +84,8 @@ describe('what the command is given', () => {
 describe('how it ends', () => {
   test.each([
     ['7', 'exit 7', 7],
-    ['what a shell says of a kill', 'kill -KILL $$', 137],
-    ['what a shell says of a termination', 'kill -TERM $$', 143],
+    ['as a shell reports a kill', 'kill -KILL $$', 137],
+    ['as a shell reports a termination', 'kill -TERM $$', 143],
   ])('with the command’s status: %s', async (_what, script, code) => {
     expect(await sandbox.runHere(['exec', '--', 'sh', '-c', script])).toMatchObject({
       code,

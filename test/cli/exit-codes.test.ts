@@ -7,7 +7,7 @@ const sandbox = setUpSandbox();
 const message = /^voicectl: .+\n( {2}.+\n){0,2}$/;
 const file = ['--file', fixture('barge-in.wav')];
 
-/** Makes an import of the program fail in a way that nobody foresaw. */
+/** Makes an import of the program fail in an unexpected way. */
 const broken = (statement: string) => ({
   NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(
     `import os from 'node:os'; import { syncBuiltinESMExports } from 'node:module'; ${statement}; syncBuiltinESMExports();`,
@@ -27,9 +27,9 @@ describe('an error', () => {
       2,
       '--pace: "fast" is not valid: expected realtime, max, or a factor',
     ],
-    ['a duration that is none', ['token', '--timeout', 'soon'], 'usage', 2, 'expected a duration'],
-    ['a duration that no timer holds', ['token', '--timeout', '30d'], 'usage', 2, 'at most 24 days'],
-    ['a URL that is none', ['token', '--base-url', 'localhost:8787'], 'usage', 2, 'http://'],
+    ['an invalid duration', ['token', '--timeout', 'soon'], 'usage', 2, 'expected a duration'],
+    ['a duration that is too long for a timer', ['token', '--timeout', '30d'], 'usage', 2, 'at most 24 days'],
+    ['an invalid URL', ['token', '--base-url', 'localhost:8787'], 'usage', 2, 'http://'],
     [
       'a URL with a password',
       ['token', '--base-url', 'http://u:canary@localhost'],
@@ -38,16 +38,10 @@ describe('an error', () => {
       'without a user name',
     ],
     ['a URL with a query', ['token', '--base-url', 'http://localhost/?a=b'], 'usage', 2, 'without a query'],
-    ['a form that is none', ['token', '--output', 'xml'], 'usage', 2, 'plain'],
-    [
-      'a config file that is not there',
-      ['token', '--config', 'missing.yaml'],
-      'bad-config',
-      2,
-      'missing.yaml',
-    ],
+    ['an invalid output format', ['token', '--output', 'xml'], 'usage', 2, 'plain'],
+    ['a missing config file', ['token', '--config', 'missing.yaml'], 'bad-config', 2, 'missing.yaml'],
     ['a profile without a config file', ['token', '--profile', 'p'], 'bad-config', 2, 'profile p'],
-    ['input that is not there', ['stream', '--file', 'missing.wav'], 'bad-input', 2, 'missing.wav'],
+    ['missing input', ['stream', '--file', 'missing.wav'], 'bad-input', 2, 'missing.wav'],
     [
       'nobody at the address',
       ['token', '--retries', '0', '--base-url', 'http://127.0.0.1:9'],
@@ -251,7 +245,7 @@ describe('what needs no service', () => {
     expect(stdout).toContain(text);
   });
 
-  // What is printed before the commands are known, by the help, and by a command.
+  // Printed before the commands are known, by the help, and by a command.
   test.each([['--version'], ['--help'], ['token --local']])(
     '%s to a full disk: exit 8 and why; to a closed pipe: exit 8 and no message',
     async (words) => {

@@ -11,7 +11,7 @@ import { runInProcess } from '../helpers/in-process.ts';
 import { setUpServices } from '../helpers/services.ts';
 import { type Ended, fixture, jsonLines, only, sandboxFor } from '../helpers/voicectl.ts';
 
-// A step of the moved clock takes as long for many as for one.
+// A step of the moved clock takes as long for many tests as for one.
 vi.setConfig({ maxConcurrency: 12 });
 
 const services = setUpServices();
@@ -66,10 +66,10 @@ const onMovedClock: Run = (args) => runInProcess(args, { clock: hastyClock });
 let reports = 0;
 
 async function smokeTest(run: Run, baseUrl: string, flags: readonly string[]) {
-  // An echo is found in what lasts for longer than two seconds, at the pace of speech, beside the reply to it.
+  // An echo is only found in audio longer than two seconds, at the pace of speech, beside the reply to it.
   const [own, ofOwn = ''] = flags.slice(flags.indexOf('--file'));
   const spoken = own === '--file' ? ofOwn : 'barge-in.wav';
-  // On a moved clock no pace takes less time.
+  // On a moved clock every pace takes the same time.
   const pace = run === onMovedClock || own === '--file' ? '1' : '4';
   // A busy machine may pause in the middle of a reply, which must be heard here to its end.
   const isHeardOut = ![onMovedClock, runInProcess].includes(run) || own === '--file';
@@ -95,7 +95,7 @@ async function smokeTest(run: Run, baseUrl: string, flags: readonly string[]) {
   return { code, stderr, summary, last: lines.at(-1), junit: readFileSync(report, 'utf8') };
 }
 
-/** Rows about a voice need one. Some faults begin so late that only a long one shows them. */
+/** Rows about a voice need a voice. Some faults begin so late that only a long one shows them. */
 function replyOf(flags: readonly string[], fault = ''): string {
   if (!flags.some((flag) => flag.startsWith('--expect-clean'))) return 'tone';
   return `file:${fixture(['clicks', 'dropouts', 'cut-off'].includes(fault) ? 'question.wav' : 'hello.wav')}`;
@@ -112,7 +112,7 @@ function startFaulty({ fault, flags = [], clock = systemClock }: Faulty = {}) {
   return createEmulator({ reply: replyOf(flags, fault), seed: 1, faults, clock });
 }
 
-/** The same smoke test in this process: program and service are on one clock, which is moved. */
+/** The same smoke test in this process: program and service share one clock, which is moved. */
 async function smokeTestFast(fault: string | undefined, flags: readonly string[]) {
   await using emulator = await startFaulty({ fault, flags, clock: hastyClock });
   return await smokeTest(onMovedClock, emulator.baseUrl, flags);
@@ -123,7 +123,7 @@ async function smokeTestInRealTime(run: Run, promised: Promised) {
   return await smokeTest(run, emulator.baseUrl, promised.flags);
 }
 
-/** The verdict is the same wherever one looks for it. */
+/** The verdict is the same everywhere. */
 function expectFailure(
   { code, stderr, summary, last, junit }: Awaited<ReturnType<typeof smokeTest>>,
   { exitCode, kind }: Pick<Promised, 'exitCode' | 'kind'>,
@@ -139,7 +139,7 @@ function expectFailure(
   expect(junit).toMatch(new RegExp(`<(failure|error) type="${kind}"`));
 }
 
-// What is loaded with the first run takes real time.
+// Loading modules for the first run takes real time.
 beforeAll(async () => {
   await smokeTestFast(undefined, []);
   await smokeTestFast('token-error', []);

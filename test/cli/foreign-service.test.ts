@@ -17,7 +17,7 @@ const message = /^voicectl: .+\n( {2}.+\n){0,2}$/;
 const pcm = fixturePcm('barge-in.wav');
 const answer = fixturePcm('answer.wav');
 const quick = ['--file', fixture('barge-in.wav'), '--pace', '10', '--settle', '300ms', '--json'];
-/** For what must be heard to its end: a busy machine echoes late. */
+/** For audio that must be heard to its end: a busy machine echoes late. */
 const patient = ['--settle', '1s'];
 const key = 'canary-key-77aa';
 
@@ -53,7 +53,7 @@ function shortOf(sandbox: Sandbox, reply: string): string[] {
 }
 
 describe.runIf(hasForeignService).concurrent('an independent service, without a flag for it', () => {
-  // The longest of them: it begins first.
+  // The longest test begins first.
   test('it stops reading: exit 7, and memory does not grow', async (context) => {
     const sandbox = sandboxFor(context);
     const { baseUrl } = await startForeignService(sandbox, ['--reply', 'stall']);
@@ -72,7 +72,7 @@ describe.runIf(hasForeignService).concurrent('an independent service, without a 
     await running.line(/"state":"live"/);
     let peak = 0;
     const usage = setInterval(() => {
-      // Only Linux says it here.
+      // Only Linux reports it here.
       const file = `/proc/${running.child.pid}/status`;
       const status = existsSync(file) ? readFileSync(file, 'utf8') : '';
       peak = Math.max(peak, Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0));
@@ -120,7 +120,7 @@ describe.runIf(hasForeignService).concurrent('an independent service, without a 
         .subarray(pcm.length)
         .every((byte) => byte === 0),
     ).toBe(true);
-    // Its echo of our last silence may still be under way when we close.
+    // Its echo of our last silence may still be on its way when we close.
     expect(heard().length).toBeGreaterThanOrEqual(pcm.length);
     expect(heard().equals(received().subarray(0, heard().length))).toBe(true);
     expect(heard().length).toBe((summary?.in.bytes ?? 0) - ((summary?.in.bytes ?? 0) % 2));
@@ -173,11 +173,11 @@ describe.runIf(hasForeignService).concurrent('an independent service, without a 
   });
 
   test.for<[what: string, error: string, exitCode: number, kind: FailureKind, why: string]>([
-    ['no words', '401:empty', 3, 'token-refused', '401'],
+    ['no body', '401:empty', 3, 'token-refused', '401'],
     ['a web page', '403:html', 3, 'token-refused', '403'],
     ['a body of another shape', '400:other', 3, 'token-refused', '400'],
     ['the specification’s body', '401:spec', 3, 'token-refused', 'UNAUTHORIZED: The foreign service refused'],
-    ['trouble of its own', '503:spec', 3, 'token-refused', '503'],
+    ['an error of its own', '503:spec', 3, 'token-refused', '503'],
     ['a rate limit', '429:spec:0', 5, 'rate-limited', 'RATE_LIMITED: The foreign service refused this'],
   ])('it refuses the key with %s (%s): exit %i, %s, and why', async (row, context) => {
     const [_what, error, exitCode, kind, why] = row;
@@ -220,7 +220,7 @@ describe.runIf(hasForeignService).concurrent('an independent service, without a 
     expect(jsonLines(stdout).at(-1)).toMatchObject({ type: 'error', kind, exitCode });
     expect(jsonLines(stdout).at(-2)).toMatchObject({ type: 'summary', failure: { kind, exitCode } });
     expect(recorded().filter(({ what }) => what === 'stray-request')).toEqual([]);
-    // What came before it broke is in a valid file.
+    // Everything received before the break is in a valid file.
     const wav = readFileSync(sandbox.path('o.wav'));
     expect(wav.readUInt32LE(40)).toBe(wav.length - 44);
   });

@@ -20,7 +20,7 @@ import { fixture, jsonLines, only, setUpSandbox } from '../helpers/voicectl.ts';
 
 const sandbox = setUpSandbox();
 
-/** A recording that is made once; each test has a copy. */
+/** A recording that is made once; each test gets a copy. */
 let recorded: string;
 beforeAll(async () => {
   recorded = mkdtempSync(join(tmpdir(), 'voicectl-inspect-'));
@@ -109,8 +109,8 @@ describe('inspect', () => {
   });
 
   test.each([
-    ['no folder', 'missing', 2],
-    ['a folder of other things', '.', 2],
+    ['a missing folder', 'missing', 2],
+    ['a folder of other files', '.', 2],
   ])('refuses %s', async (_what, path, code) => {
     const ended = await sandbox.runHere(['inspect', path]);
     expect(ended.code).toBe(code);
@@ -124,7 +124,7 @@ describe('inspect', () => {
 });
 
 describe('inspect of a stereo WAV', () => {
-  /** A conversation with a barge-in: what `--expect-file` holds, on the clock of the session. */
+  /** A conversation with a barge-in: the contents of `--expect-file`, on the clock of the session. */
   const record = async () => {
     const flags = [
       '--expect-file',
@@ -164,7 +164,7 @@ describe('inspect of a stereo WAV', () => {
 
     const { stdout } = await sandbox.runHere(['inspect', 'c/both.wav'], unicode);
     expect(stdout).toMatch(/^both +▒+/m);
-    // Without a script a sound that stops the AI may be no turn.
+    // Without a script, a sound that stops the AI may not be a turn.
     expect(stdout).toMatch(/^events +\?y/m);
     expect(stdout).toMatch(/^yield +\d+ ms$/m);
     expect(stdout).not.toMatch(/summary|incomplete/);
@@ -182,7 +182,7 @@ export function createReply(voice) {
   let heard = 0;
   return {
     hear(pcm) {
-      // It answers after 3 s and 8 s of audio, each answer at once, and drops the first after 4 s.
+      // It replies after 3 s and 8 s of audio, each reply all at once, and drops the first after 4 s.
       const [before, now] = [heard, (heard += pcm.length)];
       const passes = (ms) => before < 32 * ms && now >= 32 * ms;
       if (passes(3_000) || passes(8_000)) voice.send(answer);
@@ -197,7 +197,7 @@ export function createReply(voice) {
       `turns: [{ say: ${wav('hello')} }, { say: ${wav('barge-in')}, when: { after: 1300ms } }]\n`,
     );
     const flags = ['--reply', `module:${reply}`, '--expect-file', talk, '--record', 'a', '--json'];
-    // It has no time of its own: it counts what it hears.
+    // It has no clock of its own: it counts the audio that it hears.
     const clock = createManualClock(Date.now());
     const { code, stdout } = await sandbox.runHere(['stream', '--local', ...flags], { clock });
     expect(code).toBe(0);
@@ -237,7 +237,7 @@ test('a recording becomes an editable scenario that serve plays, with its words 
   expect(text).toMatch(/when: speech-end\n {4}do:/);
   expect(text).toContain('say: again-1.wav');
   expect(statSync(sandbox.path('again-1.wav')).size).toBeGreaterThan(16_000);
-  // Both on one clock, which is moved.
+  // Both use one clock, which is moved.
   const clock = createManualClock(Date.now());
   const { baseUrl } = await sandbox.serveHere(['--scenario', sandbox.path('again.yaml')], { clock });
   const again = [...stream, '--base-url', baseUrl, '--expect-audio', '--json'];
@@ -263,7 +263,7 @@ test('the WAVs of a scenario are private; only its own are replaced, and no link
   sandbox.write('mine-1.wav', 'mine');
   expect(await make('mine.yaml')).toMatchObject(refused);
   expect(existsSync(sandbox.path('mine.yaml'))).toBe(false);
-  // A scenario of somebody's own says a WAV of their own.
+  // Somebody's own scenario uses their own WAV.
   sandbox.write('mine.yaml', 'steps: [{ when: connected, do: [{ say: mine-1.wav }] }]\n');
   expect(await make('mine.yaml')).toMatchObject(refused);
   expect([sandbox.read('mine-1.wav'), sandbox.read('mine.yaml')]).toEqual([

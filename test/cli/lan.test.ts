@@ -9,12 +9,12 @@ const sandbox = setUpSandbox();
 const id = process.pid % 60_000;
 const other = `voicectl-${id}`;
 const [ours, theirs] = [`vc${id}a`, `vc${id}b`];
-/** In networks for benchmarks and documentation (RFC 2544, RFC 3849), and in others for each run. */
+/** In the networks for benchmarks and documentation (RFC 2544, RFC 3849), different for each run. */
 const v4 = (host: number) => `198.${18 + (id & 1)}.${(id >> 1) & 255}.${host}`;
 const v6 = (host: number) => `2001:db8:${id.toString(16)}::${host}`;
 const address = { v4: v4(1), v6: v6(1) };
 
-/** The text as part of a regular expression. */
+/** The text, escaped for a regular expression. */
 const literal = (text: string) => text.replaceAll(/[.[\]]/g, '\\$&');
 
 const ip = (...args: string[]) => spawnSync('ip', args).status === 0;

@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const file = (name: string) => join(folder, name);
 
 const key = 'canary-8a2e51d7';
-/** They wait no longer than they must for silence. */
+/** They do not wait longer than necessary for silence. */
 const learn = ['learn', '--wait', '1s', '--base-url'];
 
 /** A service whose issuer nobody would guess, asked over the network with a key. */

@@ -21,13 +21,13 @@ function shareSoundServer(options?: { isAwake: boolean }): () => Promise<SoundSe
   };
 }
 
-/** A folder for one test, and what it does with it and a sound server. */
+/** A folder for one test, and what the test does with it and a sound server. */
 async function setUp(context: TestContext, serving: Promise<SoundServer>) {
   const sandbox = sandboxFor(context);
   const server = await serving;
   /** Starts the program. */
   const start = (args: readonly string[]) => sandbox.start(args, { env: server.env });
-  /** Starts the program ahead of whatever else the machine does: what is heard of it is judged. */
+  /** Starts the program with priority over everything else, because its sound is judged. */
   const startAhead = (args: readonly string[]) => {
     const command = [...ahead, process.execPath, program, ...args];
     return sandbox.startShell(`exec ${command.map((word) => `'${word}'`).join(' ')}`, { env: server.env });
@@ -51,14 +51,14 @@ type Setting = Awaited<ReturnType<typeof setUp>>;
 const hasSound = hasSoundServer();
 const isBuilt = hasNaudiodon();
 const withNaudiodon = test.skipIf(!isBuilt);
-/** Ways to sound that are there. */
+/** The audio backends that are available. */
 const ways = (...names: string[]) => names.filter((name) => isBuilt || name !== 'naudiodon');
 
 describe.skipIf(!hasSound)('live audio that is heard', { retry: 2, timeout: 60_000 }, () => {
   const shared = shareSoundServer();
   /**
-   * Speaks into the microphone, lets the service echo it, and records what the loudspeaker plays. Also what a
-   * recorder of the server's own hears: where that has gaps, the machine is too busy for sound.
+   * Speaks into the microphone, lets the service echo it, and records what the loudspeaker plays, and also what a
+   * recorder of the server itself hears: if that has gaps, the machine is too busy for sound.
    */
   const carry = async ({ sandbox, server, startAhead, writeMurmur }: Setting, backend: string) => {
     const spoken = writeMurmur();
@@ -68,14 +68,14 @@ describe.skipIf(!hasSound)('live audio that is heard', { retry: 2, timeout: 60_0
       ...['stream', '--mic', '--local', '--reply', 'echo', '--audio-backend', backend],
       ...['--duration', '60s', '--json', '--record-mic', 'mic.wav', '--out', 'reply.wav'],
     ]);
-    // A device that a busy machine could not open in time ends it: its exit code says so.
+    // A sound device that a busy machine could not open in time ends it: its exit code says so.
     const isLive = await running.line(/"state":"live"/).then(
       () => true,
       () => false,
     );
     if (isLive) {
       await server.speak(sandbox.path('murmur.wav'));
-      // Where nothing comes, or no end of it, that is seen in what was recorded.
+      // If nothing arrives, or its end is missing, the recording shows it.
       const played = () => expect(isOver(speaker.heard())).toBe(true);
       await vi.waitFor(played, { timeout: 10_000, interval: 50 }).catch(() => {});
     }
@@ -85,13 +85,13 @@ describe.skipIf(!hasSound)('live audio that is heard', { retry: 2, timeout: 60_0
     return { spoken, heard, code, stdout, stderr };
   };
 
-  /** What is wrong with what was carried; undefined where nothing is. */
+  /** What is wrong with the audio; undefined if nothing is. */
   const findFault = (
     { wavPcm }: Setting,
     { spoken, heard }: Awaited<ReturnType<typeof carry>>,
   ): string | undefined => {
     const compare = (recording: Buffer) => comparePieces(spoken, recording, { withinMs: 10_000 });
-    // What the server itself has lost says nothing of us.
+    // What the server itself has lost says nothing about voicectl.
     const carried = compare(heard.control).map((piece) => piece.likeness >= 0.95);
     if (carried.filter(Boolean).length < carried.length / 2)
       return 'the sound server itself has lost most of it';
@@ -99,7 +99,7 @@ describe.skipIf(!hasSound)('live audio that is heard', { retry: 2, timeout: 60_0
       compare(recording).flatMap((piece, index) => (carried[index] ? piece.likeness : []));
     const sent = Math.min(...likeness(wavPcm('mic.wav')));
     if (sent < 0.95) return `what was sent is like what was said by ${sent} only`;
-    // Where the delay is corrected, a piece is not quite itself.
+    // Where the delay is corrected, a piece differs slightly from the original.
     const played = likeness(heard.speaker);
     const alike = played.filter((one) => one > 0.95).length / played.length;
     if (alike < 0.9) return `${alike * 100} % of what was played is like what was said`;
@@ -113,7 +113,7 @@ describe.skipIf(!hasSound)('live audio that is heard', { retry: 2, timeout: 60_0
     async (backend, context) => {
       const setting = await setUp(context, shared());
       const faults: string[] = [];
-      // Sound is in time or it is not: on a machine that does other things a run may show nothing but that.
+      // Sound must be on time: on a busy machine a run may show nothing but delays.
       for (let attempt = 1; attempt <= 4; attempt += 1) {
         const carried = await carry(setting, backend);
         if (carried.code !== 130) {
@@ -125,7 +125,7 @@ describe.skipIf(!hasSound)('live audio that is heard', { retry: 2, timeout: 60_0
         expect(first).toMatchObject({ source: `microphone (${backend})` });
         expect(first).not.toHaveProperty('pace');
         expect(summaryOf(carried.stdout).underruns).not.toBeNull();
-        // An echo: the service has heard what was recorded.
+        // An echo: the service has heard the recorded audio.
         const [sent, echoed] = ['mic.wav', 'reply.wav'].map((name) =>
           setting.wavPcm(name).subarray(0, 32_000),
         );
@@ -166,20 +166,20 @@ describe.skipIf(!hasSound)('live audio that is heard', { retry: 2, timeout: 60_0
   });
 });
 
-/** They wait for sound more than they compute, and judge nothing that must be in time: several run at a time. */
+/** These tests mostly wait for sound, and judge nothing that must be on time: several run at once. */
 describe.skipIf(!hasSound).concurrent('live audio, interrupted', { timeout: 60_000 }, () => {
-  /** Their loudspeakers are not idle: on a busy machine one would sleep for 2 s after each under-run, which is a loss. */
+  /** Their loudspeakers are not idle: on a busy machine one would sleep for 2 s after each underrun, which is a loss. */
   const awake = { isAwake: true };
   const shared = shareSoundServer(awake);
   const setUpAwake = (context: TestContext) => setUp(context, shared());
-  /** One that may be ended. */
+  /** A sound server that may be ended. */
   const setUpOwn = async (context: TestContext) => {
     const starting = startSoundServer(awake);
     context.onTestFinished(async () => (await starting).close());
     return setUp(context, starting);
   };
-  // PortAudio needs a third of a second of the processor to open, and has 3 s for it: it goes ahead of the other tests.
-  /** The flags for an emulator in this process: one inside of each program takes longer to load. */
+  // PortAudio needs a third of a second of processor time to open, and has 3 s for it: it runs before the other tests.
+  /** The flags for an emulator in this process: one inside each program takes longer to load. */
   const reach = async (context: TestContext, reply: string) => {
     const { baseUrl } = await startEmulatorFor(context, { reply });
     return ['--base-url', baseUrl];
@@ -274,7 +274,7 @@ describe.skipIf(!hasSound).concurrent('live audio, interrupted', { timeout: 60_0
       ]);
       const { code, stdoutBytes, stderr } = await running.ended;
       expect(code).toBe(0);
-      // Every line is an event of ours, and every byte one of the AI's.
+      // Every line is a voicectl event, and every byte is AI audio.
       const events = jsonLines(stderr);
       expect(events.every(({ t, type }) => typeof t === 'number' && typeof type === 'string')).toBe(true);
       expect(stdoutBytes.length).toBe(summaryOf(stderr).in.bytes);

@@ -11,7 +11,7 @@ function childrenOf(pid: number): number[] {
   return text === '' ? [] : text.split(' ').map(Number);
 }
 
-/** Starts `load` and an emulator for it, and waits until `line` is there. */
+/** Starts `load` and an emulator for it, and waits until `line` appears. */
 async function startLoad(
   context: TestContext,
   args: readonly string[],
@@ -25,7 +25,7 @@ async function startLoad(
   return { load, baseUrl, result: (): LoadResult => JSON.parse(sandbox.read('result.json')) };
 }
 
-/** With much time left, also for arrivals: a busy machine drops some. */
+/** With plenty of time, also for arrivals: a busy machine drops some. */
 const long = ['--sessions', '40', '--arrival', 'constant:8/s', '--hold', '50s'];
 const burst = (hold: string) => ['--sessions', '8', '--arrival', 'burst:8', '--hold', hold];
 
@@ -46,7 +46,7 @@ describe.skipIf(process.platform !== 'linux').concurrent('a run in several proce
     expect(generators.map(({ lost }) => lost)).toEqual([null, 'it was ended by SIGKILL']);
     expect(createTimes(metrics.confirmed?.finished).count).toBeGreaterThanOrEqual(counts.confirmed);
     expect(stdout).toContain('"valid":false');
-    // The user has ended it; a run that ends by itself ends with 9.
+    // The user ended it; a run that ends by itself ends with 9.
     expect(code).toBe(130);
   });
 
@@ -58,11 +58,11 @@ describe.skipIf(process.platform !== 'linux').concurrent('a run in several proce
     process.kill(killed, 'SIGKILL');
     process.kill(stopped, 'SIGSTOP');
     process.kill(still, 'SIGSTOP');
-    // The length of the stand-still, which nothing reports.
+    // The length of the stall, which nothing reports.
     await new Promise((resolve) => setTimeout(resolve, 500));
     process.kill(still, 'SIGCONT');
     const { code, stderr } = await load.ended;
-    // Each of them makes the run invalid.
+    // Each of these makes the run invalid.
     expect(stderr).toContain('generator 1/1.1 was lost: it was ended by SIGKILL');
     expect(stderr).toContain('generator 1/1.2 was lost: it reported nothing for');
     expect(stderr).toMatch(/generator 1\/1\.3 stood still for \d+ ms/);
@@ -88,7 +88,7 @@ describe.concurrent('a run ends at', () => {
       const answer = await fetch(`${baseUrl}/__voicectl/journal?type=stream-closed`);
       return ((await answer.json()) as { code: number }[]).filter(({ code }) => code === 1000);
     };
-    // One that was being opened has nothing to close yet.
+    // A stream that was being opened has nothing to close yet.
     await expect.poll(async () => (await closes()).length).toBeGreaterThanOrEqual(counts.confirmed);
   });
 });

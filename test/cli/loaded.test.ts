@@ -29,7 +29,7 @@ async function loadedBy(args: readonly string[], { env = {} }: RunOptions = {}) 
   });
   const files = scripts.filter((url) => url.includes('/dist/')).map((url) => fileURLToPath(url));
   const texts = files.map((file) => readFileSync(file, 'utf8'));
-  // The bundler writes above each module where it comes from.
+  // Above each module the bundler writes where it comes from.
   const modules = texts.flatMap((text) =>
     [...text.matchAll(/^(?: {2})?\/\/!? (\S+\.[cm]?[jt]sx?)$/gm)].map(([, path = '']) => path),
   );
@@ -64,7 +64,7 @@ test('token loads the parts of undici that send a request, and no schema, YAML, 
     env: { VOICECTL_BASE_URL: baseUrl },
   });
   expect(packages).toEqual(['commander', 'lilconfig', 'ms', 'undici']);
-  // Of fetch the build leaves the place where its bodies were, and nothing behind it.
+  // Of fetch the build keeps only a stub where its bodies were.
   expect(modules.filter((path) => /undici\/(index|lib\/web\/(?!fetch\/body))/.test(path))).toEqual([]);
   expect(files).toBeLessThanOrEqual(12);
   expect(bytes).toBeLessThan(700_000);

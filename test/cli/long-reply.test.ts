@@ -8,7 +8,7 @@ const sandbox = setUpSandbox();
 const services = setUpServices();
 const messageBytes = 1024 * 1024;
 
-/** A service that answers the first audio with a reply in messages of a MiB, as fast as they are read, and closes. */
+/** A service that replies to the first audio in messages of 1 MiB, as fast as they are read, and closes. */
 async function startService(reply: Buffer) {
   const wsUrl = await services.ws((peer) => {
     let hasReplied = false;
@@ -29,7 +29,7 @@ async function startService(reply: Buffer) {
 }
 
 test('a reply of several minutes that comes all at once is written to its last sample', async () => {
-  // Half as much again as may wait for the disk; soft, because judging a voice takes longer.
+  // One and a half times what may wait for the disk; quiet, because judging a voice takes longer.
   const reply = Buffer.alloc(6 * messageBytes);
   for (let at = 0; at < reply.length; at += 2) reply.writeInt16LE(((at * 2_654_435_761) >>> 16) % 16, at);
   const at = await startService(reply);
@@ -44,7 +44,7 @@ test('a reply of several minutes that comes all at once is written to its last s
   const { audio, problems } = await readRecording(sandbox.path('long'));
   expect(problems).toEqual([]);
   const start = audio.in.findIndex((byte) => byte !== 0) & ~1;
-  // The first sample of the reply is nought.
+  // The first sample of the reply is zero.
   expect(audio.in.subarray(start - 2, start - 2 + reply.length).equals(reply)).toBe(true);
   for (const name of ['long-both.wav', 'long/both.wav'])
     expect(readFileSync(sandbox.path(name)).length).toBeGreaterThan(2 * reply.length);

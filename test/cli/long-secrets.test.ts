@@ -18,7 +18,7 @@ const key = Array.from({ length: 240 }, (_, at) =>
 ).join('');
 const quick = ['--file', fixture('barge-in.wav'), '--pace', 'max', '--tail', '0', '--settle', '200ms'];
 
-/** A service with long tokens (with `key` 10.9 KB) that writes key and token in every way, between backslashes. */
+/** A service with long tokens (10.9 KB with `key`) that sends the key and token in every encoding, between backslashes. */
 async function startEcho(sandbox: Sandbox, key: string): Promise<MiniService & { tokens: string[] }> {
   const tokens: string[] = [];
   const service = await startMiniService({
@@ -45,7 +45,7 @@ function filesOf(dir: string): string {
   return files.map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1')).join('\n');
 }
 
-/** Which secrets, in which spelling, are in what a run has printed and left in its folder. */
+/** Which secrets, in which spelling, are in what a run has printed or left in its folder. */
 function secretsLeft(sandbox: Sandbox, tokens: readonly string[], printed: string, given = key): string[] {
   const text = `${printed}${filesOf(sandbox.dir)}`;
   const signatures = tokens.map((token) => token.split('.')[2] ?? '');
@@ -54,7 +54,7 @@ function secretsLeft(sandbox: Sandbox, tokens: readonly string[], printed: strin
   );
 }
 
-/** Letters and digits that are no secret of another test. */
+/** Letters and digits that are not the secret of another test. */
 function secretOf(size: number): string {
   const text = Array.from({ length: Math.ceil(size / 43) }, (_, at) =>
     createHash('sha256').update(`${size} ${at}`).digest('base64url'),
@@ -63,7 +63,7 @@ function secretOf(size: number): string {
 }
 
 /**
- * A device that gives a secret away wherever it can: as its key, in what names it, in URLs and headers, in bad requests, in texts,
+ * A device that leaks a secret wherever it can: as its key, as its name, in URLs and headers, in bad requests, in texts,
  * in its first message and in the reason of its close. Returns the tokens that it was given.
  */
 async function giveAway(
@@ -72,7 +72,7 @@ async function giveAway(
   { key = secret, isName = false } = {},
 ) {
   const spelled = Object.values(spellings).map((write) => write(secret));
-  // What is longer is no header and no name.
+  // Anything longer is not accepted as a header or a name.
   const short = spelled.filter((text) => text.length < 250 && /^[\x20-\x7e]*$/.test(text));
   const ask = async (body: string, path = tokenPath(), headers: Record<string, string> = {}) => {
     const answer = await fetch(`${baseUrl}${path}`, {
@@ -115,7 +115,7 @@ async function giveAway(
   return tokens;
 }
 
-/** Runs a command in the time of its service, which is moved; files are named by their whole paths. */
+/** Runs a command on the moved clock of its service; files are given by absolute paths. */
 const runAt = (sandbox: Sandbox, baseUrl: string, args: readonly string[], given: string) => {
   const files = args.map((arg) =>
     /^(?:kept|j\.xml|page\.html|dialect\.yaml)$/.test(arg) ? sandbox.path(arg) : arg,
@@ -147,7 +147,7 @@ describe('a key of 10 KB and a token with it, in every encoding, are in no outpu
   ])('%s %s %s %s %s %s %s', { timeout: 120_000 }, async (...args) => {
     const { baseUrl, tokens } = await startEcho(sandbox, key);
     const ended = await runAt(sandbox, baseUrl, args, key);
-    // It came to its own end. The emulator of `learn` takes no such token: 2.
+    // It ended by itself. The emulator of `learn` does not accept such a token: 2.
     expect([0, 1, 2, 9], ended.stderr.slice(0, 2_000)).toContain(ended.code);
     expect(tokens.length).toBeGreaterThan(0);
     expect(secretsLeft(sandbox, tokens, ended.stdout + ended.stderr)).toEqual([]);
@@ -160,7 +160,7 @@ describe('a key of any size, in every encoding between backslashes, is in no out
   const token = ['token', '-v', '--debug'];
   const stream = ['stream', ...quick, '--record', 'kept', '--junit', 'j.xml', '--json'];
   const said = ['--file', fixture('barge-in.wav'), '--wait', '1s', '--json'];
-  // Each command with the smallest; with the largest those that read all of a stream, and those that do not. Above, the
+  // Each command runs with the smallest; with the largest, one that reads a whole stream and one that does not. Above, the
   // others have a long one.
   test.each<[size: number, args: string[]]>([
     [6, token],
@@ -178,20 +178,20 @@ describe('a key of any size, in every encoding between backslashes, is in no out
     const { baseUrl, tokens } = await startEcho(sandbox, given);
     const ended = await runAt(sandbox, baseUrl, args, given);
     expect([0, 1, 2, 3, 9], ended.stderr.slice(0, 2_000)).toContain(ended.code);
-    // What `token` prints is the token, in which this service has written the key.
+    // `token` prints the token, into which this service has written the key.
     const printed = args[0] === 'token' ? ended.stderr : ended.stdout + ended.stderr;
     const signatures = args[0] === 'token' ? [] : tokens;
     expect(secretsLeft(sandbox, signatures, printed, given)).toEqual([]);
   });
 });
 
-// Above, one is as long as it may be. Of these the longest spellings take several reads of a socket.
+// Above, a key has the maximum length. Of these, the longest spellings take several reads of a socket.
 describe.each([6, 16_384])(
   'a key of %i bytes that a device leaks in every way is in no output of',
   (size) => {
     const sandbox = setUpSandbox();
     const given = secretOf(size);
-    /** An emulator takes keys of up to 256 characters. */
+    /** An emulator accepts keys of up to 256 characters. */
     const other = 'another-key-of-the-device';
     const asked = size > 256 ? { key: other } : {};
     const loud = ['--port', '0', '-v', '--debug', '--json'];
@@ -285,7 +285,7 @@ describe.each([6, 16_384])(
       await ask('${tokenPath()}', JSON.stringify({ apiKey: key, deviceId: key.length < 200 ? key : '', more: '\\\\ ' + key }));
       await ask('/nowhere?apiKey=' + key.slice(0, 2000), '{"x": "' + key);`;
       const command = ['--', process.execPath, '--input-type=module', '-e', says];
-      // The emulator of `exec` takes no long key.
+      // The emulator of `exec` accepts no long key.
       for (const target of size > 256 ? [['--target', baseUrl]] : [[], ['--target', baseUrl]]) {
         const program = await sandbox.startHere(['exec', ...target, '-v', '--debug', ...command], {
           env: { VOICECTL_API_KEY: given, PATH: process.env.PATH ?? '' },
@@ -326,7 +326,7 @@ describe('the size of a secret', () => {
     const { baseUrl } = await sandbox.serveHere([]);
     sandbox.write('given', 'k'.repeat(64 * 1024));
     const refused = await sandbox.runHere(['token', '--api-key-file', 'given', '--base-url', baseUrl]);
-    // The emulator takes keys of up to 256 characters.
+    // The emulator accepts keys of up to 256 characters.
     expect(refused.code).toBe(3);
     sandbox.write('given', 'short');
     const ended = await sandbox.runHere(['token', '--api-key-file', 'given', '--base-url', baseUrl, '-q']);

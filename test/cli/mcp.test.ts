@@ -11,7 +11,7 @@ import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { findMarked } from '../helpers/marked-processes.ts';
 import { jsonLines, program, setUpSandboxForAll } from '../helpers/voicectl.ts';
 
-/** Servers, and the folder that they are started in, are those of the whole file: starting one takes longer than most calls. */
+/** The whole file shares the servers and their folder: starting a server takes longer than most calls. */
 const sandbox = setUpSandboxForAll();
 const device = join(import.meta.dirname, '..', '..', 'examples', 'devices', 'device.js');
 const apiKey = 'the-real-key-31337';
@@ -36,7 +36,7 @@ async function connect(mark: string, flags: readonly string[], env: Record<strin
   const client = new Client({ name: 'test', version: '1' });
   await client.connect(transport);
   sandbox.defer(() => client.close());
-  /** The text of an answer, which is short and has no secret in it. */
+  /** The text of an answer, which is short and contains no secret. */
   const textOf = ({ content: [content] }: CallToolResult): string => {
     const text = content?.type === 'text' ? content.text : '';
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(24_500);
@@ -77,7 +77,7 @@ async function connect(mark: string, flags: readonly string[], env: Record<strin
 }
 type Connected = Awaited<ReturnType<typeof connect>>;
 
-/** A server that is started when it is first asked for, and again after its end. It has a mark in its environment, and so has what it starts. */
+/** A server that is started on first use, and again after its end. It and everything that it starts have a mark in the environment. */
 function serverWith(name: string, flags: readonly string[], env: Record<string, string>) {
   const mark = `mcp-test-${process.pid}-${name}`;
   let connected: Promise<Connected> | undefined;
@@ -88,7 +88,7 @@ function serverWith(name: string, flags: readonly string[], env: Record<string, 
       connected ??= connect(mark, flags, env);
       return connected;
     },
-    /** Its end: nothing is left of it. */
+    /** Resolves when it has ended and nothing is left of it. */
     async expectEnd() {
       connected = undefined;
       await vi.waitFor(async () => expect(await findMarked(`CASE=${mark}`)).toEqual([]), 10_000);
@@ -97,9 +97,9 @@ function serverWith(name: string, flags: readonly string[], env: Record<string, 
 }
 
 const secrets = { VOICECTL_API_KEY: apiKey, VOICECTL_CONTROL_SECRET: controlSecret };
-/** A server with secrets, whose client may not have them sent anywhere. */
+/** A server with secrets, whose client may not send them anywhere. */
 const stranger = serverWith('stranger', ['--folder', 'out'], secrets);
-/** One whose client may have them sent to this machine, and may write nothing. */
+/** A server whose client may send them to this machine, and may write nothing. */
 const friendly = ['--allow-target', '127.0.0.1', '--api-key-file', 'key.txt'];
 const friend = serverWith('friend', friendly, { VOICECTL_CONTROL_SECRET: controlSecret });
 beforeAll(() => void sandbox.write('key.txt', `${apiKey}\n`, 0o600));
@@ -200,7 +200,7 @@ describe('the tools', () => {
 
   test('stream: with an emulator of its own, expectations, a recording and a file; inspect shows it', async () => {
     const { call, follow } = await stranger.connect();
-    // No setting of the user says where to, and no value is taken for a flag.
+    // No setting of the user decides the target, and no value is mistaken for a flag.
     sandbox.write('voicectl.config.yaml', 'baseUrl: https://voice.example\nwsUrl: wss://voice.example\n');
     const { answer, messages } = await follow('stream', {
       device: '--help',
@@ -210,7 +210,7 @@ describe('the tools', () => {
       out: 'reply.wav',
     });
     const { exitCode, summary } = answer;
-    // What happens, as it does; not each message with audio.
+    // Events as they happen, but not each audio message.
     expect(messages[0]).toMatch(/^session \{/);
     expect(messages.some((text) => text.startsWith('message {'))).toBe(true);
     expect(messages.filter((text) => text.length > 200 || text.startsWith('audio'))).toEqual([]);
@@ -301,7 +301,7 @@ describe('what a client may not do', () => {
       situations: ['D1'],
       deviceTimeout: '2s',
     });
-    // It does not hold up either.
+    // This device does not pass either.
     expect(drilled.exitCode).not.toBe(0);
     expect(JSON.stringify(drilled)).toContain('D1');
   });
@@ -386,7 +386,7 @@ describe.runIf(hasProc)('what is left behind', () => {
     const cases: [string, Record<string, unknown>][] = [
       ['stream', { file: 'two-turns.wav', pace: '0.1' }],
       ['drill', { command: ['sh', '-c', 'sleep 600 & exec sleep 600'] }],
-      // Nobody writes into it: the emulator never listens.
+      // Nobody writes to it: the emulator never listens.
       ['start', { scenario: 'slow.yaml' }],
     ];
     for (const [name, args] of cases) {

@@ -26,7 +26,7 @@ function scrape(url: string, headers: Record<string, string> = {}) {
   });
 }
 
-/** An address of this machine that others use. */
+/** An address of this machine that other machines use. */
 const [lan] = Object.values(networkInterfaces())
   .flat()
   .filter((one) => one?.family === 'IPv4' && !one.internal)
@@ -192,7 +192,7 @@ describe.skipIf(!hasPrometheus)('a real Prometheus', () => {
     await expect.poll(() => sum(prometheus, `voicectl_streams_open${job}`)).toBe(0);
   });
 
-  /** Everything that the emulator has told. */
+  /** Everything that the emulator has reported. */
   async function journalOf(baseUrl: string) {
     const answer = await fetch(`${baseUrl}/__voicectl/journal?limit=10000`);
     return { entries: (await answer.json()) as { type: string; count?: number; bytesIn?: number }[] };

@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, '..', '..');
 
 /**
  * The package as it is after an installation without install scripts and optional packages, on a machine without
- * any program that reaches a sound device.
+ * any program that can reach a sound device.
  */
 const installed = mkdtempSync(join(tmpdir(), 'voicectl-lean-'));
 const only = join(installed, 'only');
@@ -110,7 +110,7 @@ describe('doctor', () => {
     });
   });
 
-  // 0.0.0.0 is no loopback address by its name, and reaches a service of this machine.
+  // 0.0.0.0 does not look like a loopback address, but reaches a service on this machine.
   test('asks another host nothing over plain HTTP, where no command would send a key', async () => {
     const stub = await startTokenStub(sandbox, grant('t'));
     const doctor = ['doctor', '--json', '--base-url', `http://0.0.0.0:${stub.port}`];
@@ -146,7 +146,7 @@ describe('doctor', () => {
 });
 
 describe('while a sound server hangs', () => {
-  /** A program that says that it was started, and then nothing more. */
+  /** A program that reports its start, and then does nothing more. */
   const hang = (name: string) => {
     const code = `require('fs').writeFileSync('${sandbox.path('hangs')}', ''); setInterval(() => {}, 1000)`;
     mkdirSync(sandbox.path('only'));
@@ -176,7 +176,7 @@ test('a recording of the microphone that cannot be written ends the session, wit
     0o755,
   );
   const flags = ['--mic', '--no-play', '--local', '--audio-backend', 'pulse', '--record-mic', 'mic.wav'];
-  // A file may have 8 KiB, as on a disk that is full.
+  // A file may have 8 KiB, as on a full disk.
   const { code, stderr } = await sandbox.shell(
     `trap '' XFSZ; ulimit -f 16; exec voicectl stream ${flags.join(' ')} > /dev/null`,
   );

@@ -33,7 +33,7 @@ describe.skipIf(!hasRedis)('several processes on one port', () => {
   const redis = setUpRedis();
 
   const token = async (baseUrl: string) => {
-    // A connection of its own: each one comes to the next process.
+    // A separate connection: each one reaches the next process.
     const trust = ['--cacert', sandbox.path('cert.pem')];
     const curl = [
       '-s',

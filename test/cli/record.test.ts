@@ -8,7 +8,7 @@ const sandbox = setUpSandbox();
 const file = ['--file', fixture('barge-in.wav')];
 const pcm = fixturePcm('barge-in.wav');
 const sent = Buffer.concat([pcm, Buffer.alloc(640 - (pcm.length % 640))]);
-/** An answer at once, all of it heard, and no waiting. */
+/** The reply comes at once, all of it is heard, and nothing waits. */
 const quick = ['--pace', 'max', '--tail', '0', '--settle', '200ms'];
 const local = ['--local', '--reply', 'echo', ...quick];
 
@@ -111,7 +111,7 @@ describe('stream --record', () => {
   });
 });
 
-/** After how many lines the program is killed: before its stream and in the middle; ROUNDS=20 for so many moments. */
+/** After how many lines the program is killed: before its stream and in the middle of it; ROUNDS=20 tries twenty moments. */
 const rounds = Number(process.env.ROUNDS ?? 0);
 const moments = rounds === 0 ? [1, 120] : Array.from({ length: rounds }, (_, at) => 1 + at * 10);
 
@@ -123,7 +123,7 @@ test.each(moments)(
       ...['stream', '--file', fixture('two-turns.wav'), '--base-url', serve.baseUrl],
       ...['--record', 'r', '--json', '-v'],
     ]);
-    // Some sixty lines a second; the first ones tell of the token and the connection.
+    // About sixty lines per second; the first ones report the token and the connection.
     let linesLeft = lines;
     running.child.stdout?.on('data', (chunk: Buffer) => {
       linesLeft -= chunk.toString().split('\n').length - 1;
@@ -141,7 +141,7 @@ test.each(moments)(
     expect(totals.bytesIn - bytes.out).toBeLessThanOrEqual(32_000);
     expect(totals.bytesOut - bytes.in).toBeLessThanOrEqual(32_000);
     expect(audio.out.length).toBeGreaterThanOrEqual(bytes.out);
-    // Other programs go by the header.
+    // Other programs rely on the header.
     for (const name of ['you.wav', 'ai.wav', 'both.wav']) {
       const wav = readFileSync(join(sandbox.path('r'), name));
       expect(wav.length - 44 - wav.readUInt32LE(40)).toBeLessThanOrEqual(32_000 * wav.readUInt16LE(22));

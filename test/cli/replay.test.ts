@@ -5,7 +5,7 @@ import { fixture, setUpSandbox } from '../helpers/voicectl.ts';
 
 const sandbox = setUpSandbox();
 
-/** What went over the stream, without the times: text as it is, audio byte for byte, and the close. */
+/** What was sent on the stream, without the times: text as it is, audio byte for byte, and the close. */
 async function contentOf(name: string) {
   const recording = await readRecording(sandbox.path(name));
   expect(recording.problems).toEqual([]);
@@ -101,9 +101,9 @@ describe('a recorded session, replayed as the service and recorded again', () =>
 
 describe('what cannot be replayed is refused with 2', () => {
   test.each([
-    ['what is not there', ['replay', 'missing']],
-    ['what is not there, as a device', ['stream', '--replay', 'missing', '--local']],
-    ['a speed that is none', ['replay', 'x', '--speed', '0']],
+    ['a missing recording', ['replay', 'missing']],
+    ['a missing recording, as a device', ['stream', '--replay', 'missing', '--local']],
+    ['an invalid speed', ['replay', 'x', '--speed', '0']],
     ['two sources', ['stream', '--replay', 'missing', '--raw', 'x', '--local']],
   ])('%s', async (_what, args) => {
     const ended = await sandbox.runHere(args);

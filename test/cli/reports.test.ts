@@ -48,7 +48,7 @@ describe('--junit FILE', () => {
   test.each([
     ['a session that failed', ['--base-url', 'http://127.0.0.1:9', '--retries', '0'], 4, 'unreachable'],
     ['a source that cannot be read', ['--local', '--file', 'missing.wav'], 2, 'usage'],
-    ['a flag of no use', ['--reply', 'echo'], 2, 'usage'],
+    ['a flag without effect', ['--reply', 'echo'], 2, 'usage'],
   ])('is written of %s too', async (_what, flags, code, kind) => {
     const ended = await sandbox.runHere(['stream', ...file, ...flags, '--junit', 'j.xml']);
     expect(ended.code).toBe(code);
@@ -116,7 +116,7 @@ describe('--junit FILE', () => {
   });
 
   test.each([
-    ['a folder that is not there', 'no/folder/j.xml'],
+    ['a missing folder', 'no/folder/j.xml'],
     ['a folder', '.'],
     ['a full disk', '/dev/full'],
   ])('in %s: exit 8, though the session went well', async (_what, path) => {
@@ -186,7 +186,7 @@ describe('--html FILE that cannot be written', () => {
       'none',
     ];
     const crossed = await sandbox.runHere([...load, '--threshold', 'token:p50<0.001ms', ...html]);
-    // A run that this machine was too busy for is not valid: 9.
+    // A run for which this machine was too busy is not valid: 9.
     expect([1, 9]).toContain(crossed.code);
     expect(crossed.stdout).toContain('token:p50');
     expect(crossed.stderr).toContain(`! ${cannot}`);
@@ -269,7 +269,7 @@ describe('--repeat', () => {
 
   test.each([
     ['a stream that would have to be read again', ['--file', '-', '--repeat', '2']],
-    ['one file for what several say', [...file, '--repeat', '2', '--out', 'o.wav']],
+    ['one file for several sessions', [...file, '--repeat', '2', '--out', 'o.wav']],
     ['one token for several sessions', [...file, '--warmup', '1', '--token-from', 'TOKEN']],
     ['no session', [...file, '--repeat', '0']],
   ])('with %s: exit 2', async (_what, flags) => {

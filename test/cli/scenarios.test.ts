@@ -9,7 +9,7 @@ const sandbox = setUpSandbox();
 // biome-ignore lint/suspicious/noExplicitAny: events of every type, as a foreign reader would take them
 type Told = any;
 
-/** The shipped scenario by its name, and a device that says the file to it: both in this process, on a clock that is moved. */
+/** The included scenario by its name, and a device that plays the file to it: both in this process, on a moved clock. */
 async function perform(scenario: string, file = 'two-turns.wav') {
   const clock = createManualClock(Date.now());
   const emulator = await createEmulator({ scenario, seed: 1, clock });

@@ -12,7 +12,7 @@ const key = 'canary-5f1c77e0a9';
 const file = fixture('barge-in.wav');
 const quick = ['--file', file, '--pace', 'max', '--tail', '0', '--settle', '200ms'];
 
-/** Everything that a run has left in its folder, but for what we have put there. */
+/** Everything that a run has left in its folder, except what the test has put there. */
 function filesOf(dir: string): string {
   const names = readdirSync(dir, { recursive: true, withFileTypes: true });
   return names
@@ -102,18 +102,18 @@ describe('a key is in no output and no file', () => {
   test.each([
     ['a list', `apiKey: [${key}]\n`],
     ['broken YAML', `apiKey: ${key}\n  x: [\n`],
-    ['a tag that is not known', `apiKey: !vault ${key}\n`],
+    ['an unknown tag', `apiKey: !vault ${key}\n`],
     ['a tag with the key in it', `apiKey: !${key} x\n`],
-    ['an alias that is not known', `apiKey: *${key}\n`],
-    ['an alias that goes in circles', `apiKey: &a [*a, ${key}]\n`],
+    ['an unknown alias', `apiKey: *${key}\n`],
+    ['a circular alias', `apiKey: &a [*a, ${key}]\n`],
     ['a key that is a list', `? [${key}]\n: 1\n`],
-    ['a key that stands twice', `${key}: 1\n${key}: 2\n`],
-    ['a quote that does not end', `apiKey: "${key}\n`],
+    ['a duplicate key', `${key}: 1\n${key}: 2\n`],
+    ['an unterminated quote', `apiKey: "${key}\n`],
     ['a directive', `%${key} 1\n---\napiKey: [${key}]\n`],
     ['two documents', `apiKey: ${key}\n---\napiKey: ${key}\n`],
-    ['the key alone', key],
+    ['only the key', key],
     ['an unknown setting', `apiKey: ${key}\nwhat: 1\n`],
-    ['a profile that is not there', `apiKey: ${key}\nprofile: p\n`],
+    ['a missing profile', `apiKey: ${key}\nprofile: p\n`],
   ])('of an error in a config file with the key: %s', async (_what, content) => {
     sandbox.write('given.yaml', content, 0o600);
     const ended = await sandbox.runHere(['token', '--local', '--config', 'given.yaml', '--debug', '--json']);
@@ -152,7 +152,7 @@ describe('the secret of the control API is in no output', () => {
   test.each([
     ['refuses', 401, json({ error: { code: 'NO', message: said } })],
     ['refuses with its spelling', 400, `{"error":{"code":"NO","message":"${spelled}"}}`],
-    ['answers no JSON', 200, said],
+    ['answers without JSON', 200, said],
     ['answers another shape', 200, json({ [key]: said })],
     ['answers a journal', 200, json([{ t: 1, type: said, device: said }])],
     ['answers a clock', 200, json({ now: said, aheadMs: 1 })],

@@ -170,7 +170,7 @@ describe('what serve prints when it starts', () => {
   test('with -q nothing; the ready file has the URLs, complete and as JSON', async () => {
     const ready = sandbox.path('ready.json');
     const serve = await sandbox.startHere(['serve', '--port', '0', '-q', '--ready-file', ready]);
-    // Whoever waits for the file sees it whole the first time that it is there.
+    // A process that waits for the file sees it complete as soon as it exists.
     const seen = await sandbox.shell(`while ! [ -e ${ready} ]; do sleep 0.02; done; cat ${ready}`);
     const { baseUrl, wsUrl } = JSON.parse(seen.stdout) as { baseUrl: string; wsUrl: string };
     expect(wsUrl).toBe(baseUrl.replace('http', 'ws'));
@@ -210,17 +210,17 @@ describe('what serve refuses to start with', () => {
 
   test.each([
     ['every address of the machine', ['--host', '0.0.0.0']],
-    ['every address of version 6', ['--host', '::']],
+    ['every IPv6 address', ['--host', '::']],
     ['a name that is not loopback', ['--host', 'voice.example.test']],
     ['an unknown reply mode', ['--reply', 'nonsense']],
     ['a reply mode that is a property of every object', ['--reply', 'constructor']],
-    ['a reply file that is not there', ['--reply', 'file:missing.wav']],
-    ['a reply file that is no WAV', ['--reply', `file:${import.meta.filename}`]],
-    ['a dialect that is not there', ['--dialect', 'missing.yaml']],
-    ['a file of keys that is not there', ['--accept-key-file', 'missing.txt']],
+    ['a missing reply file', ['--reply', 'file:missing.wav']],
+    ['a reply file that is not a WAV', ['--reply', `file:${import.meta.filename}`]],
+    ['a missing dialect', ['--dialect', 'missing.yaml']],
+    ['a missing file of keys', ['--accept-key-file', 'missing.txt']],
     ['an empty key', ['--accept-key', '']],
-    ['a port beyond the last', ['--port', '65536']],
-    ['a rate limit of nothing', ['--rate-limit', '0']],
+    ['a port that is too large', ['--port', '65536']],
+    ['a rate limit of zero', ['--rate-limit', '0']],
     ['an unknown flag', ['--prot', '1']],
     ['an argument', ['extra']],
   ])('%s: exit 2', async (_what, flags) => {
@@ -357,7 +357,7 @@ describe('how serve ends', () => {
 
   test('a second signal ends it at once', async () => {
     const serve = await sandbox.serve();
-    // A request that never ends is what it would wait for.
+    // It would wait for a request that never ends.
     const { port } = new URL(serve.baseUrl);
     const open = request({
       port,
@@ -379,7 +379,7 @@ describe('how serve ends', () => {
     );
     const seen = await sandbox.shell(`while ! [ -e ${ready} ]; do sleep 0.02; done; cat ${ready}`);
     const { baseUrl } = JSON.parse(seen.stdout) as { baseUrl: string };
-    // Its next line finds the pipe closed; the reader may take a moment to go.
+    // Its next line finds the pipe closed; the reader may take a moment to exit.
     const knock = setInterval(() => void askToken(baseUrl).catch(() => {}), 50);
     sandbox.defer(() => clearInterval(knock));
     const { stderr } = await pipe.ended;
@@ -393,7 +393,7 @@ describe('how serve ends', () => {
 });
 
 test('after running out of file descriptors serve answers again as soon as some are free', async () => {
-  // Node opens the modules of a program at once: with fewer descriptors than these there is nothing to start.
+  // Node opens all modules of a program at once: with fewer descriptors than this nothing can start.
   const serve = sandbox.startShell('ulimit -n 120; exec voicectl serve --port 0 --json');
   const [, baseUrl = ''] = /"baseUrl":"([^"]+)"/.exec(await serve.line(/"listening"/)) ?? [];
   const sockets = Array.from({ length: 250 }, () => net.connect(Number(new URL(baseUrl).port), '127.0.0.1'));
@@ -403,7 +403,7 @@ test('after running out of file descriptors serve answers again as soon as some 
   await Promise.race(sockets.map((socket) => new Promise((resolve) => socket.once('connect', resolve))));
   for (const socket of sockets) socket.destroy();
   await Promise.all(ends);
-  // The system closes what it cannot give a descriptor, until the program has seen that others are gone.
+  // The system closes connections for which it has no descriptor, until the program has seen that others are gone.
   const status = () =>
     askToken(baseUrl).then(
       (answer) => answer.status,

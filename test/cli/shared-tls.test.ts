@@ -8,7 +8,7 @@ const sandbox = setUpSandbox();
 
 describe.skipIf(!hasRedisTls)('a Redis with TLS', () => {
   const begin = async () => {
-    // Not for the address 127.0.0.1.
+    // The certificate is not valid for the address 127.0.0.1.
     const { cert, key } = await createCertificate(['localhost']);
     const files = { cert: sandbox.write('redis.pem', cert), key: sandbox.write('redis.key', key) };
     const redis = await startRedis(['--requirepass', 'open-sesame'], files);
@@ -45,7 +45,7 @@ describe.skipIf(!hasRedisTls)('a Redis with TLS', () => {
     const serve = ['serve', '--port', '0'];
     const [untrusted, otherName, wrongPassword] = await Promise.all([
       sandbox.runHere(serve, { env: at('localhost') }),
-      // Node reads whom to trust when a process starts.
+      // Node reads the trusted authorities when a process starts.
       sandbox.run(serve, { env: { ...at('127.0.0.1'), ...trust } }),
       sandbox.run(serve, { env: { ...at('localhost', 'sesame-shut'), ...trust } }),
     ]);

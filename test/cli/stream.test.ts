@@ -15,11 +15,11 @@ import {
 
 const sandbox = setUpSandbox();
 const message = /^voicectl: .+\n( {2}.+\n){0,2}$/;
-/** An answer at once, all of it heard, and no waiting. */
+/** The reply comes at once, all of it is heard, and nothing waits. */
 const quick = ['--local', '--reply', 'echo', '--pace', 'max', '--tail', '0', '--settle', '200ms'];
 const file = ['--file', fixture('barge-in.wav')];
 const pcm = fixturePcm('barge-in.wav');
-/** As it is sent: the last frame is filled with silence. */
+/** The audio as it is sent: the last frame is padded with silence. */
 const sent = Buffer.concat([pcm, Buffer.alloc(640 - (pcm.length % 640))]);
 
 const succeeded = ({ code, stderr }: Ended) => expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -247,13 +247,13 @@ describe('what is streamed', () => {
   test.each([
     ['nothing', []],
     ['two sources', [...file, '--raw', 'x.raw']],
-    ['a file that is not there', ['--file', 'missing.wav']],
+    ['a missing file', ['--file', 'missing.wav']],
     ['a folder', ['--file', '.']],
     ['an empty file', ['--file', 'empty']],
     ['text', ['--file', import.meta.filename]],
     ['a truncated header', ['--file', 'truncated.wav']],
     ['a WAV without audio', ['--file', 'silent.wav']],
-    ['a WAV of a codec that nobody knows', ['--file', 'codec.wav']],
+    ['a WAV with an unknown codec', ['--file', 'codec.wav']],
     ['no raw audio', ['--raw', 'empty']],
     ['standard input twice', ['--file', '-', '--api-key-file', '-']],
     ['a stream that would have to be read again', ['--file', '-', '--loop']],
@@ -327,7 +327,7 @@ describe('what is received', () => {
 
   test.each([
     ['a full disk', '/dev/full'],
-    ['a folder that is not there', 'no/such/folder/o.wav'],
+    ['a missing folder', 'no/such/folder/o.wav'],
     ['a folder', '.'],
   ])('%s under --out: exit 8', async (_what, out) => {
     const ended = await sandbox.runHere(['stream', ...file, ...quick, '--out', out, '--json']);
@@ -412,7 +412,7 @@ describe('the user’s own token', () => {
     expect(ended.stdout).not.toContain(stdout.trimEnd());
     expect(jsonLines(serve.stdout).filter(({ type }) => type === 'token-issued')).toHaveLength(1);
     expect(only(jsonLines(ended.stdout), 'token')).toMatchObject({ claims: { sub: 'd1' } });
-    // The token was good for one connection.
+    // The token was valid for one connection.
     const again = await sandbox.runHere(args, { env });
     failed(again, 3);
     expect(jsonLines(again.stdout).at(-1)).toMatchObject({ code: 'stream-refused', exitCode: 3 });

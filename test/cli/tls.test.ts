@@ -100,10 +100,10 @@ describe('serve --tls', () => {
   test.each([
     ['a certificate without a key', ['--cert', 'cert.pem'], '--cert needs --tls-key'],
     ['a key without a certificate', ['--tls-key', 'key.pem'], '--tls-key needs --cert'],
-    ['a key of another certificate', ['--cert', 'cert.pem', '--tls-key', 'other.pem'], 'key values mismatch'],
-    ['a key that is none', ['--cert', 'cert.pem', '--tls-key', 'text.pem'], 'cannot be used'],
+    ["another certificate's key", ['--cert', 'cert.pem', '--tls-key', 'other.pem'], 'key values mismatch'],
+    ['an invalid key', ['--cert', 'cert.pem', '--tls-key', 'text.pem'], 'cannot be used'],
     ['an empty certificate', ['--cert', 'empty.pem', '--tls-key', 'key.pem'], 'cannot be used'],
-    ['a certificate that is not there', ['--cert', 'missing.pem', '--tls-key', 'key.pem'], 'missing.pem'],
+    ['a missing certificate', ['--cert', 'missing.pem', '--tls-key', 'key.pem'], 'missing.pem'],
     ['a key that is a folder', ['--cert', 'cert.pem', '--tls-key', '.'], 'Cannot read .'],
     ['--cert-out without TLS', ['--cert-out', 'out.pem'], '--cert-out without --tls'],
   ])('refuses %s with a reason, and shows no key', async (_name, args, reason) => {
@@ -233,7 +233,7 @@ describe('a client of an emulator with TLS', () => {
       '--ca',
       sandbox.path('cert.pem'),
     ]);
-    // Following begins some time after the start: events are made until the first is seen, and fewer than the limit of a device.
+    // Following begins some time after the start: events are emitted until the first is seen, but fewer than a device's limit.
     const ask = async () => {
       expect((await sandbox.runHere(['token', ...at, '--retries', '0'])).code).toBe(0);
       return follow.stdout;

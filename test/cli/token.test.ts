@@ -291,7 +291,7 @@ describe('the key stays where it belongs', () => {
     },
   );
 
-  // 0.0.0.0 is no loopback address by its name, and reaches a service of this machine.
+  // 0.0.0.0 does not look like a loopback address, but reaches a service on this machine.
   test.each([
     ['token', []],
     ['stream', ['--raw', '/dev/zero']],
@@ -410,8 +410,8 @@ describe('where the key comes from', () => {
 
   test.each([
     ['an empty key file', ['--api-key-file', 'empty.txt']],
-    ['a key file that is not there', ['--api-key-file', 'missing.txt']],
-    ['a folder as key file', ['--api-key-file', '.']],
+    ['a missing key file', ['--api-key-file', 'missing.txt']],
+    ['a folder as the key file', ['--api-key-file', '.']],
     ['nothing on standard input', ['--api-key-file', '-']],
     ['an empty key', ['--api-key', '']],
   ])('%s: exit 2', async (_what, flags) => {

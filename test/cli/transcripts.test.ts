@@ -21,11 +21,11 @@ interface Outcome {
 
 const outcomes = new Map<string, Outcome>();
 
-/** Holds a session with the transcript's service. */
+/** Runs a session with the transcript's service. */
 async function stream(transcript: Transcript): Promise<Outcome> {
   const service = await startTranscriptService(transcript);
   const version = /\/api\/(v\d+)\//.exec(transcript.http.request.path)?.[1];
-  // Long enough for the pause between the two replies of the one session that has two.
+  // Long enough for the pause between the two replies of the only session that has two.
   const settle = transcript.name === 'session-two-replies' ? '700ms' : '200ms';
   const flags = ['--pace', 'max', '--wait', '300ms', '--settle', settle, '--tail', '0', '--retries', '0'];
   const target = ['--base-url', service.baseUrl, '--device', 'fixture-device'];
@@ -41,7 +41,7 @@ async function stream(transcript: Transcript): Promise<Outcome> {
   }
 }
 
-/** Four at a time: they wait more than they compute. */
+/** Four at a time: they mostly wait. */
 beforeAll(async () => {
   const queue = [...transcripts];
   const work = async () => {
@@ -52,7 +52,7 @@ beforeAll(async () => {
   await Promise.all(Array.from({ length: 4 }, work));
 });
 
-/** A test of what a transcript expects; none where it expects nothing of the kind. */
+/** A test of what a transcript expects; no test if it expects nothing of the kind. */
 const testWhere = (isExpected: boolean) => (isExpected ? test : () => {});
 
 describe.each(transcripts)('$name', ({ name, transcript: { http, stream, expect: expected } }) => {

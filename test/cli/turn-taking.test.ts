@@ -14,7 +14,7 @@ interface Summary {
   verdicts: { name: string; ok: boolean; kind?: string; measured: string }[];
 }
 
-/** Holds a conversation with a service that knows a cough from a turn, on a clock that is moved. */
+/** Runs a conversation with a service that can tell a cough from a turn, on a moved clock. */
 async function converse(file: string, fault?: string, reply = 'question') {
   const service = ['--local', '--dialect', attentive, '--reply', `file:${fixture(`${reply}.wav`)}`];
   const faults = fault === undefined ? [] : ['--fault', fault];

@@ -10,7 +10,7 @@ const isThere = (sandbox: Sandbox, name: string, { expect }: TestContext) =>
   expect.poll(() => existsSync(sandbox.path(name)), { timeout: 20_000 }).toBe(true);
 
 describe.concurrent('with standard output to a pipe that nobody reads', () => {
-  /** Starts sessions of which nobody reads the output; `seen` waits until the service knows one. */
+  /** Starts sessions whose output nobody reads; `seen` waits until the service knows one. */
   async function startStreams(context: TestContext, flags: readonly string[]) {
     const sandbox = sandboxFor(context);
     makeFullPipe(sandbox, 'full');
@@ -22,7 +22,7 @@ describe.concurrent('with standard output to a pipe that nobody reads', () => {
   }
 
   test('stream ends at a signal with its code, whatever it writes, and at its --timeout with 7', async (context) => {
-    // Each form of output and each way to end is there once; `npm run endings` has more of both.
+    // Each form of output and each way to end occurs once; `npm run endings` covers more of both.
     const cases = [
       ['SIGTERM', 143, '-v >full 2>&1'],
       ['SIGINT', 130, '--json >full'],
@@ -118,7 +118,7 @@ describe('a report', () => {
   test.each([
     ['a folder', '.'],
     ['below a file', 'file/x'],
-    ['in a folder that is not there', 'no/j.xml'],
+    ['in a missing folder', 'no/j.xml'],
     ['too long', 'x'.repeat(256)],
   ])('whose path is %s ends it with 8 and one line', async (_what, path) => {
     sandbox.write('file', '');

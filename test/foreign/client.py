@@ -1,10 +1,10 @@
 """A second client of the voice streaming service, on websockets and http.client.
 
-It shares no code, no language and no library with voicectl: it checks the emulator from outside, in honest sessions
-and in dishonest ones (`--mode`). Ran with Debian 12's python3-websockets 10.4 on Python 3.11.
+It shares no code, language or library with voicectl: it checks the emulator from outside, in honest sessions
+and in dishonest ones (`--mode`). Tested with Debian 12's python3-websockets 10.4 on Python 3.11.
 
-It prints one JSON object on standard output and exits with 0 whatever the service did: judging is for the caller.
-It exits with 2 on a usage error. With `--each` it takes many runs from standard input.
+It prints one JSON object on standard output and exits with 0 whatever the service did: judging is left to the caller.
+It exits with 2 on a usage error. With `--each` it reads many runs from standard input.
 """
 
 import argparse
@@ -35,7 +35,7 @@ CONNECTED = "service_voice_connected"
 KIND_FIELDS = ("type", "kind", "event", "name")
 SEND_STALL_SECONDS = 5
 
-# websockets gives up a ping of its own when a stream breaks, and asyncio would print a trace of that.
+# websockets gives up its own ping when a stream breaks, and asyncio would print a trace of that.
 logging.getLogger("asyncio").setLevel(logging.CRITICAL)
 
 
@@ -105,7 +105,7 @@ class ConnectOnce(websockets.connect):
 
 
 class Stream:
-    """One connection, and a report of all that happened on it; times are milliseconds since it was begun."""
+    """One connection, and a report of everything that happened on it; times are in milliseconds since its start."""
 
     def __init__(self, options):
         self.options = options
@@ -204,7 +204,7 @@ class Stream:
         await self.attempt(self.socket.send(text))
 
     async def send_audio(self, pcm, fragments=None):
-        """Whether it was taken. `fragments` are the parts of one message, each in a frame of its own."""
+        """Whether it was accepted. `fragments` are the parts of one message, each in its own frame."""
         taken = await self.attempt(self.socket.send(fragments or pcm))
         if taken:
             self.sent.update(pcm)
@@ -220,12 +220,12 @@ class Stream:
             self.note_close()
         except asyncio.TimeoutError:
             self.report["error"] = f"the service took nothing for {SEND_STALL_SECONDS} s"
-            # A close would wait as well.
+            # A close would block as well.
             self.socket.transport.abort()
         return False
 
     async def wait_connected(self):
-        """Whether the connected message came before the end of the stream or of the patience of --timeout."""
+        """Whether the connected message came before the stream ended or --timeout passed."""
         waiting = asyncio.create_task(self.connected.wait())
         await asyncio.wait([waiting, self.reader], timeout=self.options.timeout, return_when="FIRST_COMPLETED")
         waiting.cancel()
@@ -237,7 +237,7 @@ class Stream:
         return bool(done)
 
     async def wait_quiet(self):
-        """Until --until-bytes have come, or nothing for --quiet, or no audio within --wait, or the stream has ended."""
+        """Reads until --until-bytes have arrived, or nothing for --quiet, or no audio within --wait, or the stream has ended."""
         begun = time.monotonic()
         while not self.reader.done():
             if self.options.until_bytes is not None and len(self.heard) >= self.options.until_bytes:
@@ -280,7 +280,7 @@ def kind_of(text):
 
 
 def read_audio(options):
-    """--file (raw PCM, or a WAV of the right format), else a second of silence; then --tail-ms of silence."""
+    """--file (raw PCM, or a WAV in the right format), else a second of silence; then --tail-ms of silence."""
     if options.file is None:
         pcm = bytes(BYTES_PER_SECOND)
     elif options.file.endswith(".wav"):
@@ -301,7 +301,7 @@ def cut(pcm, sizes):
 
 
 async def send_paced(stream, pcm, sizes=None):
-    """All of it, in messages of --frame-bytes unless told otherwise. Whether all of it was taken."""
+    """Sends everything, in messages of --frame-bytes by default. Returns whether everything was accepted."""
     options = stream.options
     start, sent = time.monotonic(), 0
     for message in cut(pcm, itertools.repeat(options.frame_bytes) if sizes is None else sizes):
@@ -377,7 +377,7 @@ async def audio_first(options, count):
 
 
 async def text_after(options, _count):
-    """Texts after the token, then the audio: whether the stream goes on shows in what comes back."""
+    """Texts after the token, then the audio: the audio that comes back shows whether the stream goes on."""
     texts = ["hello", "", '{"type":"stop"}', "[]", "null", '{"type":', "\u202e\u001b[2J", "x" * 10_000]
 
     async def talk(stream, pcm):
@@ -390,7 +390,7 @@ async def text_after(options, _count):
 
 
 async def fragments(options, count):
-    """One message in `count` frames of 2 bytes of audio; the last is empty, as websockets sends it."""
+    """One message in `count` frames with 2 bytes of audio each; the last is empty, as websockets sends it."""
 
     async def talk(stream, _pcm):
         parts = [index.to_bytes(2, "little") for index in range(max(1, (count or 2) - 1))]
@@ -412,7 +412,7 @@ async def big(options, count):
 
 
 async def no_token(options, _count):
-    """Says nothing after the upgrade, and waits --timeout for the service to have had enough."""
+    """Sends nothing after the upgrade, and waits up to --timeout for the service to give up."""
     stream = Stream(options)
     if await stream.open():
         await stream.wait_closed(options.timeout)
@@ -432,14 +432,14 @@ async def ping(options, _count):
 
 
 async def no_read(options, count):
-    """Sends up to `count` bytes (32 MiB) as fast as they are taken, and reads nothing until that has ended."""
+    """Sends up to `count` bytes (32 MiB) as fast as they are accepted, and reads nothing until that has ended."""
 
-    # Silence would be compressed to nothing.
+    # Silence would be compressed to almost nothing.
     options.compression = False
     most = count or 2**25
 
     async def talk(stream, _pcm):
-        # The library goes on reading by itself, up to its own buffers: the socket must stop.
+        # The library goes on reading by itself, up to the size of its buffers: the socket must be paused.
         stream.socket.transport.pause_reading()
         start, ended = time.monotonic(), "limit-reached"
         for message in cut(os.urandom(most), itertools.repeat(32_000)):
@@ -448,7 +448,7 @@ async def no_read(options, count):
                 break
         stream.report["noRead"] = {"ended": ended, "ms": round((time.monotonic() - start) * 1000, 2)}
         if ended == "limit-reached":
-            # A cut cannot be seen from here while unread data lies before it: the reading below finds it.
+            # A cut cannot be seen here while unread data precedes it: the reading below finds it.
             await asyncio.sleep(options.hold)
         if not stream.socket.transport.is_closing():
             stream.socket.transport.resume_reading()
@@ -458,7 +458,7 @@ async def no_read(options, count):
 
 
 async def connect_many(options, count):
-    """`count` (11) connections at once, each with a fresh token, held until all are decided, or for --hold seconds."""
+    """`count` (11) connections at once, each with a fresh token, kept until all are decided, or for --hold seconds."""
     decided = Decided(count or 11)
 
     async def one():
@@ -476,7 +476,7 @@ async def replay(options, count):
 
 
 class Decided:
-    """Set once each of `count` connections was accepted or refused."""
+    """Set once each of `count` connections has been accepted or refused."""
 
     def __init__(self, count):
         self.left = count
@@ -536,7 +536,7 @@ def many_report(outcomes):
 
 
 async def token_many(options, count):
-    """`count` (61) token requests at once, each on a thread and a connection of its own."""
+    """`count` (61) token requests at once, each on its own thread and connection."""
     count = count or 61
     barrier = threading.Barrier(count)
 
@@ -560,7 +560,7 @@ async def token_many(options, count):
 
 
 async def bad_tokens(options, _count):
-    """Each forgery of a good token on a connection of its own, and at the end the good one."""
+    """Each forgery of a good token on its own connection, and at the end the good one."""
     token = await obtain_token(options)
     if "token" not in token:
         return {"token": token, "forgeries": None}
@@ -632,12 +632,12 @@ def parse_options(arguments):
     parser.add_argument("--stream-path", default="/voice-stream")
     parser.add_argument("--api-key", default="foreign-client-key")
     parser.add_argument("--device", default="foreign-client")
-    parser.add_argument("--token", help="present this in place of asking for a token")
+    parser.add_argument("--token", help="present this instead of requesting a token")
     parser.add_argument("--file", help="raw 16 kHz s16le mono, or such a WAV; default: 1 s of silence")
     parser.add_argument("--tail-ms", type=int, default=0, help="silence after the file")
     parser.add_argument("--pace", choices=["realtime", "max"], default="realtime")
     parser.add_argument("--frame-bytes", type=int, default=640)
-    parser.add_argument("--out", help="where all received audio goes, raw")
+    parser.add_argument("--out", help="write all received audio to this file, raw")
     parser.add_argument("--wait", type=float, default=5, help="seconds to wait for a reply to begin")
     parser.add_argument("--quiet", type=float, default=1, help="seconds without a message that end a reply")
     parser.add_argument("--until-bytes", type=int, help="this much audio ends a session at once")
@@ -647,7 +647,7 @@ def parse_options(arguments):
     parser.add_argument("--no-compression", dest="compression", action="store_false", help="offer no compression")
     parser.add_argument("--cafile", help="certificates to trust (PEM)")
     parser.add_argument("--insecure", action="store_true", help="trust any certificate")
-    parser.add_argument("--json", action="store_true", help="the object on one line")
+    parser.add_argument("--json", action="store_true", help="print the object on one line")
     parser.add_argument(
         "--mode", nargs="+", default=["session"], metavar=("MODE", "N"), help=f"one of {', '.join(MODES)}"
     )
@@ -671,8 +671,8 @@ def run(options):
 
 
 def run_each(lines, processes=8):
-    """Runs each line {"id", "arguments"} in a process of its own, several at a time: a line {"id", "report"} or
-    {"id", "error"} when it is done. To load all this takes longer than most sessions."""
+    """Runs each line {"id", "arguments"} in its own process, several at a time, and prints a line {"id", "report"} or
+    {"id", "error"} when it is done. Loading all this takes longer than most sessions."""
     with multiprocessing.get_context("fork").Pool(processes) as pool:
         for line in lines:
             request = json.loads(line)

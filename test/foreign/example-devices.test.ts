@@ -13,7 +13,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const source = (name: string) => join(devices, name);
 
-/** Builds the device as its first comment says; undefined where a compiler or a library is missing. */
+/** Builds the device as its first comment says; undefined if a compiler or a library is missing. */
 function buildC(): string | undefined {
   const program = join(folder, 'device');
   const flags = ['-O2', '-Wall', '-Wextra', '-Werror', '-o', program, source('device.c')];
@@ -40,10 +40,10 @@ test('each example is drilled', () => {
   expect(examples.map(([name]) => name).toSorted()).toEqual(readdirSync(devices).toSorted());
 });
 
-/** Starting a program takes longer than most situations: all of them with `npm run conformance`. */
+/** Starting a program takes longer than most situations; `npm run conformance` runs all of them. */
 const isWhole = process.env.DEVICES === 'all';
 const ruleOf = ({ id }: { id: string }) => id.split('-')[0] ?? '';
-/** In each of the others too, a device that breaks one of these fails; some of those end a stream, as D3 needs it. */
+/** A device that breaks one of these fails in each of the others too; some of those end a stream, as D3 requires. */
 const judgedInAll = ['D1', 'D2', 'D3', 'D4'];
 const oneOfEachRule = situations.filter(
   (one, index) =>
@@ -51,8 +51,8 @@ const oneOfEachRule = situations.filter(
     situations.findIndex((other) => ruleOf(other) === ruleOf(one)) === index,
 );
 /**
- * Of a device whose interpreter takes long to start: what its own lines decide. Its library answers pings (D15) and closes
- * (D16), a refusal (D7), a refused token (D8) and a lost stream (D9) end in the lines of D6 and D10, and no line of it looks at
+ * For a device whose interpreter is slow to start: only what its own code decides. Its library answers pings (D15) and closes
+ * (D16); a refusal (D7), a refused token (D8) and a lost stream (D9) end in the code of D6 and D10, and none of it looks at
  * the pace of a reply (D12).
  */
 const ofLibrary = ['D7', 'D8', 'D9', 'D12', 'D15', 'D16'];
@@ -86,7 +86,7 @@ describe.concurrent('an example', () => {
       const ids = chosen.map(({ id }) => id);
       let last = await drill(ids, name === 'device.c' ? 12 : 4);
       expect(last.drilled).toHaveLength(chosen.length);
-      // A busy machine makes a device speak in bursts: one that breaks a rule also breaks it in a drill of its own.
+      // A busy machine makes a device speak in bursts: a device that breaks a rule also breaks it in a separate drill.
       for (let again = 0; again < 3 && wrongOf(last.drilled).length > 0; again += 1)
         last = await drill(
           wrongOf(last.drilled).map(({ id }) => String(id)),

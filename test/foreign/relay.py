@@ -1,4 +1,4 @@
-"""Both ends of a WebSocket, to see what something between them does to it.
+"""Both ends of a WebSocket, to see what something between them does to the traffic.
 
 `service` is on aiohttp, `client` on websockets; they share only the generator of random messages. The client prints one
 JSON object: what differed. Ran with Debian 12's python3-aiohttp 3.8.4 and python3-websockets 10.4 on Python 3.11.
@@ -197,7 +197,7 @@ async def check(options):
             wrong.append(f"a ping: the service saw {told}")
 
     async def await_pong(socket):
-        # The service answers with a ping of the same text; this library answers that by itself.
+        # The service answers with a ping of the same text, which this library answers by itself.
         await socket.ping("from the client")
         await asyncio.sleep(0.2)
 

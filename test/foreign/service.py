@@ -1,11 +1,11 @@
 """A second implementation of the voice streaming service, on aiohttp.
 
-It shares no code, no language and no library with voicectl and differs from its emulator on purpose, so that the
-client is not only checked by its own authors' idea of the service. Ran with Debian 12's python3-aiohttp 3.8.4
-on Python 3.11; see --help for what it can be told to do.
+It shares no code, language or library with voicectl and differs from its emulator on purpose, so that the
+client is not only checked by its own authors' idea of the service. Tested with Debian 12's python3-aiohttp 3.8.4
+on Python 3.11; see --help for what it can do.
 
 When it listens, it prints one line of JSON: {"port", "baseUrl", "wsUrl"}. It ends on SIGTERM or SIGINT. With --many
-alone it is many services, as its standard input says, and ends with that.
+alone it runs many services, as its standard input says, and ends with that input.
 """
 
 import argparse
@@ -50,7 +50,7 @@ def encode_part(raw):
 
 
 def make_token(algorithm, device):
-    """A JWT. Only the HS* ones are really signed: a client has no key to check any with."""
+    """A JWT. Only the HS* ones are really signed: a client has no key with which to check any."""
     now = int(time.time())
     header = {"typ": "JWT", "alg": algorithm, "kid": "foreign-1"}
     claims = {
@@ -188,7 +188,7 @@ class TokenEndpoint:
         return web.json_response(answer, status=options.token_status, headers=headers)
 
     def take(self, device):
-        """One of the requests of the device's window: when that ends, and how many are left (−1: none was)."""
+        """Takes a request from the device's window: when the window ends, and how many are left (−1: none was)."""
         now = time.time()
         ends, used = self.windows.get(device, (now + 60, 0))
         if now >= ends:
@@ -204,7 +204,7 @@ class TokenEndpoint:
         }
 
     def spend(self, token):
-        """None when the token is good, and it will not be good again; otherwise why not."""
+        """None if the token is good, which is then used up; otherwise why it is not."""
         expires = self.issued.pop(token, None)
         if expires is None:
             return "token unknown or used"
@@ -231,7 +231,7 @@ def read_token_request(body):
 
 
 class Voice:
-    """The service's side of the audio of one stream: what it says goes out in order, at the pace asked for."""
+    """The service's side of the audio of one stream: what it says is sent in order, at the requested pace."""
 
     def __init__(self, socket, options):
         self.socket = socket
@@ -273,7 +273,7 @@ class Voice:
             self.waiting = self.waiting[self.size :]
             self.size = next(self.sizes)
         if self.waiting:
-            # What waits for a message of an odd size goes out when nothing else has come for a while.
+            # Audio that waits for a message of an odd size is sent when nothing else has come for a while.
             self.flush = asyncio.get_running_loop().call_later(0.1, self.say, None, False)
 
     async def send_now(self, pcm):
@@ -443,7 +443,7 @@ class VoiceStream:
         """1005 is a close frame without a code, 1006 half a frame and then a reset of the connection."""
         transport = self.request.transport
         if code == 1005:
-            # aiohttp has no public way to leave the code out.
+            # aiohttp has no public way to omit the code.
             await self.socket._writer._send_frame(b"", WSMsgType.CLOSE)
             await asyncio.sleep(0.2)
             transport.close()
@@ -461,7 +461,7 @@ class VoiceStream:
 
 
 def make_application(options, recorder, streams):
-    """What answers requests; the tasks of its streams are in `streams` for as long as they run."""
+    """The request handler; the tasks of its streams are in `streams` as long as they run."""
     tokens = TokenEndpoint(options, recorder)
     numbers = itertools.count(1)
 
@@ -501,7 +501,7 @@ def make_application(options, recorder, streams):
 
 
 async def start(options):
-    """Starts one service: what stops it, and where it is."""
+    """Starts one service: returns what stops it, and its addresses."""
     secure = None
     if options.cert:
         secure = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -515,7 +515,7 @@ async def start(options):
 
     async def stop():
         await runner.cleanup()
-        # aiohttp knows nothing of a stream whose connection is gone: it may still have something to record.
+        # aiohttp knows nothing about a stream whose connection is gone, but it may still have something to record.
         if streams:
             _, late = await asyncio.wait(set(streams), timeout=SHUTDOWN_S)
             for task in late:
@@ -540,7 +540,7 @@ async def serve(options):
 
 
 async def serve_many():
-    """Starts a service for each line {"id", "arguments"}, and stops it at a line {"id"}; each is answered by a line."""
+    """Starts a service for each line {"id", "arguments"}, and stops it at a line {"id"}; each line is answered by a line."""
     lines = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(lines), sys.stdin)
     stops = {}
@@ -571,13 +571,13 @@ def read_audio(path):
 
 REPLIES = {
     "echo": "every message at once",
-    "parrot-after-silence": "each utterance, spoken back after 700 ms of silence",
-    "fixed": "FILE (raw PCM, or a WAV of the right format), after each utterance",
+    "parrot-after-silence": "repeats each turn after 700 ms of silence",
+    "fixed": "FILE (raw PCM, or a WAV in the right format), after each turn",
     "none": "nothing",
     "reject-token": "CODE[:REASON], a close in answer to any token; 1005 has no code, 1006 is a reset",
     "error-event": "[CODE], echo, and after 200 ms of audio three errors in three shapes; with CODE closes then",
     "redirect": "STATUS, answer of the token endpoint; Location is --redirect-to",
-    "upgrade-status": "STATUS, answer to the upgrade in place of 101",
+    "upgrade-status": "STATUS, answer to the upgrade instead of 101",
     "stall": "connects, and then neither reads nor writes",
     "abnormal": "echo, and after 200 ms of audio resets the connection in the middle of a frame",
 }
@@ -613,14 +613,14 @@ def parse_options(arguments):
     parser.add_argument("--token-status", type=int, choices=[200, 201], default=200)
     parser.add_argument("--token-error", type=parse_token_error, metavar="STATUS:BODYKIND[:RETRY-AFTER]")
     parser.add_argument("--fail-first", type=int, default=0, metavar="N", help="429 for the first N token requests")
-    parser.add_argument("--rate-limit", type=int, default=60, metavar="N", help="token requests a minute and device")
+    parser.add_argument("--rate-limit", type=int, default=60, metavar="N", help="token requests per minute and device")
     parser.add_argument("--reset", default="seconds", choices=["seconds", "milliseconds", "iso", "http-date", "delta"])
     parser.add_argument("--kind-field", default="type", choices=["type", "kind", "event", "name"])
     parser.add_argument("--reply", type=parse_reply, default=("echo", None), metavar="MODE[:ARGUMENT]")
     parser.add_argument("--reply-pace", default="realtime", choices=["realtime", "burst"])
-    parser.add_argument("--redirect-to", metavar="URL", help="default: a path of its own that records what it gets")
+    parser.add_argument("--redirect-to", metavar="URL", help="default: a path of this service that records what it gets")
     parser.add_argument("--odd", action="store_true", help=f"audio in messages of {ODD_SIZES} bytes, in turn")
-    parser.add_argument("--record", metavar="FILE", help="a line of JSON for all that arrives; PCM goes to FILE.pcm")
+    parser.add_argument("--record", metavar="FILE", help="a line of JSON for everything that arrives; PCM goes to FILE.pcm")
     return parser.parse_args(arguments)
 
 

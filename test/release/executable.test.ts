@@ -42,7 +42,7 @@ async function build(platform: string): Promise<{ file: string; missing?: string
     return { file };
   } catch (thrown) {
     const { stderr } = thrown as { stderr: string };
-    // What is broken in the script is no reason to leave the tests out: only a package that does not come.
+    // The tests are only skipped if a package cannot be downloaded, not if the script is broken.
     if (!/npm error (code E404|network|code E(NOTFOUND|CONNREFUSED|AI_AGAIN|TIMEDOUT))/.test(stderr))
       throw thrown;
     process.stderr.write(`SKIPPED: the executable for ${platform} needs a package of Node: ${stderr}\n`);
@@ -53,7 +53,7 @@ async function build(platform: string): Promise<{ file: string; missing?: string
 const isLinux = process.platform === 'linux' && process.arch === 'x64';
 if (!isLinux) process.stderr.write('SKIPPED: the tests of the executable run on Linux x64 only\n');
 
-/** Programs of others that voicectl and these tests use: not Node. */
+/** Third-party programs that voicectl and these tests use, except Node. */
 const foreign = ['sh', 'cat', 'curl', 'sox', 'parec', 'pacat', 'paplay', 'pactl', 'stty', 'setsid'];
 
 describe.skipIf(!isLinux)('the executable for Linux', () => {
@@ -178,7 +178,7 @@ describe.skipIf(!isLinux)('the executable for Linux', () => {
     const { baseUrl } = JSON.parse(await serving.line(/"type":"listening"/)) as { baseUrl: string };
     const load = ['load', '--base-url', baseUrl, '--api-key', 'any-key', '--processes', '2', '--json'];
     const { code, stdout, stderr } = await start(context, [...load, '--sessions', '4']).ended;
-    // A machine that does much else makes the measurement invalid (9), but not the sessions.
+    // A busy machine makes the measurement invalid (9), but not the sessions.
     expect([0, 9], stderr).toContain(code);
     expect(stdout).toMatch(/"confirmed":4/);
   });

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { platforms } from '../../release/platforms.js';
 
 const root = join(import.meta.dirname, '..', '..');
-/** Nothing in the tests can build an image: these look at how it is written. */
+/** The tests cannot build an image: they check the Dockerfile. */
 const lines = readFileSync(join(root, 'Dockerfile'), 'utf8')
   .replaceAll('\\\n', ' ')
   .split('\n')

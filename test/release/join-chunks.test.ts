@@ -6,7 +6,7 @@ import { build } from 'esbuild';
 import { expect, onTestFinished, test } from 'vitest';
 import { joinChunks } from '../../release/join-chunks.js';
 
-/** A program in the folder `dist`, of these source files: `start` loads `main` and then `command`; `library` is another. */
+/** A program in `dist`, built from these source files: `start` loads `main` and then `command`; `library` is separate. */
 async function bundle(sources: Record<string, string>, options = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'voicectl-chunks-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -36,8 +36,8 @@ describe('the licences that are shipped with the bundle', () => {
 });
 
 test.each([
-  ['a licence whose text is not known', { license: 'Zlib', author: 'A. Uthor' }],
-  ['nobody who holds the rights', { license: 'MIT' }],
+  ['a licence without a known text', { license: 'Zlib', author: 'A. Uthor' }],
+  ['no copyright holder', { license: 'MIT' }],
 ])('a package without a text stops the build if it names %s', async (_what, named) => {
   const modules = mkdtempSync(join(tmpdir(), 'voicectl-licenses-'));
   onTestFinished(() => rmSync(modules, { recursive: true, force: true }));

@@ -79,7 +79,7 @@ describe('npm run release', () => {
     ['no section', '# Changelog\n\n## 1.2.2 (2026-01-01)\n\n- Old.\n'],
     ['no date', '# Changelog\n\n## 1.2.3\n\n- New.\n'],
     ['no text', '# Changelog\n\n## 1.2.3 (2026-11-24)\n\n## 1.2.2\n\n- Old.\n'],
-    ['a version that only begins alike', '# Changelog\n\n## 1.2.31 (2026-11-24)\n\n- Other.\n'],
+    ['a version that only begins the same way', '# Changelog\n\n## 1.2.31 (2026-11-24)\n\n- Other.\n'],
   ])('refuses a changelog with %s for the version', (_what, changelog) => {
     const { release } = repository({ changelog });
     expect(release('--dry-run')).toMatchObject({

@@ -38,7 +38,7 @@ const stepsOf = (path: string): Step[] =>
 type Reader = typeof import('@actions/workflow-parser') &
   typeof import('@actions/workflow-parser/actions/action-parser');
 
-/** It imports JSON in a way that only bundlers take. */
+/** It imports JSON in a way that only bundlers accept. */
 async function loadReader(): Promise<Reader> {
   const parts = ['@actions/workflow-parser', '@actions/workflow-parser/actions/action-parser'];
   const { outputFiles } = await build({
@@ -54,7 +54,7 @@ async function loadReader(): Promise<Reader> {
 }
 const reader = await loadReader();
 
-/** What GitHub's own reader of these files complains of. */
+/** The errors that GitHub's own parser of these files reports. */
 async function problemsOf(name: string, content: string): Promise<string[]> {
   const { NoOperationTraceWriter, parseAction, parseWorkflow, convertWorkflowTemplate } = reader;
   const trace = new NoOperationTraceWriter();
@@ -110,7 +110,7 @@ describe('what runs on GitHub', () => {
   });
 
   test.each(all)('%s passes no untrusted text to a shell', (path) => {
-    // A value that somebody else chooses reaches a script by its environment.
+    // A value that somebody else chooses is passed to a script in its environment.
     for (const { run = '' } of stepsOf(path))
       expect(run).not.toMatch(/\$\{\{ *(github\.(event|head_ref|ref_name|actor)|inputs|secrets)/);
   });
@@ -216,8 +216,13 @@ cp ${folder}/release/* "$2"
 
   const zeros = `${'0'.repeat(64)}  voicectl-linux-x64\n`;
   test.each([
-    ['another checksum than that of the release', {}, zeros, 'not what it should be'],
-    ['another checksum than the named one', { WANTED: 'f'.repeat(64) }, undefined, 'not what it should be'],
+    ['a checksum that differs from that of the release', {}, zeros, 'not what it should be'],
+    [
+      'a checksum that differs from the given one',
+      { WANTED: 'f'.repeat(64) },
+      undefined,
+      'not what it should be',
+    ],
     ['no checksum', {}, '', 'SHA256SUMS has no checksum'],
     ['a runner that has no executable', { TARGET: 'Linux-RISCV64' }, undefined, 'no executable for Linux'],
   ])('refuses one with %s, and runs nothing of it', (_what, env, sums, message) => {
