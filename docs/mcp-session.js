@@ -31,7 +31,7 @@ const parts = [];
 async function call(why, name, args) {
   const { content } = await client.callTool({ name, arguments: args }, undefined, { timeout: 300_000 });
   const [answer] = /** @type {[{ text: string }]} */ (content);
-  // Where the clone is, is of no interest.
+  // The path of the clone is of no interest.
   const text = answer.text.replaceAll(`${root}${sep}`, '');
   const asked = JSON.stringify(args);
   const isLong = text.length > shownBytes;

@@ -99,7 +99,7 @@ export const references: Record<string, string> = {
       ];
     }),
   ),
-  learn: table(['setting', 'exchanges', 'how it is found out'], learnRows()),
+  learn: table(['setting', 'exchanges', 'how it is found'], learnRows()),
   scenarios: table(['name', 'what happens'], shippedScenarios()),
   backends: table(
     ['name', 'platforms', 'needs'],
@@ -119,7 +119,7 @@ function rateText(bits: number | undefined): string {
   return bits < 1_000_000 ? `${bits / 1_000} kbit/s` : `${bits / 1_000_000} Mbit/s`;
 }
 
-/** Settings that one exchange tells together are one row. */
+/** Settings that one exchange reveals together are one row. */
 function learnRows(): string[][] {
   const rows = new Map<string, { paths: string[]; steps: string; how: string }>();
   for (const { path, steps, how } of learnSettings) {
@@ -157,7 +157,7 @@ export function placesIn(page: string): string[] {
   return [...page.matchAll(/^<!-- generated: (\w+) -->$/gm)].map(([, name = '']) => name);
 }
 
-/** The page with each generated part put between its markers. Throws where a marker has no end or no content. */
+/** The page with each generated part between its markers. Throws if a marker has no end or no content. */
 export function withReferences(page: string): string {
   return placesIn(page).reduce((text, name) => {
     const [open, close] = [`<!-- generated: ${name} -->`, `<!-- end: ${name} -->`];
@@ -168,7 +168,7 @@ export function withReferences(page: string): string {
   }, page);
 }
 
-/** Name and description of each shipped scenario. */
+/** Name and description of each included scenario. */
 function shippedScenarios(): string[][] {
   const folder = new URL('../examples/scenarios/', import.meta.url);
   return readdirSync(folder).map((file) => {
@@ -194,7 +194,7 @@ function flagsOf({ flags }: CommandHelp): Flag[] {
   return flags.flatMap((key) => described.flags[key] ?? []);
 }
 
-/** The commands of a group, below what all of them take; or one command. */
+/** The commands of a group, below the flags that all of them take; or one command. */
 function commandSections(): string {
   const inner = described.commands.filter(({ name }) => name.startsWith('emulator '));
   const common = allFlags.filter((flag) => inner.every((command) => flagsOf(command).includes(flag)));
@@ -219,7 +219,7 @@ function commandSection({ name, arguments: args, summary }: CommandHelp, taken: 
   ].join('\n\n');
 }
 
-/** For each group: all its flags, all but some, or these. */
+/** For each group: all its flags, all but some, or only some. */
 function sharedText(taken: readonly Flag[]): string {
   const texts = sharedGroups.flatMap(([title, ...groups]) => {
     const all = sharedFlags(groups);
@@ -286,7 +286,7 @@ function dialectTables(schema: Schema, path: string): string[] {
   ];
 }
 
-/** The names of the fields, where at least four inner settings have nearly the same ones; else undefined. */
+/** The names of the fields, if at least four inner settings have nearly the same ones; else undefined. */
 function sharedColumns({ properties = {} }: Schema): string[] | undefined {
   const inner = Object.values(properties);
   if (inner.length < 4 || inner.some((one) => one.properties === undefined)) return undefined;

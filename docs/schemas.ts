@@ -5,7 +5,7 @@ import { scenarioSchema } from '../src/emulator/scenario/scenario-schema.ts';
 import { durationMark } from '../src/protocol/schema-places.ts';
 import { manifestSchema, recordedEventSchema, summarySchema, wireSchema } from '../src/recording/format.ts';
 
-/** A duration as it stands in a file: with its unit, or 0. */
+/** A duration as written in a file: with its unit, or 0. */
 const writtenDuration = {
   type: ['string', 'number'],
   pattern: '^\\s*(0+(\\.0+)?|\\d.*[A-Za-z])\\s*$',
@@ -54,7 +54,7 @@ function writtenByUsers(schema: z.ZodType): object {
     return { description, ...writtenDuration };
   });
   const { $defs = {}, ...rest } = JSON.parse(text) as { $defs?: Record<string, object> };
-  // What only durations referred to is left out.
+  // Definitions that only durations referred to are left out.
   const used = Object.entries($defs).filter(([name]) => text.includes(`"#/$defs/${name}"`));
   return { ...rest, ...(used.length === 0 ? {} : { $defs: Object.fromEntries(used) }) };
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ansiToSvg } from './ansi-svg.js';
 
 /**
- * Makes the pictures in the README: the real program in a real terminal (tmux), with sessions that are scripted by
+ * Makes the pictures in the README from the real program in a real terminal (tmux), with sessions scripted by
  * what the fixtures say. Run with `npm run screens`.
  */
 const root = join(import.meta.dirname, '..');
