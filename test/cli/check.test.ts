@@ -394,7 +394,7 @@ describe('--again', () => {
     ['R177', /there is no rule or exchange R177, did you mean R17\?/],
     ['S33', /there is no rule or exchange S33, did you mean S3\?/],
     ['hello', /there is no rule or exchange hello\n/],
-  ])('refuses %s and names the nearest', async (id, message) => {
+  ])('refuses %s and names the nearest match', async (id, message) => {
     const { code, stderr, arrived } = await again(id);
     expect([code, arrived]).toEqual([2, []]);
     expect(stderr).toMatch(message);
@@ -473,7 +473,7 @@ describe('--again', () => {
     [['--again', 'E1'], 'E1  valid request, unversioned path, with Accept'],
     [[], '\nStopped: '],
     [['--json'], '"stopped":{"code":'],
-  ])('says on standard error what stopped it, with the exit code of a check: %j', async (flags, shown) => {
+  ])('reports on standard error what stopped it, with the exit code of a check: %j', async (flags, shown) => {
     const { port } = await services.tcp((socket) => socket.destroy());
     const junit = sandbox.path('check.xml');
     const target = ['--base-url', `http://127.0.0.1:${port}`];

@@ -10,7 +10,7 @@ test.each([
   ['an unknown shell', ['tcsh']],
   ['no shell', []],
   ['two shells', ['bash', 'zsh']],
-])('for %s: exit 2, and which there are', async (_what, shells) => {
+])('for %s: exit 2, and which shells there are', async (_what, shells) => {
   const { code, stdout, stderr } = await outside.runHere(['completion', ...shells]);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toMatch(/^voicectl: completion.*\n$/);

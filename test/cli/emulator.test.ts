@@ -250,7 +250,7 @@ test.each([
   ['the streams reached', ['close'], '{}'],
   ['clock', ['clock'], '[]'],
   ['journal', ['journal'], '[{"seq": 1}]'],
-])('an answer that is no %s is told of as such, and is no bug', async (_what, args, answer) => {
+])('an answer without %s is reported as such, and is not a bug', async (_what, args, answer) => {
   const { baseUrl } = await startTokenStub(sandbox, (response) => void response.end(answer));
   const ended = await sandbox.runHere(['emulator', ...args, '--base-url', baseUrl]);
   expect(ended).toMatchObject({ code: 6, stderr: expect.stringContaining('is not a voicectl emulator') });

@@ -86,7 +86,7 @@ describe('how it ends', () => {
     ['7', 'exit 7', 7],
     ['as a shell reports a kill', 'kill -KILL $$', 137],
     ['as a shell reports a termination', 'kill -TERM $$', 143],
-  ])('with the command’s status: %s', async (_what, script, code) => {
+  ])('with the status of the command: %s', async (_what, script, code) => {
     expect(await sandbox.runHere(['exec', '--', 'sh', '-c', script])).toMatchObject({
       code,
       stdout: '',
@@ -122,7 +122,7 @@ describe('how it ends', () => {
   test.each([
     ['SIGINT', 'int'],
     ['SIGTERM', 'term'],
-  ] as const)('%s goes on to the command, and its status comes back', async (name, said) => {
+  ] as const)('%s is passed to the command, and its status comes back', async (name, said) => {
     const running = sandbox.start(['exec', '--', ...waiting]);
     await running.line(/^at /);
     running.signal(name);
@@ -196,7 +196,7 @@ test.each([
   ['--fail-on', 'violation'],
   ['--record', 'rr'],
   ['--target-timeout', '1s'],
-])('%s without --target would do nothing, and is refused', async (flag, value) => {
+])('%s without --target would have no effect, and is refused', async (flag, value) => {
   const { code, stderr } = await sandbox.runHere(['exec', flag, value, '--', 'true']);
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(`${flag} needs --target`) });
 });

@@ -193,7 +193,7 @@ describe('a bug of ours', () => {
   test.each([
     ['serve', ['serve', '--port', '0']],
     ['exec', ['exec', '--', 'sleep', '60']],
-  ])('that nothing has caught ends %s with 70 as well', async (_what, args) => {
+  ])('that nothing catches ends %s with 70 as well', async (_what, args) => {
     const env = broken(`setTimeout(() => { throw new Error('out of the blue'); }, 1500).unref()`);
     const { code, stderr } = await sandbox.run(args, { env });
     expect({ code, stderr }).toEqual({

@@ -180,7 +180,7 @@ describe.concurrent('the smoke test', () => {
     'message-malformed',
     'message-unknown',
     'odd-split',
-  ])('bears %s', async (fault) => {
+  ])('tolerates %s', async (fault) => {
     const { code, stderr } = await smokeTestFast(fault, []);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   });

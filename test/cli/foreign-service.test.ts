@@ -237,7 +237,7 @@ describe.runIf(hasForeignService).concurrent('an independent service, without a 
   test.for<[what: string, reply: string, flags: string[], kind: FailureKind]>([
     ['says nothing', 'none', ['--wait', '1s', '--expect-audible', '900ms'], 'too-little-audio'],
     ['sends errors', 'error-event', ['--forbid-event', 'error'], 'forbidden-event'],
-  ])('it %s (%s) where %j was asked for: exit 1, %s', async ([_what, reply, flags, kind], context) => {
+  ])('it %s (%s) with %j: exit 1, %s', async ([_what, reply, flags, kind], context) => {
     const { code, stdout } = await stream(sandboxFor(context), ['--reply', reply], flags);
     expect(code).toBe(1);
     expect(jsonLines(stdout).at(-1)).toMatchObject({ type: 'error', kind, exitCode: 1 });

@@ -104,7 +104,7 @@ describe('a raw session', () => {
   test.each([
     ['auth-refused', 3],
     ['connection-limit', 5],
-  ])('where it is refused with %s fails as a session does: exit %i', async (fault, exitCode) => {
+  ])('that is refused with %s fails like a session: exit %i', async (fault, exitCode) => {
     const { code } = await run(':wait 5s\n', '--fault', fault);
     expect(code).toBe(exitCode);
   });
@@ -116,7 +116,7 @@ describe('a raw session', () => {
     ['--max-audio', '0'],
     ['--expect-close', '4000'],
     ['--warmup', '1'],
-  ])('is not combined with %s: it judges nothing', async (flag, value) => {
+  ])('cannot be combined with %s: it judges nothing', async (flag, value) => {
     const { code, stderr } = await run('', flag, value.includes('.') ? sandbox.path(value) : value);
     expect({ code, stderr }).toEqual({
       code: 2,

@@ -84,7 +84,7 @@ describe.skipIf(!hasNetworks)('from another machine of the network', () => {
   test.each([
     ['as it is written', address.v6],
     ['in full', `2001:0DB8:${id.toString(16).toUpperCase()}:0000:0000:0000:0000:0001`],
-  ])('one on :: is found at the IPv6 address %s, and at the IPv4 address', async (_name, written) => {
+  ])('one on :: is reachable at the IPv6 address %s, and at the IPv4 address', async (_name, written) => {
     const serve = await sandbox.startHere(['serve', '--port', '0', '--host', '::', ...keys]);
     const line = await serve.line(new RegExp(`ws://${literal(`[${address.v6}]`)}:`));
     const port = /:(\d+)\/voice-stream$/.exec(line)?.[1];

@@ -157,7 +157,7 @@ describe('while a sound server hangs', () => {
   test.each([
     ['doctor', 'parec'],
     ['audio', 'pactl'],
-  ])('Ctrl-C ends %s, and nothing of sound is printed', async (command, name) => {
+  ])('Ctrl-C ends %s, and nothing about sound is printed', async (command, name) => {
     const hung = hang(name);
     if (command === 'audio') sandbox.write('only/parec', '', 0o755);
     const running = sandbox.start([command], hung);
@@ -198,7 +198,7 @@ describe('flags of live audio', () => {
       /--audio-backend: "gramophone" is not valid: expected one of pulse/,
     ],
     [['--mic', '--volume', '500'], /--volume/],
-  ])('that contradict one another or mean nothing are refused (%#)', async (flags, message) => {
+  ])('that contradict each other or have no effect are refused (%#)', async (flags, message) => {
     const { code, stderr } = await sandbox.runHere(['stream', '--local', ...flags]);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(message) });
   });

@@ -29,7 +29,7 @@ describe('an old name still works, and a line gives the new one', () => {
     [['help', 'devices'], 'voicectl audio', 'voicectl devices'],
     [['complete', '--', 'drill', '--'], '--situation', '--drill'],
     [['complete', '--', ''], 'audio', /^devices/m],
-  ])('but is in no help and no completion: %j', async (args, has, lacks) => {
+  ])('but is not in the help or the completion: %j', async (args, has, lacks) => {
     const { stdout } = await sandbox.run(args);
     expect(stdout).toContain(has);
     if (typeof lacks === 'string') expect(stdout).not.toContain(lacks);

@@ -23,7 +23,7 @@ test.each([
     4,
     'Cannot use Redis at redis://127.0.0.1:1: connect ECONNREFUSED',
   ],
-])('a Redis that cannot be used is told without its password: %s', async (url, code, text) => {
+])('a Redis that cannot be used is reported without its password: %s', async (url, code, text) => {
   const ended = await runInProcess(['serve', '--port', '0', '--debug'], { env: { VOICECTL_SHARED: url } });
   expect(ended).toMatchObject({ code, stderr: expect.stringContaining(text) });
   expect(ended.stdout + ended.stderr).not.toContain('sesame');

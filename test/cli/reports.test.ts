@@ -49,7 +49,7 @@ describe('--junit FILE', () => {
     ['a session that failed', ['--base-url', 'http://127.0.0.1:9', '--retries', '0'], 4, 'unreachable'],
     ['a source that cannot be read', ['--local', '--file', 'missing.wav'], 2, 'usage'],
     ['a flag without effect', ['--reply', 'echo'], 2, 'usage'],
-  ])('is written of %s too', async (_what, flags, code, kind) => {
+  ])('is written for %s too', async (_what, flags, code, kind) => {
     const ended = await sandbox.runHere(['stream', ...file, ...flags, '--junit', 'j.xml']);
     expect(ended.code).toBe(code);
     const xml = sandbox.read('j.xml');
@@ -100,7 +100,7 @@ describe('--junit FILE', () => {
     ['drill', ['drill', '--parallel', '2']],
     ['load', ['load', '--sessions', '1', '--file', 'missing.wav']],
     ['load merge', ['load', 'merge', 'missing.json']],
-  ])('is written of a %s that cannot begin', async (_name, args) => {
+  ])('is written for a %s that cannot begin', async (_name, args) => {
     const { code } = await sandbox.runHere([...args, '--junit', 'j.xml']);
     expect(code).toBe(2);
     expect(types(sandbox.read('j.xml'))).toEqual(['usage']);
@@ -119,7 +119,7 @@ describe('--junit FILE', () => {
     ['a missing folder', 'no/folder/j.xml'],
     ['a folder', '.'],
     ['a full disk', '/dev/full'],
-  ])('in %s: exit 8, though the session went well', async (_what, path) => {
+  ])('in %s: exit 8, although the session succeeded', async (_what, path) => {
     const { code, stderr } = await stream('--junit', path);
     expect({ code, stderr }).toEqual({
       code: 8,

@@ -214,7 +214,7 @@ describe('a token is in no output and no file but what token prints', () => {
     ['as firmware writes it', '{ "alg": "HS256" }'],
     ['on lines', '{\n"alg":"HS256"}'],
     ['longer than a name may be', `{"alg":"HS256","x":"${'x'.repeat(400)}"}`],
-  ])('of stream that is given it in place of its name, %s', async (_what, header) => {
+  ])('of stream that is given it instead of its name, %s', async (_what, header) => {
     const part = (text: string) => Buffer.from(text).toString('base64url');
     const token = `${part(header)}.${part('{"sub":"d1"}')}.c2lnbmF0dXJlLWNhbmFyeQ`;
     const ended = await sandbox.runHere([

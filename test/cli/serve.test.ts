@@ -252,7 +252,7 @@ describe('what serve refuses to start with', () => {
     ['YAML', 'dialect.yaml', 'stream: [unclosed\n'],
     ['JSON', 'dialect.json', '{"stream": '],
     ['a list', 'dialect.yaml', '- 1\n'],
-  ])('a dialect that is broken: %s', async (_what, name, content) => {
+  ])('an invalid dialect: %s', async (_what, name, content) => {
     const file = sandbox.write(name, content);
     const { code, stdout, stderr } = await sandbox.runHere(['serve', '--port', '0', '--dialect', file]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -319,7 +319,7 @@ describe('what serve does as its flags say', () => {
       `file:${fixture('answer.wav')}`,
       (audio: Buffer) => audio.subarray(0, 3200).equals(fixturePcm('answer.wav').subarray(0, 3200)),
     ],
-  ])('%s answers when the user stops speaking', async (reply, isRight) => {
+  ])('%s replies when the user stops speaking', async (reply, isRight) => {
     const client = await connect(await sandbox.serveHere(['--reply', reply]));
     await client.send(fixturePcm('barge-in.wav'));
     expect(client.audio).toHaveLength(0);

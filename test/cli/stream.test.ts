@@ -290,7 +290,7 @@ describe('what is received', () => {
   test.each([
     ['plain', []],
     ['JSON', ['--json']],
-  ])('--out - is the PCM alone; the %s lines go to standard error', async (_form, flags) => {
+  ])('--out - is only the PCM; the %s lines go to standard error', async (_form, flags) => {
     const ended = await sandbox.runHere(['stream', ...file, ...quick, '--out', '-', ...flags]);
     expect(ended.code).toBe(0);
     expect(ended.stdoutBytes.equals(sent)).toBe(true);
@@ -339,7 +339,7 @@ describe('what is received', () => {
   test.each([
     ['the lines', `voicectl stream ${file.join(' ')} ${quick.join(' ')} --loop --pace 4`],
     ['the audio', `voicectl stream ${file.join(' ')} ${quick.join(' ')} --loop --pace 4 --out - 2>lines.txt`],
-  ])('whoever reads %s goes away: exit 8, and no error is told', async (_what, command) => {
+  ])('if the reader of %s goes away: exit 8, and no error is printed', async (_what, command) => {
     const { stderr } = await sandbox.shell(`{ ${command}; echo "exit $?" >&2; } | head -c 1 >/dev/null`);
     const lines = _what === 'the audio' ? sandbox.read('lines.txt') : stderr;
     expect(stderr).toMatch(/exit 8\n$/);
@@ -387,7 +387,7 @@ describe('the user’s own token', () => {
   test.each([
     ['the environment', (_token: string) => ({ from: 'MY_TOKEN' })],
     ['a file', (token: string) => ({ from: sandbox.write('token.txt', `${token}\n`) })],
-  ])('is taken from %s, and none is asked for', async (where, prepare) => {
+  ])('is taken from %s, and none is requested', async (where, prepare) => {
     const serve = await sandbox.serveHere(['--reply', 'echo']);
     const { stdout } = await sandbox.runHere(['token', '--device', 'd1', '--base-url', serve.baseUrl]);
     const { from } = prepare(stdout.trimEnd());
@@ -610,7 +610,7 @@ describe('how it ends', () => {
       ['--raw', '-', '--retries', '0', '--base-url', 'http://127.0.0.1:9'],
       4,
     ],
-  ])('an input that never ends does not hold it up: %s', async (_what, args, code) => {
+  ])('an input that never ends does not block it: %s', async (_what, args, code) => {
     const local = args.includes('--base-url') ? [] : ['--local'];
     const running = sandbox.start(['stream', ...args, ...local, '-q'], { input: 'open' });
     if (code === 4) running.child.stdin?.write(pcm);
@@ -648,7 +648,7 @@ test.each([
   [['--local', '--base-url', 'http://127.0.0.1:1'], '--base-url cannot be combined with --local'],
   [['--local', '--ws-url', 'ws://127.0.0.1:1'], '--ws-url cannot be combined with --local'],
   [['--reply', 'echo'], '--reply needs --local'],
-])('stream %j asks for two things at once: exit 2', async (flags, reason) => {
+])('stream %j is refused: exit 2', async (flags, reason) => {
   const { code, stderr } = await sandbox.runHere(['stream', '--file', fixture('hello.wav'), ...flags]);
   expect(code).toBe(2);
   expect(stderr).toContain(reason);

@@ -422,7 +422,7 @@ describe('where the key comes from', () => {
   });
 
   test.each([['--timeout', 7, (_running: { signal(name: NodeJS.Signals): void }) => {}]])(
-    'a key that never comes on standard input does not hold it up: %s',
+    'a key that never comes on standard input does not block it: %s',
     async (flag, code) => {
       const running = sandbox.start(['token', '--api-key-file', '-', flag, '300ms'], { input: 'open' });
       expect((await running.ended).code).toBe(code);
@@ -434,7 +434,7 @@ describe('how it is interrupted', () => {
   test.each([
     ['SIGINT', 130, 'interrupted'],
     ['SIGTERM', 143, 'terminated'],
-  ] as const)('%s while the service thinks: exit %i', async (name, exitCode, code) => {
+  ] as const)('%s while the service is slow to answer: exit %i', async (name, exitCode, code) => {
     let asked = () => {};
     const isAsked = new Promise<void>((resolve) => {
       asked = resolve;

@@ -207,7 +207,7 @@ describe('what a child process was started for', () => {
       [join(within, 'bin/deep/b.js'), 'serve', '--json'],
       { entry: 'bin/deep/b.js', flags: [], args: ['serve', '--json'] },
     ],
-  ])('is the file that %s names', (_how, args, child) => {
+  ])('is the file given to %s', (_how, args, child) => {
     expect(readChild(args, cargo)).toEqual({ home: '/home/me/.cache/voicectl', ...child });
   });
 
@@ -218,7 +218,7 @@ describe('what a child process was started for', () => {
     [[join(within, 'bin/other.js')]],
     [['stream', join(within, 'bin/a.js')]],
     [[join('/home/me/.cache/voicectl/0.9.0-old/files', 'bin/a.js')]],
-  ])('is nothing where a user typed %j', (args) => {
+  ])('is nothing if a user typed %j', (args) => {
     expect(readChild(args, cargo)).toBeUndefined();
   });
 });

@@ -77,7 +77,7 @@ describe('what runs on GitHub', () => {
       'end of expression',
     ],
     ['action.yml', 'name: a\ndescription: b\nruns:\n  using: composite\n  stepz: []\n', 'stepz'],
-  ])('that reader finds mistakes in %s', async (name, content, word) => {
+  ])('that parser finds mistakes in %s', async (name, content, word) => {
     expect((await problemsOf(name, content)).join('\n')).toContain(word);
   });
 
