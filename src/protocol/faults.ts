@@ -1,16 +1,7 @@
 import * as z from 'zod';
 import { closeCodeSchema, closeReasonSchema } from './close-code-schema.ts';
 import { durationSchema } from './duration.ts';
-import {
-  after,
-  delay,
-  duration,
-  type FaultPoint,
-  type FaultSpec,
-  fault,
-  text,
-  word,
-} from './faults/fault-spec.ts';
+import { after, delay, duration, type FaultPoint, type FaultSpec, fault, text, word } from './fault-spec.ts';
 import { tokenRequestFaults } from './faults/token-request.ts';
 import { turnTakingFaults } from './faults/turn-taking.ts';
 import { networkShape } from './network.ts';
@@ -300,7 +291,7 @@ const liveStreamFaults = {
   }),
 } as const satisfies Record<string, FaultSpec>;
 
-export { type FaultPoint, faultPoints } from './faults/fault-spec.ts';
+export { type FaultPoint, faultPoints } from './fault-spec.ts';
 
 /**
  * The fault catalogue: whatever a real service could do to a device, by name. The emulator injects them, the

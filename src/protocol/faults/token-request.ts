@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { delay, duration, type FaultSpec, fault, text, word } from './fault-spec.ts';
+import { delay, duration, type FaultSpec, fault, text, word } from '../fault-spec.ts';
 
 /** What can go wrong with a token request. */
 export const tokenRequestFaults = {

@@ -1,4 +1,4 @@
-import { duration, type FaultSpec, fault } from './fault-spec.ts';
+import { duration, type FaultSpec, fault } from '../fault-spec.ts';
 
 /** What can go wrong between two who speak: who stops, who waits, and who begins. */
 export const turnTakingFaults = {

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { durationSchema } from '../duration.ts';
+import { durationSchema } from './duration.ts';
 
 /** Where a fault strikes. Its count and its probability are about these opportunities. */
 export const faultPoints = {
