@@ -28,12 +28,24 @@ export interface FaultSpec {
   notByProxy?: string;
 }
 
-/** Keeps the exact type of a fault: the names and types of its parameters. */
-export const fault = <const Spec extends FaultSpec>(spec: Spec) => spec;
+/** A fault of the catalogue. Keeps the names and types of its parameters. */
+export function fault<
+  const At extends FaultPoint,
+  const Parameters extends z.ZodRawShape = Record<never, never>,
+>(
+  at: At,
+  summary: string,
+  parameters = {} as Parameters,
+  more: Pick<FaultSpec, 'refuse' | 'notByProxy'> = {},
+) {
+  return { at, summary, parameters, ...more };
+}
 
 // Parameters, each with its default and what it means.
-export const duration = (fallback: string, what: string) => durationSchema.prefault(fallback).describe(what);
-export const delay = { delay: duration('3s', 'The delay') };
-export const after = { after: duration('0ms', 'How long after the stream is live') };
-export const text = (fallback: string, what: string) => z.string().default(fallback).describe(what);
-export const word = (fallback: string, what: string) => z.string().min(1).default(fallback).describe(what);
+export const durationParameter = (fallback: string, what: string) =>
+  durationSchema.prefault(fallback).describe(what);
+export const textParameter = (fallback: string, what: string) => z.string().default(fallback).describe(what);
+export const wordParameter = (fallback: string, what: string) =>
+  z.string().min(1).default(fallback).describe(what);
+export const delayParameter = { delay: durationParameter('3s', 'The delay') };
+export const afterParameter = { after: durationParameter('0ms', 'How long after the stream is live') };

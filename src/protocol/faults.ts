@@ -1,9 +1,16 @@
 import * as z from 'zod';
 import { closeCodeSchema, closeReasonSchema } from './close-code-schema.ts';
 import { durationSchema } from './duration.ts';
-import { after, delay, duration, type FaultPoint, type FaultSpec, fault, text, word } from './fault-spec.ts';
-import { tokenRequestFaults } from './faults/token-request.ts';
-import { turnTakingFaults } from './faults/turn-taking.ts';
+import {
+  afterParameter,
+  delayParameter,
+  durationParameter,
+  type FaultPoint,
+  type FaultSpec,
+  fault,
+  textParameter,
+  wordParameter,
+} from './fault-spec.ts';
 import { networkShape } from './network.ts';
 
 /** Other formats in which a service may send its audio. Each is named like what is found in it. */
@@ -65,106 +72,105 @@ const faultScopes = {
 
 /** What can go wrong with the network beneath everything. */
 const networkFaults = {
-  network: fault({
-    at: 'connection',
-    summary: 'the network is slow, uneven, lossy or gone, in both directions; the newest one counts',
-    parameters: networkShape,
+  network: fault(
+    'connection',
+    'the network is slow, uneven, lossy or gone, in both directions; the newest one counts',
+    networkShape,
+  ),
+};
+
+/** What can go wrong with a token request. */
+const tokenRequestFaults = {
+  'token-error': fault('token', 'the token request is answered with an error of this status and code', {
+    status: z.int().min(400).max(599).default(500).describe('HTTP status'),
+    code: wordParameter('INTERNAL_ERROR', 'Error code of the body'),
+    message: textParameter('The service has failed', 'Error message of the body'),
   }),
-} as const satisfies Record<string, FaultSpec>;
+  'token-unauthorized': fault('token', 'the API key is refused, in the wording of the dialect'),
+  'token-unavailable': fault('token', 'the service is unavailable, in the wording of the dialect'),
+  'rate-limited': fault('token', 'the device is rate limited, with the headers of an exhausted window', {
+    reset: durationParameter('60s', 'Until the window resets'),
+  }),
+  'token-slow': fault('token', 'the token is late', delayParameter),
+  'token-hang': fault('token', 'the token request is never answered'),
+  'token-reset': fault('token', 'the connection of the token request is reset'),
+  'token-redirect': fault('token', 'the token request is redirected (307)', {
+    location: z
+      .string()
+      .regex(/^[\u0021-\u007e]+$/, 'expected a URL in ASCII')
+      .default('/moved')
+      .describe('Where to'),
+  }),
+  'token-truncated': fault('token', 'the JSON body ends too early'),
+  'token-html': fault('token', 'the answer is an HTML page with status 200, as from a proxy'),
+  'token-missing': fault('token', 'the body has no token'),
+  'token-huge': fault('token', 'the token is 1 MiB long'),
+  'token-gibberish': fault('token', 'the token is not a JWT'),
+  'token-expired': fault('token', 'the token expired an hour ago; the stream will refuse it'),
+  'token-future': fault('token', 'the token is issued an hour in the future; the stream will refuse it'),
+  'token-other-audience': fault('token', 'the token is for another audience; the stream will refuse it'),
+  'token-other-issuer': fault('token', 'the token has another issuer; the stream will refuse it'),
+  'token-bad-signature': fault('token', 'the signature is wrong; the stream will refuse the token'),
+};
 
 /** What can go wrong while a stream opens. */
 const openingFaults = {
   // The upgrade.
-  'upgrade-refused': fault({
-    at: 'upgrade',
-    summary: 'the upgrade is answered with an error of this status',
-    parameters: { status: z.int().min(400).max(599).default(503).describe('HTTP status') },
+  'upgrade-refused': fault('upgrade', 'the upgrade is answered with an error of this status', {
+    status: z.int().min(400).max(599).default(503).describe('HTTP status'),
   }),
-  'upgrade-slow': fault({ at: 'upgrade', summary: 'the upgrade is answered late', parameters: delay }),
-  'upgrade-hang': fault({ at: 'upgrade', summary: 'the upgrade is never answered', parameters: {} }),
-  'upgrade-reset': fault({
-    at: 'upgrade',
-    summary: 'the connection of the upgrade is reset',
-    parameters: {},
-  }),
+  'upgrade-slow': fault('upgrade', 'the upgrade is answered late', delayParameter),
+  'upgrade-hang': fault('upgrade', 'the upgrade is never answered'),
+  'upgrade-reset': fault('upgrade', 'the connection of the upgrade is reset'),
 
   // The token on the stream.
-  'auth-refused': fault({
-    at: 'authorise',
-    summary: 'a good token is refused on the stream, in the wording of the dialect',
-    parameters: {
-      cause: z
-        .enum(['tokenInvalid', 'tokenExpired', 'tokenReused'])
-        .default('tokenInvalid')
-        .describe('The reason that is given: invalid, expired or used before'),
-    },
+  'auth-refused': fault('authorise', 'a good token is refused on the stream, in the wording of the dialect', {
+    cause: z
+      .enum(['tokenInvalid', 'tokenExpired', 'tokenReused'])
+      .default('tokenInvalid')
+      .describe('The reason that is given: invalid, expired or used before'),
   }),
-  'connection-limit': fault({
-    at: 'authorise',
-    summary: 'the device has too many connections, in the wording of the dialect',
-    parameters: {},
-  }),
+  'connection-limit': fault(
+    'authorise',
+    'the device has too many connections, in the wording of the dialect',
+  ),
 
   // The first message of the service.
-  'connected-late': fault({
-    at: 'connected',
-    summary: 'the connected message is late; audio is accepted meanwhile',
-    parameters: delay,
+  'connected-late': fault(
+    'connected',
+    'the connected message is late; audio is accepted meanwhile',
+    delayParameter,
+  ),
+  'connected-missing': fault('connected', 'the connected message is never sent'),
+  'connected-malformed': fault('connected', 'the connected message is cut off, so that it is not valid JSON'),
+  'connected-unknown': fault('connected', 'a message of another kind is sent instead', {
+    kind: wordParameter('service_hello', 'Kind of the message'),
   }),
-  'connected-missing': fault({
-    at: 'connected',
-    summary: 'the connected message is never sent',
-    parameters: {},
-  }),
-  'connected-malformed': fault({
-    at: 'connected',
-    summary: 'the connected message is cut off, so that it is not valid JSON',
-    parameters: {},
-  }),
-  'connected-unknown': fault({
-    at: 'connected',
-    summary: 'a message of another kind is sent instead',
-    parameters: { kind: word('service_hello', 'Kind of the message') },
-  }),
-} as const satisfies Record<string, FaultSpec>;
+};
 
 /** What can go wrong with the AI's audio. */
 const replyAudioFaults = {
-  mute: fault({
-    at: 'audio',
-    summary: 'the audio is not sent, as if the AI were silent',
-    parameters: {},
+  mute: fault('audio', 'the audio is not sent, as if the AI were silent'),
+  drop: fault('audio', 'the message is lost; use probability to lose some'),
+  duplicate: fault('audio', 'the message is sent twice'),
+  'odd-split': fault('audio', 'the message is split in the middle of a sample'),
+  burst: fault('audio', 'messages are held and sent together', {
+    every: durationParameter('500ms', 'From one burst to the next'),
   }),
-  drop: fault({ at: 'audio', summary: 'the message is lost; use probability to lose some', parameters: {} }),
-  duplicate: fault({ at: 'audio', summary: 'the message is sent twice', parameters: {} }),
-  'odd-split': fault({
-    at: 'audio',
-    summary: 'the message is split in the middle of a sample',
-    parameters: {},
+  drip: fault('audio', 'audio is slower than real time', {
+    factor: z.number().gt(0).lt(1).default(0.5).describe('Of real time'),
   }),
-  burst: fault({
-    at: 'audio',
-    summary: 'messages are held and sent together',
-    parameters: { every: duration('500ms', 'From one burst to the next') },
+  clipped: fault('audio', 'the audio is far too loud, and clipped', {
+    gain: z.number().min(1).max(60).default(30).describe('In dB'),
   }),
-  drip: fault({
-    at: 'audio',
-    summary: 'audio is slower than real time',
-    parameters: { factor: z.number().gt(0).lt(1).default(0.5).describe('Of real time') },
-  }),
-  clipped: fault({
-    at: 'audio',
-    summary: 'the audio is far too loud, and clipped',
-    parameters: { gain: z.number().min(1).max(60).default(30).describe('In dB') },
-  }),
-  silent: fault({ at: 'audio', summary: 'the samples are all zero', parameters: {} }),
-  'wrong-rate': fault({
-    at: 'audio',
-    summary: 'the audio has another sample rate, so that the voice is too high or too low',
-    parameters: { rate: z.int().min(4_000).max(96_000).default(24_000).describe('In Hz') },
-  }),
-  'swapped-bytes': fault({ at: 'audio', summary: 'the samples are big-endian', parameters: {} }),
-} as const satisfies Record<string, FaultSpec>;
+  silent: fault('audio', 'the samples are all zero'),
+  'wrong-rate': fault(
+    'audio',
+    'the audio has another sample rate, so that the voice is too high or too low',
+    { rate: z.int().min(4_000).max(96_000).default(24_000).describe('In Hz') },
+  ),
+  'swapped-bytes': fault('audio', 'the samples are big-endian'),
+};
 
 const decibels = (fallback: number, most: number, what: string) =>
   z.number().min(-80).max(most).default(fallback).describe(what);
@@ -178,118 +184,125 @@ const spacing = (what: string) =>
 
 /** What can go wrong with the sound of a whole reply. */
 const replySoundFaults = {
-  clicks: fault({
-    at: 'reply',
-    summary: 'the audio clicks',
-    parameters: {
-      every: spacing('From one click to the next'),
-      db: decibels(-10, 0, 'Height of a click, in dBFS'),
-    },
+  clicks: fault('reply', 'the audio clicks', {
+    every: spacing('From one click to the next'),
+    db: decibels(-10, 0, 'Height of a click, in dBFS'),
   }),
-  dropouts: fault({
-    at: 'reply',
-    summary: 'pieces of the audio are replaced by silence',
-    parameters: {
+  dropouts: fault(
+    'reply',
+    'pieces of the audio are replaced by silence',
+    {
       every: spacing('From one to the next'),
-      for: duration('20ms', 'Length of each'),
+      for: durationParameter('20ms', 'Length of each'),
     },
-    refuse: {
-      key: 'for',
-      when: ({ every, for: length }) => (length as number) >= (every as number),
-      because: 'expected less than every, or nothing of the audio is left',
+    {
+      refuse: {
+        key: 'for',
+        when: ({ every, for: length }) => (length as number) >= (every as number),
+        because: 'expected less than every, or nothing of the audio is left',
+      },
     },
+  ),
+  'cut-off': fault('reply', 'the reply ends in the middle of a sound', {
+    after: durationParameter('2s', 'Time of the reply after which it ends, while it is loud'),
   }),
-  'cut-off': fault({
-    at: 'reply',
-    summary: 'the reply ends in the middle of a sound',
-    parameters: { after: duration('2s', 'Time of the reply after which it ends, while it is loud') },
+  hum: fault('reply', 'mains hum is heard in the audio', {
+    hz: z.int().min(20).max(1_000).default(50).describe('Frequency'),
+    db: decibels(-35, 0, 'Level in dBov'),
   }),
-  hum: fault({
-    at: 'reply',
-    summary: 'mains hum is heard in the audio',
-    parameters: {
-      hz: z.int().min(20).max(1_000).default(50).describe('Frequency'),
-      db: decibels(-35, 0, 'Level in dBov'),
-    },
+  'narrow-band': fault('reply', 'the audio is like a telephone, without what is above a frequency', {
+    hz: z.int().min(1_000).max(7_500).default(3_400).describe('Highest frequency'),
   }),
-  'narrow-band': fault({
-    at: 'reply',
-    summary: 'the audio is like a telephone, without what is above a frequency',
-    parameters: { hz: z.int().min(1_000).max(7_500).default(3_400).describe('Highest frequency') },
+  level: fault('reply', 'the audio is quieter or louder; what does not fit is clipped', {
+    db: decibels(-20, 40, 'Change in dB'),
   }),
-  level: fault({
-    at: 'reply',
-    summary: 'the audio is quieter or louder; what does not fit is clipped',
-    parameters: { db: decibels(-20, 40, 'Change in dB') },
+  format: fault('reply', 'the audio has another format', {
+    as: z.enum(replyFormats).default('stereo').describe('The format'),
   }),
-  format: fault({
-    at: 'reply',
-    summary: 'the audio has another format',
-    parameters: { as: z.enum(replyFormats).default('stereo').describe('The format') },
-  }),
-  'user-echo': fault({
-    at: 'turn',
-    summary: 'the words of the user come back while they are spoken',
-    parameters: {
-      delay: duration('150ms', 'How much later'),
+  'user-echo': fault(
+    'turn',
+    'the words of the user come back while they are spoken',
+    {
+      delay: durationParameter('150ms', 'How much later'),
       db: decibels(-12, 0, 'How much quieter, in dB'),
     },
-    notByProxy: 'it sends audio of its own, and a proxy changes only what the service sends',
-  }),
-} as const satisfies Record<string, FaultSpec>;
+    { notByProxy: 'it sends audio of its own, and a proxy changes only what the service sends' },
+  ),
+};
 
 /** What can go wrong on a live stream: its messages and its end. */
 const liveStreamFaults = {
-  'message-malformed': fault({
-    at: 'live',
-    summary: 'a text message that is not valid JSON',
-    parameters: after,
+  'message-malformed': fault('live', 'a text message that is not valid JSON', afterParameter),
+  'message-unknown': fault('live', 'a message of an unknown kind', {
+    ...afterParameter,
+    kind: wordParameter('service_unheard_of', 'Kind of the message'),
   }),
-  'message-unknown': fault({
-    at: 'live',
-    summary: 'a message of an unknown kind',
-    parameters: { ...after, kind: word('service_unheard_of', 'Kind of the message') },
+  'message-error': fault('live', 'an error message, in the wording of the dialect; the stream goes on', {
+    ...afterParameter,
+    code: wordParameter('INTERNAL_ERROR', 'Error code'),
+    message: textParameter('The service has failed', 'Error message'),
   }),
-  'message-error': fault({
-    at: 'live',
-    summary: 'an error message, in the wording of the dialect; the stream goes on',
-    parameters: {
-      ...after,
-      code: word('INTERNAL_ERROR', 'Error code'),
-      message: text('The service has failed', 'Error message'),
+  close: fault('live', 'the stream is closed with a code', {
+    ...afterParameter,
+    code: closeCodeSchema.default(1011).describe('Close code'),
+    reason: closeReasonSchema.default('').describe('Close reason'),
+  }),
+  'abnormal-close': fault('live', 'the connection ends without a close frame (1006)', afterParameter),
+  reset: fault('live', 'the connection is reset', afterParameter),
+  'half-open': fault(
+    'live',
+    'the service disappears: it sends nothing, reads nothing and answers no ping',
+    afterParameter,
+  ),
+  stall: fault('live', 'the service sends nothing for a while, then everything at once', {
+    ...afterParameter,
+    for: durationParameter('3s', 'How long'),
+  }),
+  deaf: fault(
+    'live',
+    'the service stops reading, so that the socket of the device fills up; it goes on sending',
+    afterParameter,
+  ),
+};
+
+/** What can go wrong between two who speak: who stops, who waits, and who begins. */
+const turnTakingFaults = {
+  'false-interruption': fault(
+    'reply',
+    'the reply stops at any sound of the user, a cough included, and is not finished',
+  ),
+  'slow-yield': fault(
+    'reply',
+    'the reply goes on for a while after an interruption',
+    { by: durationParameter('700ms', 'How much later it stops') },
+    { notByProxy: 'it would have to say what the service did not send' },
+  ),
+  'never-yields': fault(
+    'reply',
+    'the reply goes on to its end, whatever the user says',
+    {},
+    { notByProxy: 'it would have to say what the service did not send' },
+  ),
+  'reply-lost': fault(
+    'reply',
+    'the reply does not come if a short sound of the user came after the turn: under stream.shortestTurnMs, or under a second and 700 ms later',
+  ),
+  'early-reply': fault(
+    'turn',
+    'the AI takes the turn for over while the user still speaks',
+    {
+      by: durationParameter('400ms', 'How long before the end of a turn that is as long as the one before'),
+      after: durationParameter('1s', 'How long after the start of the first turn of a stream'),
     },
-  }),
-  close: fault({
-    at: 'live',
-    summary: 'the stream is closed with a code',
-    parameters: {
-      ...after,
-      code: closeCodeSchema.default(1011).describe('Close code'),
-      reason: closeReasonSchema.default('').describe('Close reason'),
-    },
-  }),
-  'abnormal-close': fault({
-    at: 'live',
-    summary: 'the connection ends without a close frame (1006)',
-    parameters: after,
-  }),
-  reset: fault({ at: 'live', summary: 'the connection is reset', parameters: after }),
-  'half-open': fault({
-    at: 'live',
-    summary: 'the service disappears: it sends nothing, reads nothing and answers no ping',
-    parameters: after,
-  }),
-  stall: fault({
-    at: 'live',
-    summary: 'the service sends nothing for a while, then everything at once',
-    parameters: { ...after, for: duration('3s', 'How long') },
-  }),
-  deaf: fault({
-    at: 'live',
-    summary: 'the service stops reading, so that the socket of the device fills up; it goes on sending',
-    parameters: after,
-  }),
-} as const satisfies Record<string, FaultSpec>;
+    { notByProxy: 'only the service decides when a turn is over' },
+  ),
+  'answers-noise': fault(
+    'sound',
+    'the AI answers a sound that is no turn: it says its last reply again',
+    { delay: durationParameter('1s', 'How long after the sound') },
+    { notByProxy: 'it would have to say what the service did not send' },
+  ),
+};
 
 export { type FaultPoint, faultPoints } from './fault-spec.ts';
 
