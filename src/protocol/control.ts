@@ -163,104 +163,61 @@ interface Operation {
   response?: z.ZodType;
 }
 
+/** What an operation takes and answers, beside its method, path and summary. */
+type Shapes = Omit<Operation, 'method' | 'path' | 'summary'>;
+
+function get<More extends Shapes = Record<never, never>>(path: string, summary: string, more = {} as More) {
+  return { method: 'GET' as const, path, summary, ...more };
+}
+
+function post<More extends Shapes>(path: string, summary: string, more: More) {
+  return { method: 'POST' as const, path, summary, ...more };
+}
+
 /** Every operation: the emulator routes by it, the client calls by it, and the OpenAPI document shows it. */
 export const controlOperations = {
-  health: {
-    method: 'GET',
-    path: '/health',
-    summary: 'Whether the emulator is running',
+  health: get('/health', 'Whether the emulator is running', {
     response: z.object({ status: z.literal('ok'), version: z.string() }),
-  },
-  state: {
-    method: 'GET',
-    path: '/state',
-    summary: 'Devices, windows, streams and tokens',
-    response: stateSchema,
-  },
-  journal: {
-    method: 'GET',
-    path: '/journal',
-    summary: 'Events so far, oldest first',
+  }),
+  state: get('/state', 'Devices, windows, streams and tokens', { response: stateSchema }),
+  journal: get('/journal', 'Events so far, oldest first', {
     query: journalQuerySchema,
     response: z.array(journalEntrySchema),
-  },
-  live: {
-    method: 'GET',
-    path: '/journal/live',
-    summary: 'Events as they happen, as server-sent events',
-    query: journalQuerySchema,
-  },
-  reset: {
-    method: 'POST',
-    path: '/reset',
-    summary:
-      'Close all streams, forget windows and the journal, and restore the faults of the start; the clock does not move',
-    response: reachedSchema,
-  },
-  clock: { method: 'GET', path: '/clock', summary: 'The time of the emulator', response: clockSchema },
-  advance: {
-    method: 'POST',
-    path: '/clock',
-    summary: 'Move the clock forward',
-    body: advanceSchema,
-    response: clockSchema,
-  },
-  send: {
-    method: 'POST',
-    path: '/messages',
-    summary: 'Send a status, an error or any JSON',
+  }),
+  live: get('/journal/live', 'Events as they happen, as server-sent events', { query: journalQuerySchema }),
+  reset: post(
+    '/reset',
+    'Close all streams, forget windows and the journal, and restore the faults of the start; the clock does not move',
+    { response: reachedSchema },
+  ),
+  clock: get('/clock', 'The time of the emulator', { response: clockSchema }),
+  advance: post('/clock', 'Move the clock forward', { body: advanceSchema, response: clockSchema }),
+  send: post('/messages', 'Send a status, an error or any JSON', {
     body: messageSchema,
     response: reachedSchema,
-  },
-  speak: {
-    method: 'POST',
-    path: '/speech',
-    summary: 'Say a WAV or raw PCM',
+  }),
+  speak: post('/speech', 'Say a WAV or raw PCM', {
     query: streamsSchema,
     binary: ['audio/wav', 'application/octet-stream'],
     response: reachedSchema,
-  },
-  faults: {
-    method: 'GET',
-    path: '/faults',
-    summary: 'The active faults',
-    response: z.array(activeFaultSchema),
-  },
-  addFault: {
-    method: 'POST',
-    path: '/faults',
-    summary: 'Add a fault of the catalogue',
+  }),
+  faults: get('/faults', 'The active faults', { response: z.array(activeFaultSchema) }),
+  addFault: post('/faults', 'Add a fault of the catalogue', {
     body: faultSchema,
     response: activeFaultSchema,
-  },
-  clearFaults: {
-    method: 'POST',
-    path: '/faults/clear',
-    summary: 'Clear a fault, or all',
+  }),
+  clearFaults: post('/faults/clear', 'Clear a fault, or all', {
     body: clearFaultsSchema,
     response: z.object({ cleared: z.int() }),
-  },
-  event: {
-    method: 'POST',
-    path: '/events',
-    summary: 'Report an event to the scenario',
-    body: eventSchema,
-    response: reachedSchema,
-  },
-  metrics: {
-    method: 'GET',
-    path: metricsOperation,
-    summary: 'Metrics for Prometheus: text format 0.0.4, or OpenMetrics where Accept asks for it',
-  },
-  openapi: { method: 'GET', path: '/openapi.json', summary: 'The HTTP side of the emulator, as OpenAPI' },
-  asyncapi: { method: 'GET', path: '/asyncapi.json', summary: 'The voice stream, as AsyncAPI' },
-  close: {
-    method: 'POST',
-    path: '/close',
-    summary: 'Close streams with a code',
-    body: closeSchema,
-    response: reachedSchema,
-  },
+  }),
+  event: post('/events', 'Report an event to the scenario', { body: eventSchema, response: reachedSchema }),
+  metrics: get(
+    metricsOperation,
+    'Metrics for Prometheus: text format 0.0.4, or OpenMetrics where Accept asks for it',
+  ),
+  openapi: get('/openapi.json', 'The HTTP side of the emulator, as OpenAPI'),
+  asyncapi: get('/asyncapi.json', 'The voice stream, as AsyncAPI'),
+  close: post('/close', 'Close streams with a code', { body: closeSchema, response: reachedSchema }),
 } as const satisfies Record<string, Operation>;
 
 type Operations = typeof controlOperations;
