@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { reservedClaims, tokenLifetimeSeconds } from './claims.ts';
-import { jsonFields } from './dialect/fields.ts';
 import { refusalsSchema } from './dialect/refusals.ts';
 import { streamSchema } from './dialect/stream.ts';
+import { jsonFields } from './dialect/templates.ts';
 import { resetFormats } from './rate-limit.ts';
 import { describeIssue, readOnce, type SchemaProblem, type SecretNames } from './schema-problem.ts';
 

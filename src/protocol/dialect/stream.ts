@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defaultFrameMs } from '../audio-format.ts';
 import { closesSchema } from './closes.ts';
-import { messageFields, messageList } from './fields.ts';
+import { messageFields, messageList } from './templates.ts';
 
 /** How much audio one message of the service may hold, in milliseconds. */
 export const replyFrameMsBounds = { min: 5, max: 1_000 } as const;

@@ -77,3 +77,15 @@ export function templateProblem(value: unknown): string | undefined {
   const inner = Array.isArray(value) ? value : isRecord(value) ? Object.values(value) : [];
   return inner.map(templateProblem).find((problem) => problem !== undefined);
 }
+
+/** Fields that the specification leaves open: any JSON. */
+export const jsonFields = z.record(z.string(), z.json());
+
+/** Fields of a message: any JSON, in which templates stand for what differs from message to message. */
+export const messageFields = jsonFields.superRefine((fields, context) => {
+  const problem = templateProblem(fields);
+  if (problem !== undefined) context.addIssue({ code: 'custom', message: `expected ${problem}` });
+});
+
+/** Messages that are sent as they are, in order. */
+export const messageList = z.array(messageFields).max(20).default([]);
