@@ -51,11 +51,7 @@ function writeReset(atMs: number, format: ResetFormat, nowMs: number): string {
 }
 
 /** What a response says of the limit; a field is undefined where the header is missing or unreadable. */
-export interface ReadRateLimit {
-  limit: number | undefined;
-  remaining: number | undefined;
-  resetAtMs: number | undefined;
-}
+export type ReadRateLimit = Record<keyof RateLimit, number | undefined>;
 
 /** Reads the three headers. `header` finds a value by its name, in any case. */
 export function readRateLimitHeaders(
