@@ -1,5 +1,6 @@
 import type { InvalidCase } from './dialect.ts';
 import { type ErrorDetails, isRecord } from './error-body.ts';
+import { isNestedWithin } from './nesting.ts';
 import { parseJson } from './parse-json.ts';
 
 /** Body of the token request. Specification: "Token request (JSON body)". */
@@ -55,7 +56,7 @@ export function parseTokenRequest(body: Uint8Array): ParsedTokenRequest {
     return { ok: false, problem: { case: problem.case, message: problem.message, details, ...named } };
   }
   const hasOthers = Object.keys(root).length > fields.length;
-  if (hasOthers && !isPlain(root))
+  if (hasOthers && !isNestedWithin(root, maxNesting, forbiddenKeys))
     return invalid('badNesting', 'Request body contains a forbidden key or is nested too deeply', named);
   return { ok: true, request: { apiKey: root.apiKey as string, deviceId: root.deviceId as string } };
 }
@@ -91,17 +92,4 @@ function fieldProblem(field: Field, root: Record<string, unknown>) {
     return found('badCharacters', `Field ${field} contains control characters`);
   if (!value.isWellFormed()) return found('badCharacters', `Field ${field} is not well-formed Unicode`);
   return undefined;
-}
-
-/** Walks without recursion, so that no depth of nesting can exhaust the stack. */
-function isPlain(root: Record<string, unknown>): boolean {
-  const waiting: { value: object; depth: number }[] = [{ value: root, depth: 1 }];
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    if (next.depth > maxNesting) return false;
-    for (const [key, value] of Object.entries(next.value)) {
-      if (forbiddenKeys.has(key)) return false;
-      if (typeof value === 'object' && value !== null) waiting.push({ value, depth: next.depth + 1 });
-    }
-  }
-  return true;
 }
