@@ -4,7 +4,7 @@ import { serviceRules } from '../rules/catalogue.ts';
 import type { Rule, Seen } from '../rules/rule.ts';
 import type { CheckOptions } from './check.ts';
 import { type Cost, totalOf } from './cost.ts';
-import { createHolding, type HoldOptions } from './hold.ts';
+import { createExchangeRun, type ExchangeRunOptions } from './hold.ts';
 import { type Judged, judgeFirst } from './judge.ts';
 import { stepsToConfirm } from './needed.ts';
 import { allSteps, type PlanOptions, planRun, requireFlags } from './plan.ts';
@@ -41,7 +41,7 @@ export interface AgainResult {
   elapsedMs: number;
 }
 
-export type AgainOptions = Omit<HoldOptions, 'plan' | 'isAlone' | 'waitMs'> &
+export type AgainOptions = Omit<ExchangeRunOptions, 'plan' | 'isAlone' | 'waitMs'> &
   Pick<CheckOptions, 'scope' | 'expected' | 'strict'>;
 
 /** Every name that `--again` takes. */
@@ -101,9 +101,9 @@ export async function askAgain(
   const { clock } = options;
   const startedAt = clock.now();
   const plan = planAgain(again, scope);
-  const holding = createHolding({ ...options, plan, isAlone: scope.isAlone, waitMs: scope.waitMs });
-  const held = await holding.hold(plan.steps);
-  const { stopped, spent } = holding;
+  const run = createExchangeRun({ ...options, plan, isAlone: scope.isAlone, waitMs: scope.waitMs });
+  const held = await run.hold(plan.steps);
+  const { stopped, spent } = run;
   const { rule } = again;
   const asked = { plan, all: allSteps(scope), levels: scope.levels, isStopped: stopped !== undefined };
   const finding = rule && judgeFirst(rule, held, asked);

@@ -13,7 +13,7 @@ import type { RequestPace } from './pace.ts';
 import type { StopWatch } from './stop.ts';
 
 /** The address of the service, and the credentials. */
-export interface Subject {
+export interface ServiceUnderTest {
   baseUrl: string;
   wsUrl: string;
   apiKey: string;
@@ -24,8 +24,8 @@ export interface Subject {
 }
 
 /** What every exchange of a run shares. */
-export interface Conduct {
-  subject: Subject;
+export interface RunContext {
+  subject: ServiceUnderTest;
   clockwork: Clockwork;
   signal: AbortSignal;
   redactor: Redactor;
@@ -40,12 +40,12 @@ export interface Conduct {
   waitMs: number;
 }
 
-export interface Provoked {
+export interface RefusalExpectation {
   /** Set if the exchange should be refused. */
   provoked?: boolean;
 }
 
-export interface AskerTokenOptions extends Provoked {
+export interface AskerTokenOptions extends RefusalExpectation {
   version?: ApiVersion;
   /** Without it the request has no Accept. */
   accept?: boolean;
@@ -57,18 +57,18 @@ export interface AskerTokenOptions extends Provoked {
   hurry?: number;
 }
 
-export interface PlainRequest extends Provoked {
+export interface PlainRequest extends RefusalExpectation {
   method: string;
   url: string;
   headers?: readonly Header[];
 }
 
-export interface OpenOptions extends Provoked {
+export interface OpenOptions extends RefusalExpectation {
   path?: string;
 }
 
 /** Sends the requests of one try and keeps the observations. */
-export interface Asker extends Pick<Conduct, 'subject' | 'clockwork' | 'signal' | 'speech' | 'waitMs'> {
+export interface Asker extends Pick<RunContext, 'subject' | 'clockwork' | 'signal' | 'speech' | 'waitMs'> {
   token(id: string, options?: AskerTokenOptions): Promise<Seen>;
   /** A request without a key. */
   plain(id: string, request: PlainRequest): Promise<Seen>;
@@ -97,8 +97,8 @@ const expectedMs = 3_000;
 const graceMs = 400;
 
 /** `suffix` is put behind the name of each exchange. */
-export function createAsker(conduct: Conduct, devices: Devices, suffix = ''): Asker {
-  const { subject, clockwork, signal, redactor, budget, pace, stop } = conduct;
+export function createAsker(context: RunContext, devices: Devices, suffix = ''): Asker {
+  const { subject, clockwork, signal, redactor, budget, pace, stop } = context;
   const { clock } = clockwork;
   const entries: { id: string; look(): Seen }[] = [];
   const tokens = new Map<string, string>();
@@ -119,12 +119,16 @@ export function createAsker(conduct: Conduct, devices: Devices, suffix = ''): As
   const send = async (
     id: string,
     request: HttpRequest,
-    { provoked, isRetry = false, isMore = false }: Provoked & { isRetry?: boolean; isMore?: boolean },
+    {
+      provoked,
+      isRetry = false,
+      isMore = false,
+    }: RefusalExpectation & { isRetry?: boolean; isMore?: boolean },
   ): Promise<Seen> => {
     const asked = await ask(request, { clock, signal, redactor, ca: subject.ca });
     const exchange = { ...(await asked.evidence()), caFile: subject.caFile };
     const { token } = asked;
-    const signature = token === undefined ? undefined : await conduct.verify?.(token);
+    const signature = token === undefined ? undefined : await context.verify?.(token);
     if (token !== undefined) tokens.set(id, token);
     return keep({
       id: `${id}${isRetry ? '-retry' : isMore ? '-again' : ''}${suffix}`,
@@ -136,7 +140,7 @@ export function createAsker(conduct: Conduct, devices: Devices, suffix = ''): As
   };
 
   const asker: Asker = {
-    ...{ subject, clockwork, signal, speech: conduct.speech, waitMs: conduct.waitMs },
+    ...{ subject, clockwork, signal, speech: context.speech, waitMs: context.waitMs },
     async token(id, options = {}) {
       const deviceId = deviceFor(options, devices);
       const request = tokenRequest(options, subject, deviceId);
@@ -220,7 +224,7 @@ function deviceFor({ device = 'own' }: AskerTokenOptions, devices: Devices): str
 
 function tokenRequest(
   options: AskerTokenOptions,
-  { baseUrl, apiKey }: Subject,
+  { baseUrl, apiKey }: ServiceUnderTest,
   deviceId: string,
 ): HttpRequest {
   const fields = { apiKey, deviceId };

@@ -3,14 +3,14 @@ import { serviceRules } from '../rules/catalogue.ts';
 import type { Finding, Rule, Seen, Verdict } from '../rules/rule.ts';
 import { grants } from '../rules/token-seen.ts';
 import type { Cost } from './cost.ts';
-import { createHolding, type Holding, type HoldOptions, type Try } from './hold.ts';
+import { type AttemptResult, createExchangeRun, type ExchangeRun, type ExchangeRunOptions } from './hold.ts';
 import { type Judged, judgeFirst, judgeTwice } from './judge.ts';
 import { isCounting, otherDeviceStep, stepsFor } from './needed.ts';
 import { allSteps, type Plan, type PlanOptions, planControls, planRun, planSecondTry } from './plan.ts';
 import type { Step } from './steps/step.ts';
 import { countVerdicts, exitCodeOf } from './verdicts.ts';
 
-export interface CheckOptions extends Omit<HoldOptions, 'plan' | 'isAlone' | 'waitMs' | 'onHeld'> {
+export interface CheckOptions extends Omit<ExchangeRunOptions, 'plan' | 'isAlone' | 'waitMs' | 'onHeld'> {
   scope: PlanOptions;
   /** Rules that are known to fail, with the reason. */
   expected?: ReadonlyMap<string, string>;
@@ -44,15 +44,15 @@ export async function checkService(options: CheckOptions): Promise<CheckResult> 
     onJudged &&
     judgeEarly(rules, plan, (...found: Parameters<typeof judge>) => onJudged(judge(...found), false));
   const { isAlone, waitMs } = scope;
-  const holding = createHolding({ ...options, plan, isAlone, waitMs, onHeld });
-  const { first, found } = await tryFirst(holding, rules, plan, scope);
+  const run = createExchangeRun({ ...options, plan, isAlone, waitMs, onHeld });
+  const { first, found } = await tryFirst(run, rules, plan, scope);
   const again = await tryAgain();
   const seen = [...first.seen, ...(again?.seen ?? [])];
   const judged = found.map(({ rule, finding }) =>
     judge(rule, judgeTwice(rule, finding, { first: first.seen, again, notFresh: whyNotFresh() }), seen),
   );
   for (const one of judged) onJudged?.(one, true);
-  const { stopped, spent } = holding;
+  const { stopped, spent } = run;
   return {
     rules: judged,
     verdicts: countVerdicts(judged),
@@ -62,7 +62,7 @@ export async function checkService(options: CheckOptions): Promise<CheckResult> 
     elapsedMs: clock.now() - startedAt,
   };
 
-  async function tryAgain(): Promise<Try | undefined> {
+  async function tryAgain(): Promise<AttemptResult | undefined> {
     const mayBeFresh = whyNotFresh() === undefined;
     const ids = found
       .filter(
@@ -70,38 +70,38 @@ export async function checkService(options: CheckOptions): Promise<CheckResult> 
           (verdict === 'fail' && isProof !== true) || (suspicion !== undefined && mayBeFresh),
       )
       .map(({ rule }) => rule.id);
-    if (ids.length === 0 || holding.stopped !== undefined) return undefined;
+    if (ids.length === 0 || run.stopped !== undefined) return undefined;
     const fresh = ids.some((id) => isCounting(id)) && mayBeFresh;
-    return holding.hold(planSecondTry(ids, scope), { fresh });
+    return run.hold(planSecondTry(ids, scope), { fresh });
   }
 
   /** Why a second try has no devices that nobody else uses; undefined if it has. */
   function whyNotFresh(): string | undefined {
     if (scope.isAlone) return 'only another device can tell, and --one-device allows none';
-    if (holding.stopped !== undefined) return 'the run was stopped before another device was asked for';
+    if (run.stopped !== undefined) return 'the run was stopped before another device was asked for';
     return knowsOthers(first.seen) ? undefined : 'only another device can tell, and none was granted a token';
   }
 }
 
 /** Holds what is planned, and the controls of selected rules that are still open. */
 async function tryFirst(
-  holding: Holding,
+  run: ExchangeRun,
   rules: readonly Rule[],
   plan: Plan,
   scope: PlanOptions,
-): Promise<{ first: Try; found: readonly { rule: Rule; finding: Finding }[] }> {
+): Promise<{ first: AttemptResult; found: readonly { rule: Rule; finding: Finding }[] }> {
   const all = allSteps(scope);
-  const judgeAll = (held: Try) => {
-    const asked = { plan, all, levels: scope.levels, isStopped: holding.stopped !== undefined };
+  const judgeAll = (held: AttemptResult) => {
+    const asked = { plan, all, levels: scope.levels, isStopped: run.stopped !== undefined };
     return rules.map((rule) => ({ rule, finding: judgeFirst(rule, held, asked) }));
   };
-  const first = await holding.hold(plan.steps);
+  const first = await run.hold(plan.steps);
   const found = judgeAll(first);
   const open = found.filter(({ finding }) => finding.verdict === 'unknown').map(({ rule }) => rule.id);
   const controls = planControls(open, plan.steps, scope);
-  if (controls.length === 0 || holding.stopped !== undefined) return { first, found };
-  const { seen } = await holding.hold(controls, { isMore: true });
-  if (holding.stopped !== undefined) return { first, found };
+  if (controls.length === 0 || run.stopped !== undefined) return { first, found };
+  const { seen } = await run.hold(controls, { isMore: true });
+  if (run.stopped !== undefined) return { first, found };
   const whole = { seen, leftOut: first.leftOut };
   return { first: whole, found: judgeAll(whole) };
 }

@@ -10,7 +10,7 @@ import { serviceUrl } from '../protocol/paths.ts';
 import { developmentKey } from '../protocol/token-request.ts';
 import type { Seen } from '../rules/rule.ts';
 import { callControl } from '../wire/client/control.ts';
-import { type Asker, type Conduct, createAsker, type Subject } from './asker.ts';
+import { type Asker, createAsker, type RunContext, type ServiceUnderTest } from './asker.ts';
 import { type Budget, createBudget, NotAsked } from './budget.ts';
 import { type Clockwork, createMovedClockwork, createRealClockwork } from './clockwork.ts';
 import { addCosts, type Cost, totalOf } from './cost.ts';
@@ -21,8 +21,8 @@ import { isOfStep, type Step } from './steps/step.ts';
 import { unknownPathStep } from './steps/token-steps.ts';
 import { createStopWatch } from './stop.ts';
 
-export interface HoldOptions {
-  subject: Subject;
+export interface ExchangeRunOptions {
+  subject: ServiceUnderTest;
   /** The first is the user’s own; up to three more stand for the other roles. */
   devices: readonly [string, ...string[]];
   /** No other device than the first is used. */
@@ -41,7 +41,7 @@ export interface HoldOptions {
   isEmulator?: boolean;
   /** Size of one move of an emulator's clock over short spans. */
   grainMs?: number | undefined;
-  verify?: Conduct['verify'];
+  verify?: RunContext['verify'];
   /** Called before each step. */
   onStep?: (step: Step, tryNumber: 1 | 2) => void;
   onWait?: (ms: number) => void;
@@ -52,19 +52,19 @@ export interface HoldOptions {
 }
 
 /** The result of the exchanges of one try. */
-export interface Try {
+export interface AttemptResult {
   /** If the signal stopped the run: of the steps that had ended. */
   seen: readonly Seen[];
   leftOut: LeftOut;
 }
 
 /** A run that holds planned exchanges, and may hold some of them a second time. */
-export interface Holding {
+export interface ExchangeRun {
   /**
    * The signal stops it with what was found until then. Each call is a try of its own, except with `isMore`: those
    * steps belong to the first one.
    */
-  hold(steps: readonly Step[], options?: { fresh?: boolean; isMore?: boolean }): Promise<Try>;
+  hold(steps: readonly Step[], options?: { fresh?: boolean; isMore?: boolean }): Promise<AttemptResult>;
   readonly stopped: VoicectlError | undefined;
   readonly spent: Cost;
   readonly isMoved: boolean;
@@ -74,7 +74,7 @@ export interface Holding {
  * Prepares a run: the budget is that of the plan, and no exchange is held before `hold`. Against an emulator that lets
  * its clock be moved, waiting moves it.
  */
-export function createHolding(options: HoldOptions): Holding {
+export function createExchangeRun(options: ExchangeRunOptions): ExchangeRun {
   const { clock, signal, plan, maxRequests, onSpent } = options;
   const stop = createStopWatch({ isKeyMadeUp: options.subject.apiKey === developmentKey });
   const devices = createDevices(options.devices, options.isAlone);
@@ -85,7 +85,7 @@ export function createHolding(options: HoldOptions): Holding {
   let first: Asker | undefined;
   /** What was seen while the clock was looked for. */
   const early: Seen[] = [];
-  const conductWith = (chosen: Clockwork): Conduct => ({
+  const contextWith = (chosen: Clockwork): RunContext => ({
     ...options,
     ...{ stop, budget, pace, clockwork: chosen },
   });
@@ -107,7 +107,7 @@ export function createHolding(options: HoldOptions): Holding {
       let left = steps;
       try {
         if (clockwork === undefined) {
-          const probe = createAsker(conductWith(createRealClockwork(clock)), devices);
+          const probe = createAsker(contextWith(createRealClockwork(clock)), devices);
           const taken = await takeOverClock({ ...options, steps, ask: probe, budget });
           clockwork = taken.clockwork ?? createRealClockwork(clock);
           if (taken.answered !== undefined) {
@@ -121,7 +121,7 @@ export function createHolding(options: HoldOptions): Holding {
       }
       const chosen = clockwork;
       const own = () =>
-        createAsker(conductWith(chosen), fresh ? createFreshDevices(devices) : devices, suffix);
+        createAsker(contextWith(chosen), fresh ? createFreshDevices(devices) : devices, suffix);
       const ask = isMore && first !== undefined ? first : own();
       first ??= ask;
       const { seen, leftOut } = await runAndEnd(ask, left, { number, suffix, chosen });
@@ -133,7 +133,7 @@ export function createHolding(options: HoldOptions): Holding {
     ask: Asker,
     steps: readonly Step[],
     { number, suffix, chosen }: { number: 1 | 2; suffix: string; chosen: Clockwork },
-  ): Promise<Try> {
+  ): Promise<AttemptResult> {
     const held: Step[] = [];
     const running = runSteps({
       ...{ steps, ask, budget, signal, clockwork: chosen },
@@ -163,7 +163,7 @@ export function createHolding(options: HoldOptions): Holding {
 }
 
 interface TakeOverOptions {
-  subject: Subject;
+  subject: ServiceUnderTest;
   steps: readonly Step[];
   ask: Asker;
   budget: Budget;

@@ -1,5 +1,5 @@
 import { type Finding, type Rule, type Seen, skipped, unknown } from '../rules/rule.ts';
-import type { Try } from './hold.ts';
+import type { AttemptResult } from './hold.ts';
 import { stepsFor } from './needed.ts';
 import type { Plan } from './plan.ts';
 import { type CheckLevel, isOfStep, levelFlags, type Step } from './steps/step.ts';
@@ -24,7 +24,11 @@ interface AskedSteps {
 }
 
 /** The verdict of the first try on a rule. */
-export function judgeFirst(rule: Rule, first: Try, { plan, all, levels, isStopped }: AskedSteps): Finding {
+export function judgeFirst(
+  rule: Rule,
+  first: AttemptResult,
+  { plan, all, levels, isStopped }: AskedSteps,
+): Finding {
   const finding = rule.judge(first.seen);
   if (finding !== undefined) return finding;
   const steps = stepsFor(rule.id);
@@ -54,7 +58,7 @@ function levelText(step: Step | undefined, levels: ReadonlySet<CheckLevel>): str
 /** What was seen at first, and once more. */
 export interface TwoTries {
   first: readonly Seen[];
-  again: Try | undefined;
+  again: AttemptResult | undefined;
   /** Why the second try had no devices that nobody else uses; undefined if it had. */
   notFresh: string | undefined;
 }

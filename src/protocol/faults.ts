@@ -363,7 +363,7 @@ export function aimFault(fault: Fault, { device, stream }: { device: string; str
 }
 
 /** Why a proxy cannot make this fault; undefined if it can. */
-export function whyNotByProxy({ name }: Fault): string | undefined {
+export function proxyRefusalReason({ name }: Fault): string | undefined {
   const { notByProxy }: FaultSpec = faultCatalogue[name];
   return notByProxy;
 }

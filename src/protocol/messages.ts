@@ -38,7 +38,7 @@ export function writeMessage({ stream }: Dialect, kind: string): string {
 }
 
 /** A message that the dialect gives as it is, its templates filled in. */
-export function writeGiven(message: Record<string, unknown>, values: TemplateValues): string {
+export function writeDialectMessage(message: Record<string, unknown>, values: TemplateValues): string {
   return JSON.stringify(fillTemplates(message, values));
 }
 

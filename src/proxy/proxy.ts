@@ -4,7 +4,7 @@ import { createMovableClock, systemClock } from '../kernel/clock.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import { concealUrl } from '../kernel/secret-fields.ts';
 import type { Dialect } from '../protocol/dialect.ts';
-import { whyNotByProxy } from '../protocol/faults.ts';
+import { proxyRefusalReason } from '../protocol/faults.ts';
 import { isLoopbackHost, isSafeTransport } from '../protocol/loopback.ts';
 import { serviceUrl } from '../protocol/paths.ts';
 import { connectionsPerDevice, tokenRequestsPerWindow } from '../protocol/rate-limit.ts';
@@ -69,7 +69,7 @@ export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> 
   const random = createRandom(options.seed);
   const faults = createFaults({
     initial: options.faults ?? [],
-    ...{ random, events, refuses: whyNotByProxy },
+    ...{ random, events, refuses: proxyRefusalReason },
   });
   const secrets = createSecrets();
   const judge = createProxyJudge({ clock: baseClock, events, isStrict });
@@ -199,7 +199,7 @@ export function checkProxy(options: ProxyOptions): void {
         },
       );
   }
-  for (const fault of faults) checkFault(fault, whyNotByProxy);
+  for (const fault of faults) checkFault(fault, proxyRefusalReason);
   checkDialect(options.dialect);
 }
 

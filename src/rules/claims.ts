@@ -1,6 +1,6 @@
 import { audience, tokenLifetimeSeconds } from '../protocol/claims.ts';
 import { secondsText } from '../protocol/time-text.ts';
-import { type Finding, fail, gravest, pass, type Rule, type Seen, show, unknown, warn } from './rule.ts';
+import { type Finding, fail, mostSevere, pass, type Rule, type Seen, show, unknown, warn } from './rule.ts';
 import { deviceOf, grants, isProper, type SeenGrant, serviceTime } from './token-seen.ts';
 
 const section = 'JWT claims';
@@ -81,7 +81,7 @@ function readable(seen: readonly Seen[]): SeenGrant[] {
 }
 
 function judgeEach(granted: readonly SeenGrant[], judge: (grant: SeenGrant) => Finding): Finding | undefined {
-  return gravest(granted.map(judge));
+  return mostSevere(granted.map(judge));
 }
 
 function judgeJwt(grant: SeenGrant): Finding {

@@ -1,6 +1,6 @@
 import { closeCodes } from '../protocol/close-codes.ts';
 import { connectionsPerDevice } from '../protocol/rate-limit.ts';
-import { type Finding, fail, gravest, pass, type Rule, type Seen, unknown } from './rule.ts';
+import { type Finding, fail, mostSevere, pass, type Rule, type Seen, unknown } from './rule.ts';
 import {
   endText,
   freshMs,
@@ -128,7 +128,7 @@ function judgeExcess(seen: readonly Seen[]): Finding | undefined {
 /** Where a slot was asked for and not judged, half of the rule is no pass. */
 function judgeSlots(seen: readonly Seen[]): Finding | undefined {
   const [slot, other] = [judgeSlot(seen), judgeOtherDevices(seen)];
-  return slot?.verdict === 'unknown' && other?.verdict === 'pass' ? slot : gravest([slot, other]);
+  return slot?.verdict === 'unknown' && other?.verdict === 'pass' ? slot : mostSevere([slot, other]);
 }
 
 /** After one of a full device's streams was closed, the next is accepted. */

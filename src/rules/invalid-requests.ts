@@ -2,7 +2,7 @@ import { invalidRequestCode, isRecord } from '../protocol/error-body.ts';
 import { parseJson } from '../protocol/parse-json.ts';
 import { tokenPath } from '../protocol/paths.ts';
 import { jsonMediaType } from '../protocol/token-request.ts';
-import { type Finding, fail, gravest, pass, type Rule, type Seen, show, unknown } from './rule.ts';
+import { type Finding, fail, mostSevere, pass, type Rule, type Seen, show, unknown } from './rule.ts';
 import {
   errorOf,
   hasSucceeded,
@@ -117,7 +117,7 @@ interface Invalid {
 
 function judgeInvalid(seen: readonly Seen[], { applies, problem }: Invalid): Finding | undefined {
   const answers = tokenAnswers(seen).filter((one) => applies(requestFields(one), one));
-  return gravest(
+  return mostSevere(
     answers.map((one) => {
       if (one.exchange.granted !== undefined) return fail('it was granted', one);
       if (isFromGateway(one, seen)) return unknown(`a gateway answered ${one.exchange.answer.status}`, one);
@@ -153,7 +153,7 @@ const inFront: readonly number[] = [408, 411, 413, 414, 415, 431, 502, 503, 504]
 
 function judgeShape(seen: readonly Seen[]): Finding | undefined {
   const errors = tokenAnswers(seen).filter((one) => one.exchange.answer.status >= 400);
-  return gravest(
+  return mostSevere(
     errors.map((one) => {
       const problem = shapeProblem(one);
       const { status } = one.exchange.answer;

@@ -8,7 +8,7 @@ import {
 import { secondsText } from '../protocol/time-text.ts';
 import { headerValue } from '../wire/headers.ts';
 import { judgeWindow, remainingOf } from './rate-window.ts';
-import { type Finding, fail, gravest, pass, type Rule, type Seen, show, unknown } from './rule.ts';
+import { type Finding, fail, mostSevere, pass, type Rule, type Seen, show, unknown } from './rule.ts';
 import {
   byDevice,
   deviceOf,
@@ -116,7 +116,7 @@ function judgeEach(
   header: string,
   judge: (grant: SeenGrant, value: string) => Finding,
 ): Finding | undefined {
-  return gravest(
+  return mostSevere(
     grants(seen).map((grant) => {
       const value = headerValue(grant.exchange.answer.headers, header);
       return value === undefined ? undefined : judge(grant, value);

@@ -63,8 +63,8 @@ export const observed = find('observed');
 export const unknown = find('unknown');
 export const skipped = find('skipped');
 
-/** The gravest of several findings; those that are as grave are one finding, with the evidence of all. */
-export function gravest(findings: readonly (Finding | undefined)[]): Finding | undefined {
+/** The most severe of several findings; those that are as severe are one finding, with the evidence of all. */
+export function mostSevere(findings: readonly (Finding | undefined)[]): Finding | undefined {
   const order: readonly Verdict[] = ['fail', 'warn', 'observed', 'pass', 'unknown', 'skipped'];
   const present = findings.filter((finding) => finding !== undefined);
   const worst = order.find((verdict) => present.some((finding) => finding.verdict === verdict));

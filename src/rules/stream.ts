@@ -3,7 +3,7 @@ import { connectedKind } from '../protocol/messages.ts';
 import { streamPath } from '../protocol/paths.ts';
 import type { WireMessage } from '../wire/exchange.ts';
 import { judgeAudio } from './reply-audio.ts';
-import { type Finding, fail, gravest, pass, type Rule, type Seen, show, unknown } from './rule.ts';
+import { type Finding, fail, mostSevere, pass, type Rule, type Seen, show, unknown } from './rule.ts';
 import {
   audioOf,
   endText,
@@ -35,7 +35,7 @@ export const streamRules: readonly Rule[] = [
     title: 'the service sends nothing before the JWT',
     says: 'The JWT is presented as the first message after the WebSocket connection opens.',
     judge: (seen) =>
-      gravest([...freshPresentations(seen).map(judgeSilence), ...streams(seen).map(judgeUnasked)]),
+      mostSevere([...freshPresentations(seen).map(judgeSilence), ...streams(seen).map(judgeUnasked)]),
   },
   {
     id: 'R35',
@@ -63,7 +63,7 @@ export const streamRules: readonly Rule[] = [
     section: 'Audio format (both directions)',
     title: 'the audio is raw s16le mono 16 kHz',
     says: 'Raw PCM, 16,000 Hz, 16-bit, 1 channel, little-endian, signed integer.',
-    judge: (seen) => gravest(streams(seen).map(judgeAudio)),
+    judge: (seen) => mostSevere(streams(seen).map(judgeAudio)),
   },
   {
     id: 'R39',
@@ -132,7 +132,7 @@ function judgeConfirmation(seen: readonly Seen[]): Finding | undefined {
   const fresh = freshPresentations(seen);
   const unversioned = fresh.filter((one) => !isVersioned(one.grant));
   const presented = (unversioned.length > 0 ? unversioned : fresh).map(judgeFirstMessage);
-  return gravest(presented.length > 0 ? presented : streams(seen).map(judgeEarlyEnd));
+  return mostSevere(presented.length > 0 ? presented : streams(seen).map(judgeEarlyEnd));
 }
 
 function judgeFirstMessage({ stream, message, answers, confirmed }: Presentation): Finding {
@@ -183,7 +183,7 @@ const closesOnAudio: readonly number[] = [
 const base64Audio = /[A-Za-z0-9+/_-]{400,}/;
 
 function judgeBothWays(seen: readonly Seen[]): Finding | undefined {
-  return gravest(freshPresentations(seen).map(judgeAudioFlow));
+  return mostSevere(freshPresentations(seen).map(judgeAudioFlow));
 }
 
 function judgeAudioFlow({ stream, message, confirmed }: Presentation): Finding | undefined {

@@ -10,7 +10,7 @@ import {
   isFromGateway,
   isVersioned,
   mediaTypeOf,
-  notThere,
+  notFoundStatuses,
   pathOf,
   properAnswers,
   type SeenAnswer,
@@ -123,11 +123,11 @@ function judgeRefusal(refused: SeenAnswer, seen: readonly Seen[]): Finding {
   const said = saidText(refused);
   const others = grants(seen).filter((one) => pathOf(one) !== pathOf(refused));
   const elsewhere = others.length > 0;
-  if (notThere.includes(status) && elsewhere)
+  if (notFoundStatuses.includes(status) && elsewhere)
     return warn(`answered ${status}, although the other form of the path works`, [refused, ...others]);
   if (isFromGateway(refused, seen))
     return unknown(`answered ${status} with a web page, not by the service`, refused);
-  if (notThere.includes(status)) return fail(`answered ${status}${said}`, refused);
+  if (notFoundStatuses.includes(status)) return fail(`answered ${status}${said}`, refused);
   if (status >= 300 && status < 400) return unknown(`redirected with ${status}: not followed`, refused);
   // If every request without Accept is refused, Accept is the cause and not the path.
   const isForAccept = lacksAccept(refused) && !grants(seen).some(lacksAccept);

@@ -120,13 +120,13 @@ export function isFromGateway(one: SeenAnswer, seen: readonly Seen[]): boolean {
 }
 
 /** Statuses of a path or method that a service does not have. */
-export const notThere: readonly number[] = [404, 405, 410, 501];
+export const notFoundStatuses: readonly number[] = [404, 405, 410, 501];
 
 /** Whether a path is missing while another form of it works. Then its answers say nothing about other rules. */
 export function isMissingPath(one: SeenAnswer, seen: readonly Seen[]): boolean {
   const granted = grants(seen);
   const hasOwn = granted.some((grant) => pathOf(grant) === pathOf(one));
-  return notThere.includes(one.exchange.answer.status) && granted.length > 0 && !hasOwn;
+  return notFoundStatuses.includes(one.exchange.answer.status) && granted.length > 0 && !hasOwn;
 }
 
 /** The service's time when it answered, milliseconds: from its own clock if that is known, else from `Date`. */

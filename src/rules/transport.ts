@@ -1,6 +1,6 @@
 import { invalidRequestCode } from '../protocol/error-body.ts';
 import { isLoopbackHost } from '../protocol/loopback.ts';
-import { type Finding, fail, gravest, pass, type Rule, type Seen, skipped, warn } from './rule.ts';
+import { type Finding, fail, mostSevere, pass, type Rule, type Seen, skipped, warn } from './rule.ts';
 
 const secureProtocols: readonly string[] = ['https:', 'wss:'];
 
@@ -11,7 +11,7 @@ export const transportRules: readonly Rule[] = [
     section: 'What the service does',
     title: 'TLS: https and wss',
     says: 'Transport is TLS (https and wss); the token request is made over HTTPS.',
-    judge: (seen) => gravest(seen.map(judgeOne)),
+    judge: (seen) => mostSevere(seen.map(judgeOne)),
   },
 ];
 

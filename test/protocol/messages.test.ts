@@ -4,8 +4,8 @@ import {
   isInterruption,
   readServiceMessage,
   writeConnected,
+  writeDialectMessage,
   writeError,
-  writeGiven,
   writeMessage,
   writeStatus,
 } from '../../src/protocol/messages.ts';
@@ -57,7 +57,7 @@ describe('writing', () => {
       writeConnected(dialect, values),
       writeStatus(dialect, 'speaking', values),
       writeError(dialect, 'C', 'M', values),
-      writeGiven(fields, values),
+      writeDialectMessage(fields, values),
     ];
     expect(written.map((text) => JSON.parse(text).stream)).toEqual([3, 3, 3, 3]);
     expect(JSON.parse(writeConnected(dialect))).toMatchObject(fields);

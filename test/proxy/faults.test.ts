@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { type RawData, WebSocket } from 'ws';
 import { createEmulator } from '../../src/emulator/emulator.ts';
-import { faultCatalogue, faultNames, whyNotByProxy } from '../../src/protocol/faults.ts';
+import { faultCatalogue, faultNames, proxyRefusalReason } from '../../src/protocol/faults.ts';
 import { readFault } from '../../src/protocol/read-fault.ts';
 import type { WireMessage } from '../../src/wire/exchange.ts';
 import { runInProcess } from '../helpers/in-process.ts';
@@ -55,11 +55,11 @@ async function open(proxy: WatchedProxy) {
 }
 
 describe('a fault towards the device', () => {
-  const refused = faultNames.filter((name) => whyNotByProxy(readFault(name)) !== undefined);
+  const refused = faultNames.filter((name) => proxyRefusalReason(readFault(name)) !== undefined);
   const names = faultNames.filter((name) => !endless.includes(name) && !refused.includes(name));
   test.each(refused)('%s is refused, with the reason', async (name) => {
     await using emulator = await createEmulator({ reply: 'echo' });
-    const why = expect.stringContaining(whyNotByProxy(readFault(name)) as string);
+    const why = expect.stringContaining(proxyRefusalReason(readFault(name)) as string);
     await expect(startProxy(emulator, { faults: [name] })).rejects.toMatchObject({
       code: 'usage',
       message: why,

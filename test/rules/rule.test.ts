@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { serviceRules } from '../../src/rules/catalogue.ts';
-import { type Finding, gravest, pass, show, type Verdict } from '../../src/rules/rule.ts';
+import { type Finding, mostSevere, pass, show, type Verdict } from '../../src/rules/rule.ts';
 import { seenAs } from '../helpers/device-exchanges.ts';
 import { answered } from '../helpers/service-exchanges.ts';
 
@@ -10,27 +10,27 @@ const finding = (verdict: Verdict, ...evidence: string[]): Finding => ({
   evidence,
 });
 
-describe('the gravest of several findings', () => {
+describe('the mostSevere of several findings', () => {
   const order: Verdict[] = ['fail', 'warn', 'observed', 'pass', 'unknown', 'skipped'];
   test.each(order.slice(1).map((lesser, at) => [order[at]!, lesser] as const))(
     'is %s before %s',
     (graver, lesser) => {
-      expect(gravest([finding(lesser), finding(graver)])).toEqual(finding(graver));
+      expect(mostSevere([finding(lesser), finding(graver)])).toEqual(finding(graver));
     },
   );
 
   test('has the evidence of all that are as grave, each once, and the message of the first', () => {
     const findings = [finding('fail', 'E1', 'E2'), finding('pass', 'E3'), finding('fail', 'E2', 'E4')];
-    expect(gravest(findings)).toEqual({
+    expect(mostSevere(findings)).toEqual({
       ...finding('fail', 'E1', 'E2', 'E4'),
       each: [findings[0], findings[2]],
     });
-    expect(gravest([gravest(findings), finding('fail', 'E5')])?.each).toHaveLength(3);
+    expect(mostSevere([mostSevere(findings), finding('fail', 'E5')])?.each).toHaveLength(3);
   });
 
   test('is none where there is none', () => {
-    expect(gravest([])).toBeUndefined();
-    expect(gravest([undefined])).toBeUndefined();
+    expect(mostSevere([])).toBeUndefined();
+    expect(mostSevere([undefined])).toBeUndefined();
   });
 });
 

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { loadPcm } from '../../audio/wav/wav-source.ts';
 import type { OptionName, OptionOf } from '../../config/options.ts';
 import { isLoopback } from '../../config/target.ts';
-import type { Subject } from '../../conformance/asker.ts';
+import type { ServiceUnderTest } from '../../conformance/asker.ts';
 import { addCosts, type Cost, noCost } from '../../conformance/cost.ts';
-import type { HoldOptions } from '../../conformance/hold.ts';
+import type { ExchangeRunOptions } from '../../conformance/hold.ts';
 import { type Plan, type PlanOptions, planRun, requireFlags } from '../../conformance/plan.ts';
 import type { CheckLevel } from '../../conformance/steps/step.ts';
 import { shippedFolder } from '../../files/shipped-file.ts';
@@ -67,7 +67,9 @@ export function subjectName({ settings }: ConformanceContext): string {
   return settings.local ? 'the local emulator' : settings.baseUrl;
 }
 
-type SharedOptions = Omit<HoldOptions, 'plan' | 'isAlone' | 'waitMs' | 'signal'> & { scope: PlanOptions };
+type SharedOptions = Omit<ExchangeRunOptions, 'plan' | 'isAlone' | 'waitMs' | 'signal'> & {
+  scope: PlanOptions;
+};
 
 /**
  * How the exchanges are held: with which service, as which devices, and within which limits. With `--local` the service is
@@ -85,7 +87,7 @@ export async function openExchanges(
     settings: { ...settings, device: firstDevice },
     origin: (name) => context.origin(name === 'device' ? 'devices' : name),
   });
-  const subject: Subject = target;
+  const subject: ServiceUnderTest = target;
   const redactor = createRedactor();
   redactor.conceal(subject.apiKey);
   return {
@@ -104,7 +106,7 @@ export async function openExchanges(
 export function followSteps(
   plan: Plan,
   { show, awaits }: Pick<VerdictFollower<never>, 'show'> & { awaits(what: string): void },
-): Required<Pick<HoldOptions, 'onStep' | 'onWait' | 'onSpent'>> {
+): Required<Pick<ExchangeRunOptions, 'onStep' | 'onWait' | 'onSpent'>> {
   let asked = 0;
   let planned = plan.cost;
   let spent = noCost;

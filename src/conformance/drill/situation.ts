@@ -39,14 +39,14 @@ export interface Places {
 
 export interface SituationStep {
   when(view: DrillView): boolean;
-  do: Deed;
+  do: StepAction;
 }
 
 /**
  * What a step does: adds a fault, moves the service's clock, asks the device to stop, sends a status message, audio
  * messages of these lengths in bytes, or speaks for this long.
  */
-export type Deed =
+export type StepAction =
   | { fault: FaultInput }
   | { advanceMs: number }
   | { stop: 'device' }

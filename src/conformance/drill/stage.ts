@@ -12,8 +12,8 @@ import type { StreamEnd, StreamExchange, TokenExchange, Upgrade, WireMessage } f
 import { certificateNames, type TlsCertificate } from '../../wire/server/certificate.ts';
 import { joinTaps, type Tap } from '../../wire/tap.ts';
 import type { DeviceAddress } from './device.ts';
-import type { Deed, Service, Situation } from './situation.ts';
-import type { Noted } from './view.ts';
+import type { Service, Situation, StepAction } from './situation.ts';
+import type { TimedEvent } from './view.ts';
 
 /** The service of one situation, with what it sees. */
 export interface Stage {
@@ -21,7 +21,7 @@ export interface Stage {
   /** What reached the other host. */
   readonly elsewhere: Watch;
   readonly address: DeviceAddress;
-  do(deed: Exclude<Deed, { stop: unknown }>): void;
+  do(action: Exclude<StepAction, { stop: unknown }>): void;
   close(): Promise<void>;
 }
 
@@ -76,7 +76,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
       wsUrl: emulator.wsUrl,
       certificate: situation.tls === 'untrusted' ? access.tls?.cert : certificate?.cert,
     },
-    do: (deed) => perform(deed, emulator, voices),
+    do: (action) => perform(action, emulator, voices),
     async close() {
       await Promise.all([emulator.close(), other?.close()]);
     },
@@ -106,15 +106,15 @@ function listen(voices: Set<Voice>): CreateReply {
 }
 
 function perform(
-  deed: Exclude<Deed, { stop: unknown }>,
+  action: Exclude<StepAction, { stop: unknown }>,
   { control }: Emulator,
   voices: ReadonlySet<Voice>,
 ): void {
-  if ('fault' in deed) control.faults.add(deed.fault);
-  else if ('advanceMs' in deed) control.advance(deed.advanceMs);
-  else if ('status' in deed) control.send({}, { status: deed.status });
-  else if ('sayMs' in deed) for (const voice of voices) voice.say(playPcm(makeTone(toneHz, deed.sayMs)));
-  else for (const voice of voices) for (const bytes of deed.audio) voice.send(audioOf(bytes));
+  if ('fault' in action) control.faults.add(action.fault);
+  else if ('advanceMs' in action) control.advance(action.advanceMs);
+  else if ('status' in action) control.send({}, { status: action.status });
+  else if ('sayMs' in action) for (const voice of voices) voice.say(playPcm(makeTone(toneHz, action.sayMs)));
+  else for (const voice of voices) for (const bytes of action.audio) voice.send(audioOf(bytes));
 }
 
 function audioOf(bytes: number): Buffer {
@@ -127,7 +127,7 @@ interface Watch {
   note(event: EmulatorEvent): void;
   /** The exchanges so far, named. */
   seen(): Seen[];
-  readonly journal: readonly Noted[];
+  readonly journal: readonly TimedEvent[];
 }
 
 /** Most messages of a stream that are kept: a minute of audio in frames of 10 ms, both ways. */
@@ -148,7 +148,7 @@ interface WatchOptions {
 function createWatch({ clock, device, onChange }: WatchOptions): Watch {
   const collectors: Collector[] = [];
   let keptBytes = 0;
-  const journal: Noted[] = [];
+  const journal: TimedEvent[] = [];
   let epoch: number | undefined;
 
   const isOurs = (one: Seen): boolean => device === undefined || isOf(one, device);

@@ -3,14 +3,14 @@ import type { EmulatorEvent } from '../../service/events.ts';
 import type { TokenExchange } from '../../wire/exchange.ts';
 
 /** An event of the service's journal, and when it happened on the clock of the exchanges. */
-export type Noted = EmulatorEvent & { at: number };
+export type TimedEvent = EmulatorEvent & { at: number };
 
 /** What has been seen of a device in one situation so far. */
 export interface DrillView {
   now: number;
   /** Token requests `T1`, `T2` … and streams `S1`, `S2` …, each in the order of time. */
   seen: readonly Seen[];
-  journal: readonly Noted[];
+  journal: readonly TimedEvent[];
   /** Requests that reached the other host. */
   elsewhere: readonly TokenExchange[];
   /** When each step was done. */

@@ -1,7 +1,7 @@
 import { isSendableCloseCode } from '../../protocol/close-codes.ts';
 import type { CloseCause } from '../../protocol/dialect.ts';
 import { streamTooMany } from '../steps/connection-steps.ts';
-import { known, notProbed, type Setting, untold } from './setting.ts';
+import { learned, notProbed, type Setting, unlearned } from './setting.ts';
 import { earlyAudioEnd, evictedEnd, expiryEnd, textSentAt } from './stream-settings.ts';
 import { confirmedAt, type LearnView, type ServiceEnd, serviceEnd, textsOf } from './view.ts';
 
@@ -59,13 +59,13 @@ export const closeSettings: readonly Setting[] = [
 
 function fieldOf(end: ServiceEnd, field: (typeof fields)[number], evidence: string) {
   if (field === 'reason' && !isSendableCloseCode(end.close))
-    return untold(`no reason goes with ${end.close}`);
-  if (field === 'close' || field === 'reason') return known(end[field], evidence);
+    return unlearned(`no reason goes with ${end.close}`);
+  if (field === 'close' || field === 'reason') return learned(end[field], evidence);
   const value = end.error?.error?.[field];
-  if (end.error === undefined) return untold('no error message came before the close');
+  if (end.error === undefined) return unlearned('no error message came before the close');
   return value === undefined || (field === 'code' && value === '')
-    ? untold(`the error message has no ${field}`)
-    : known(value, evidence);
+    ? unlearned(`the error message has no ${field}`)
+    : learned(value, evidence);
 }
 
 /** If text after the token gets an answer and no close, the answer has the words of the close. */
@@ -76,7 +76,7 @@ function wordOf(view: LearnView, field: (typeof fields)[number]) {
   const error = textsOf(stream).find(({ category, at }) => category === 'error' && at >= sentAt)?.error;
   if (error === undefined || field === 'close' || field === 'reason') return undefined;
   const value = error[field];
-  return value === undefined || value === '' ? undefined : known(value, 'the error message on S3');
+  return value === undefined || value === '' ? undefined : learned(value, 'the error message on S3');
 }
 
 function firstRefusal(view: LearnView, ids: readonly string[]): ServiceEnd | undefined {

@@ -24,12 +24,13 @@ export function dialectYaml(lesson: Lesson, { lines }: DialectHead, base: Dialec
     root.flow = false;
     for (const { setting, learned } of lesson.settings) comment(root, setting.path.split('.'), learned);
   }
-  const untold = lesson.settings.flatMap(({ setting: { path }, learned }) =>
+  const undetermined = lesson.settings.flatMap(({ setting: { path }, learned }) =>
     'value' in learned ? [] : [`${path}: ${learned.unknown}`],
   );
   const remarks =
     lesson.remarks.length === 0 ? [] : ['', 'What a dialect cannot express:', ...lesson.remarks.map(bullet)];
-  const foot = untold.length === 0 ? [] : ['', 'Not determined by the probes:', ...untold.map(bullet)];
+  const foot =
+    undetermined.length === 0 ? [] : ['', 'Not determined by the probes:', ...undetermined.map(bullet)];
   const body =
     root === undefined || root.items.length === 0 ? '{}\n' : document.toString({ lineWidth: width });
   return [

@@ -1,10 +1,10 @@
 import type { VoicectlError } from '../../kernel/errors.ts';
 import type { Cost } from '../cost.ts';
-import { createHolding, type HoldOptions } from '../hold.ts';
+import { createExchangeRun, type ExchangeRunOptions } from '../hold.ts';
 import { type PlanOptions, planRun } from '../plan.ts';
 import { inferDialect, type Lesson } from './infer.ts';
 
-export interface LearnOptions extends Omit<HoldOptions, 'plan' | 'isAlone' | 'waitMs'> {
+export interface LearnOptions extends Omit<ExchangeRunOptions, 'plan' | 'isAlone' | 'waitMs'> {
   scope: PlanOptions;
 }
 
@@ -23,14 +23,14 @@ export async function learnDialect(options: LearnOptions): Promise<LearnResult> 
   const plan = planRun(scope);
   // No second try: a dialect describes what was seen.
   const once = { ...plan, confirmCost: { tokens: 0, plain: 0, connections: 0 } };
-  const holding = createHolding({
+  const run = createExchangeRun({
     ...options,
     grainMs,
     plan: once,
     isAlone: scope.isAlone,
     waitMs: scope.waitMs,
   });
-  const { seen } = await holding.hold(plan.steps);
-  const { spent, stopped } = holding;
+  const { seen } = await run.hold(plan.steps);
+  const { spent, stopped } = run;
   return { ...inferDialect(seen, scope.waitMs), spent, stopped };
 }

@@ -4,7 +4,7 @@ import type { Dialect, DialectInput } from '../../protocol/dialect.ts';
 import { isRecord } from '../../protocol/error-body.ts';
 import { ownValue } from '../../protocol/parse-json.ts';
 import type { Lesson } from './infer.ts';
-import type { Told } from './setting.ts';
+import type { LearnedValue } from './setting.ts';
 
 /** A setting whose value is not that of another dialect. */
 export interface Difference {
@@ -43,7 +43,7 @@ export function differences({ settings, lifetimeSeconds = usual }: Lesson, diale
 }
 
 /** Whether a value agrees with the observations. */
-function shows({ value, range }: Told, expected: unknown): boolean {
+function shows({ value, range }: LearnedValue, expected: unknown): boolean {
   const [from = Number.NaN, to = Number.NaN] = range ?? [];
   if (typeof expected === 'number' && expected >= from && expected <= to) return true;
   return isDeepStrictEqual(expected, value);

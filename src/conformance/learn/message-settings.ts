@@ -3,9 +3,16 @@ import { connectedKind } from '../../protocol/messages.ts';
 import { ownValue } from '../../protocol/parse-json.ts';
 import { audioOf, type SeenStream } from '../../rules/stream-seen.ts';
 import { streamTooMany } from '../steps/connection-steps.ts';
-import { known, type Learned, notProbed, quote, type Remark, type Setting, untold } from './setting.ts';
+import { type Learned, learned, notProbed, quote, type Remark, type Setting, unlearned } from './setting.ts';
 import { type Sample, samplesOf, toTemplate } from './template.ts';
-import { confirmedAt, type LearnView, presentedAt, type Said, serviceEnd, textsOf } from './view.ts';
+import {
+  confirmedAt,
+  type LearnView,
+  presentedAt,
+  serviceEnd,
+  type TimedServiceMessage,
+  textsOf,
+} from './view.ts';
 
 const conversation = ['S1'] as const;
 const refusedStreams = [
@@ -31,7 +38,7 @@ export const messageSettings: readonly Setting[] = [
     how: `the field of the first message that holds ${connectedKind}`,
     infer(view) {
       const field = kindFieldOf(view);
-      return field === undefined ? undefined : known(field, `S1 has ${quote({ [field]: connectedKind })}`);
+      return field === undefined ? undefined : learned(field, `S1 has ${quote({ [field]: connectedKind })}`);
     },
   },
   {
@@ -61,7 +68,7 @@ export const messageSettings: readonly Setting[] = [
         samplesOf(view, stream, textsOf(stream).filter(isConnected)),
       );
       if (field === undefined || samples.length === 0) return undefined;
-      return known(fieldsOf(samples, [field]), `${samples.length} confirmations`);
+      return learned(fieldsOf(samples, [field]), `${samples.length} confirmations`);
     },
   },
   {
@@ -79,7 +86,7 @@ export const messageSettings: readonly Setting[] = [
       if (states === undefined) return undefined;
       const { speaking, listening } = states;
       const isSent = speaking !== undefined || listening !== undefined;
-      return known(
+      return learned(
         isSent,
         isSent ? `${quote((speaking ?? listening)?.body)} around the reply` : 'none came around the reply',
       );
@@ -93,7 +100,7 @@ export const messageSettings: readonly Setting[] = [
     steps: conversation,
     how: 'never needed: `status.kind` says it',
     infer: (view) =>
-      statesOf(view)?.listening === undefined ? undefined : known(undefined, 'as stream.status.kind'),
+      statesOf(view)?.listening === undefined ? undefined : learned(undefined, 'as stream.status.kind'),
   },
   stateSetting(
     'kinds.speaking',
@@ -125,7 +132,7 @@ export const messageSettings: readonly Setting[] = [
       const own = [field, stateFieldOf(bodies, field) ?? field];
       return messages.length === 0
         ? undefined
-        : known(fieldsOf(samplesOf(view, stream, messages), own), 'status messages of S1');
+        : learned(fieldsOf(samplesOf(view, stream, messages), own), 'status messages of S1');
     },
   },
   {
@@ -137,7 +144,7 @@ export const messageSettings: readonly Setting[] = [
       const kind =
         field !== undefined && isRecord(error?.said.body) ? ownValue(error.said.body, field) : undefined;
       return typeof kind === 'string' && kind !== ''
-        ? known(kind, `the error of ${error?.stream.id}`)
+        ? learned(kind, `the error of ${error?.stream.id}`)
         : undefined;
     },
   },
@@ -148,7 +155,7 @@ export const messageSettings: readonly Setting[] = [
     infer(view) {
       const [error] = errorsOf(view);
       if (error === undefined || !isRecord(error.said.body)) return undefined;
-      return known(
+      return learned(
         isRecord(error.said.body.error) ? 'nested' : 'flat',
         `${error.stream.id}: ${quote(error.said.body)}`,
       );
@@ -162,7 +169,7 @@ export const messageSettings: readonly Setting[] = [
       const [errors, field] = [errorsOf(view), kindFieldOf(view)];
       if (errors.length === 0 || field === undefined) return undefined;
       const samples = errors.flatMap(({ stream, said }) => samplesOf(view, stream, [said]));
-      return known(
+      return learned(
         fieldsOf(samples, [field, 'error', 'code', 'message']),
         `${samples.length} error messages`,
       );
@@ -176,7 +183,7 @@ export const messageSettings: readonly Setting[] = [
       const ends = ['S4', 'S5', 'S2'].flatMap((id) => serviceEnd(view.stream(id)) ?? []);
       if (ends.length === 0) return undefined;
       const told = ends.filter(({ error }) => error !== undefined).length;
-      return known(told > 0, `${told} of ${ends.length} refusals began with one`);
+      return learned(told > 0, `${told} of ${ends.length} refusals began with one`);
     },
   },
   notProbed('stream.replyFailed.code', 'seen only when a reply fails'),
@@ -221,7 +228,7 @@ function kindFieldOf(view: LearnView): string | undefined {
   return undefined;
 }
 
-function isConnected({ category }: Said): boolean {
+function isConnected({ category }: TimedServiceMessage): boolean {
   return category === 'connected';
 }
 
@@ -229,11 +236,15 @@ function confirmed(view: LearnView): SeenStream[] {
   return view.streams.filter((stream) => confirmedAt(stream) !== undefined);
 }
 
-function before(stream: SeenStream, at = Number.POSITIVE_INFINITY): Said[] {
+function before(stream: SeenStream, at = Number.POSITIVE_INFINITY): TimedServiceMessage[] {
   return textsOf(stream).filter((said) => said.at < at && said.category !== 'error');
 }
 
-function between(stream: SeenStream, from = Number.POSITIVE_INFINITY, to = Number.POSITIVE_INFINITY): Said[] {
+function between(
+  stream: SeenStream,
+  from = Number.POSITIVE_INFINITY,
+  to = Number.POSITIVE_INFINITY,
+): TimedServiceMessage[] {
   const all = textsOf(stream);
   const end = all.findIndex(isConnected);
   return all
@@ -242,7 +253,7 @@ function between(stream: SeenStream, from = Number.POSITIVE_INFINITY, to = Numbe
 }
 
 /** Status messages are what a reply says of itself: the first may come right behind the confirmation. */
-function afterConfirmed(view: LearnView, stream: SeenStream): Said[] {
+function afterConfirmed(view: LearnView, stream: SeenStream): TimedServiceMessage[] {
   const all = textsOf(stream);
   const from = all.findIndex(isConnected);
   const spoken = audioOf(stream, 'device')[0]?.at ?? Number.POSITIVE_INFINITY;
@@ -252,7 +263,11 @@ function afterConfirmed(view: LearnView, stream: SeenStream): Said[] {
 }
 
 /** A list of messages as the conversation has them, each a template of what other streams have in its place. */
-function listOf(view: LearnView, select: (stream: SeenStream) => Said[], where: string): Learned | undefined {
+function listOf(
+  view: LearnView,
+  select: (stream: SeenStream) => TimedServiceMessage[],
+  where: string,
+): Learned | undefined {
   const main = view.stream('S1');
   if (main === undefined || confirmedAt(main) === undefined) return undefined;
   const lists = [main, ...confirmed(view).filter((stream) => stream !== main)].map((stream) =>
@@ -264,8 +279,8 @@ function listOf(view: LearnView, select: (stream: SeenStream) => Said[], where: 
     return toTemplate(samples).value;
   });
   if (!values.every(isRecord))
-    return untold(`what comes ${where} is not a JSON object: ${quote(own.map(({ body }) => body))}`);
-  return known(values, `${values.length} messages come ${where}`);
+    return unlearned(`what comes ${where} is not a JSON object: ${quote(own.map(({ body }) => body))}`);
+  return learned(values, `${values.length} messages come ${where}`);
 }
 
 /** The fields that are the same in all messages, except those with a meaning of their own. */
@@ -281,7 +296,7 @@ interface States<Message> {
 }
 
 /** The last text before the reply of S1, and the first behind it; undefined where no reply was heard. */
-function statesOf(view: LearnView): States<Said> | undefined {
+function statesOf(view: LearnView): States<TimedServiceMessage> | undefined {
   const stream = view.stream('S1');
   const audio = stream && audioOf(stream, 'service');
   const [first, last] = [audio?.[0], audio?.at(-1)];
@@ -296,12 +311,12 @@ function statesOf(view: LearnView): States<Said> | undefined {
 
 function stateBodies(view: LearnView): States<Record<string, unknown>> | undefined {
   const states = statesOf(view);
-  const bodyOf = (said: Said | undefined) => (isRecord(said?.body) ? said.body : undefined);
+  const bodyOf = (said: TimedServiceMessage | undefined) => (isRecord(said?.body) ? said.body : undefined);
   return states && { speaking: bodyOf(states.speaking), listening: bodyOf(states.listening) };
 }
 
 /** Whether a message is of the kinds that the states have. */
-function isStatus(view: LearnView, said: Said): boolean {
+function isStatus(view: LearnView, said: TimedServiceMessage): boolean {
   const [states, field] = [stateBodies(view), kindFieldOf(view)];
   if (states === undefined || field === undefined || !isRecord(said.body)) return said.category === 'status';
   const { body } = said;
@@ -350,15 +365,15 @@ function stateSetting(
       const { speaking, listening } = states;
       if (speaking === undefined || listening === undefined) return undefined;
       const value = read(states, field);
-      if (value === null) return untold('no field holds the state: the kinds differ');
-      return known(value, `${quote(speaking)} before the reply, ${quote(listening)} after it`);
+      if (value === null) return unlearned('no field holds the state: the kinds differ');
+      return learned(value, `${quote(speaking)} before the reply, ${quote(listening)} after it`);
     },
   };
 }
 
 interface ErrorSaid {
   stream: SeenStream;
-  said: Said;
+  said: TimedServiceMessage;
 }
 
 /** Error messages, the first of each stream. */

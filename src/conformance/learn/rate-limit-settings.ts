@@ -15,7 +15,7 @@ import {
 } from '../../rules/token-seen.ts';
 import { headerValue } from '../../wire/headers.ts';
 import { limitedOf } from './refusal-settings.ts';
-import { known, type Learned, notProbed, quote, type Setting, untold } from './setting.ts';
+import { type Learned, learned, notProbed, quote, type Setting, unlearned } from './setting.ts';
 import type { LearnView } from './view.ts';
 
 export const rateLimitSettings: readonly Setting[] = [
@@ -41,8 +41,8 @@ export const rateLimitSettings: readonly Setting[] = [
       if (reset === undefined) return undefined;
       const format = formatOf(reset);
       return format === undefined
-        ? untold(`the reset is ${quote(reset)}`)
-        : known(format, `the reset is ${quote(reset)}`);
+        ? unlearned(`the reset is ${quote(reset)}`)
+        : learned(format, `the reset is ${quote(reset)}`);
     },
   },
   {
@@ -53,9 +53,9 @@ export const rateLimitSettings: readonly Setting[] = [
       const [granted, limited] = [view.answer('E1'), limitedOf(view)].map(hasHeaders);
       if (granted === undefined) return undefined;
       if (granted && limited === undefined) return undefined;
-      if (!granted && limited !== true) return untold('no answer carries the headers');
+      if (!granted && limited !== true) return unlearned('no answer carries the headers');
       const value = granted ? (limited ? 'all' : 'success') : 'limited';
-      return known(
+      return learned(
         value,
         `E1 ${granted ? 'has' : 'lacks'} them, the request over the limit ${limited ? 'has' : 'lacks'} them`,
       );
@@ -71,9 +71,9 @@ export const rateLimitSettings: readonly Setting[] = [
         .filter((one) => one !== undefined && !hasSucceeded(one));
       const having = refused.map(hasHeaders);
       if (having.length === 0) return undefined;
-      if (new Set(having).size > 1) return untold('some of E4, E7 and E10 carry them');
-      if (!having[0] && hasHeaders(view.answer('E1')) === false) return untold('E1 lacks them too');
-      return known(having[0], `E4, E7 and E10 ${having[0] ? 'have' : 'lack'} them`);
+      if (new Set(having).size > 1) return unlearned('some of E4, E7 and E10 carry them');
+      if (!having[0] && hasHeaders(view.answer('E1')) === false) return unlearned('E1 lacks them too');
+      return learned(having[0], `E4, E7 and E10 ${having[0] ? 'have' : 'lack'} them`);
     },
   },
   {
@@ -84,8 +84,8 @@ export const rateLimitSettings: readonly Setting[] = [
       const limited = limitedOf(view);
       if (limited === undefined) return undefined;
       const text = headerValue(limited.exchange.answer.headers, retryAfterHeaderName);
-      if (text === undefined) return known('none', 'the request over the limit has no Retry-After');
-      return known(/^\s*\d+\s*$/.test(text) ? 'seconds' : 'http-date', `Retry-After is ${quote(text)}`);
+      if (text === undefined) return learned('none', 'the request over the limit has no Retry-After');
+      return learned(/^\s*\d+\s*$/.test(text) ? 'seconds' : 'http-date', `Retry-After is ${quote(text)}`);
     },
   },
 ];
@@ -140,13 +140,13 @@ function inferWindow(view: LearnView): Learned | undefined {
   // A bucket that is asked at a full minute is full again at one too; half a minute later it is not.
   const isMinute = [...starts, view.answer('W30')].every((one) => isFullMinute(resetAt(one)));
   const isOwn = starts.every(resetsAfterWindow);
-  if (isMinute && !isOwn) return known('calendar-minute', `${values}; each reset is at a full minute`);
-  if (within >= first) return known('token-bucket', values);
-  if (within !== first - 1) return untold(`${values}: another user of the device`);
+  if (isMinute && !isOwn) return learned('calendar-minute', `${values}; each reset is at a full minute`);
+  if (within >= first) return learned('token-bucket', values);
+  if (within !== first - 1) return unlearned(`${values}: another user of the device`);
   if (after === first && isMinute)
-    return untold(`${values}; the windows end with a minute, by chance or not`);
-  if (after === first) return known('first-request', values);
-  return after === first - 1 ? known('sliding', values) : untold(values);
+    return unlearned(`${values}; the windows end with a minute, by chance or not`);
+  if (after === first) return learned('first-request', values);
+  return after === first - 1 ? learned('sliding', values) : unlearned(values);
 }
 
 /** The invalid requests that name the device of E1 and E2. */
@@ -158,13 +158,13 @@ function inferCountsInvalid(view: LearnView): Learned | undefined {
   if (before === undefined || after === undefined || left === undefined || then === undefined)
     return undefined;
   if (isFullMinute(resetAt(before)) && resetAt(before) !== resetAt(after))
-    return untold('the window ended in between');
+    return unlearned('the window ended in between');
   const granted = view.grants.filter((one) => isBetween(one, before, after)).length;
   const counted = left - then - granted;
   const asked = naming.filter((id) => view.answer(id) !== undefined).length;
   const values = `Remaining ${left} at E2, ${then} at E11, and ${granted} granted on the way`;
-  if (counted === 0) return known(false, values);
-  return counted === asked ? known(true, values) : untold(values);
+  if (counted === 0) return learned(false, values);
+  return counted === asked ? learned(true, values) : unlearned(values);
 }
 
 /** Whether a token was granted to the device after the one request, up to the other. */

@@ -3,7 +3,7 @@ import { readError } from '../../protocol/error-body.ts';
 import { parseJson } from '../../protocol/parse-json.ts';
 import { hasSucceeded, type SeenAnswer } from '../../rules/token-seen.ts';
 import type { HttpAnswer } from '../../wire/exchange.ts';
-import { known, notProbed, type Remark, type Setting, untold } from './setting.ts';
+import { learned, notProbed, type Remark, type Setting, unlearned } from './setting.ts';
 import { refusedUpgrade } from './stream-settings.ts';
 import type { LearnView } from './view.ts';
 
@@ -59,7 +59,7 @@ export const refusalSettings: readonly Setting[] = [
         const status = refusalOf(view.answer(step))?.status;
         if (status === undefined) return undefined;
         return status === usualStatus(view)
-          ? known(undefined, `${step}: as refusals.invalidRequest.status`, [status, status])
+          ? learned(undefined, `${step}: as refusals.invalidRequest.status`, [status, status])
           : statusOf(status, step);
       },
     }),
@@ -125,8 +125,8 @@ function usualStatus(view: LearnView): number | undefined {
 /** A status that the dialect can say. */
 function statusOf(status: number, evidence: string) {
   return status >= 400 && status <= 599
-    ? known(status, evidence)
-    : untold(`${evidence} has status ${status}, which is not an error status`);
+    ? learned(status, evidence)
+    : unlearned(`${evidence} has status ${status}, which is not an error status`);
 }
 
 /** Status, code and message of one refusal. */
@@ -155,8 +155,8 @@ function answerSettings(
         const error = said(view);
         if (error === undefined) return undefined;
         return error.code === undefined || error.code === ''
-          ? untold(`${what} has no error.code`)
-          : known(error.code, what);
+          ? unlearned(`${what} has no error.code`)
+          : learned(error.code, what);
       },
     },
     {
@@ -165,8 +165,8 @@ function answerSettings(
         const error = said(view);
         if (error === undefined) return undefined;
         return error.message === undefined
-          ? untold(`${what} has no error.message`)
-          : known(error.message, what);
+          ? unlearned(`${what} has no error.message`)
+          : learned(error.message, what);
       },
     },
   ];

@@ -4,10 +4,10 @@ import type { LearnView } from './view.ts';
 export type Range = readonly [from: number, to: number];
 
 /** The finding about one setting: a value with its evidence, or why there is none. */
-export type Learned = Told | { unknown: string };
+export type Learned = LearnedValue | { unknown: string };
 
 /** A value of the dialect, and its evidence. */
-export interface Told {
+export interface LearnedValue {
   value: unknown;
   evidence: string;
   range?: Range | undefined;
@@ -32,11 +32,11 @@ export interface Remark {
 }
 
 /** `range`: other values that show the same. */
-export function known(value: unknown, evidence: string, range?: Range): Learned {
+export function learned(value: unknown, evidence: string, range?: Range): Learned {
   return { value, evidence, range };
 }
 
-export function untold(why: string): Learned {
+export function unlearned(why: string): Learned {
   return { unknown: why };
 }
 

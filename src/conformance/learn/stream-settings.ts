@@ -5,7 +5,7 @@ import { connectionsPerDevice } from '../../protocol/rate-limit.ts';
 import { secondsText } from '../../protocol/time-text.ts';
 import { audioOf, type SeenStream } from '../../rules/stream-seen.ts';
 import { streamTooMany } from '../steps/connection-steps.ts';
-import { known, type Learned, notProbed, type Range, type Setting, untold } from './setting.ts';
+import { type Learned, learned, notProbed, type Range, type Setting, unlearned } from './setting.ts';
 import { confirmedAt, type LearnView, presentedAt, type ServiceEnd, serviceEnd, textsOf } from './view.ts';
 
 export const learnedStreamSettings: readonly Setting[] = [
@@ -32,8 +32,8 @@ export const learnedStreamSettings: readonly Setting[] = [
     infer(view) {
       const [text, altered] = ['S4', 'S5'].map((id) => serviceEnd(view.stream(id))?.error?.error);
       if (text === undefined || altered === undefined) return undefined;
-      if (text.code !== altered.code) return untold('the two have codes of their own');
-      return known(
+      if (text.code !== altered.code) return unlearned('the two have codes of their own');
+      return learned(
         text.message !== altered.message,
         `${JSON.stringify(text.message)}, ${JSON.stringify(altered.message)}`,
       );
@@ -48,11 +48,11 @@ export const learnedStreamSettings: readonly Setting[] = [
       const end = serviceEnd(stream);
       if (stream === undefined) return undefined;
       if (end === undefined)
-        return untold(`more than ${Math.floor(watchedMs(stream) / 1000)} s: --wait waits longer`);
+        return unlearned(`more than ${Math.floor(watchedMs(stream) / 1000)} s: --wait waits longer`);
       // From the request on: the service may have begun to wait before its answer was here.
       const lasted = end.at - stream.exchange.upgrade.at;
       const evidence = `S6 was closed after ${secondsText(lasted)}`;
-      return known(roundDown(lasted), evidence, [lasted - deadlineSlackMs, lasted]);
+      return learned(roundDown(lasted), evidence, [lasted - deadlineSlackMs, lasted]);
     },
   },
   {
@@ -63,10 +63,10 @@ export const learnedStreamSettings: readonly Setting[] = [
       const stream = view.stream('S7');
       if (stream === undefined) return undefined;
       if (confirmedAt(stream) !== undefined)
-        return untold('at least 640 bytes; larger amounts are not tested');
+        return unlearned('at least 640 bytes; larger amounts are not tested');
       const end = earlyAudioEnd(view);
-      if (end === undefined) return untold('S7 was not confirmed, and nothing says why');
-      return known(0, `640 bytes were too many: closed with ${end.close}`);
+      if (end === undefined) return unlearned('S7 was not confirmed, and nothing says why');
+      return learned(0, `640 bytes were too many: closed with ${end.close}`);
     },
   },
   {
@@ -87,13 +87,13 @@ export const learnedStreamSettings: readonly Setting[] = [
       const count = lengths.filter((bytes) => bytes === usual).length;
       // The last message of a reply may be a short one.
       if (2 * count < lengths.length)
-        return untold(`messages have many lengths: ${count} of ${lengths.length} have ${usual} bytes`);
+        return unlearned(`messages have many lengths: ${count} of ${lengths.length} have ${usual} bytes`);
       const ms = msForBytes(usual);
       if (!Number.isInteger(ms) || ms < replyFrameMsBounds.min || ms > replyFrameMsBounds.max)
-        return untold(`messages of ${usual} bytes are not a whole number of milliseconds`);
+        return unlearned(`messages of ${usual} bytes are not a whole number of milliseconds`);
       // A reply of one message may have ended before the message was full.
       const range: Range | undefined = lengths.length === 1 ? [ms, replyFrameMsBounds.max] : undefined;
-      return known(ms, `${count} of ${lengths.length} messages have ${usual} bytes`, range);
+      return learned(ms, `${count} of ${lengths.length} messages have ${usual} bytes`, range);
     },
   },
   notProbed('stream.shortestTurnMs', 'no short sound is sent'),
@@ -106,8 +106,8 @@ export const learnedStreamSettings: readonly Setting[] = [
       if (stream === undefined || confirmedAt(stream) === undefined) return undefined;
       const end = serviceEnd(stream);
       if (end !== undefined && textSentAt(stream) === undefined)
-        return known('close', `641 bytes closed S3 with ${end.close}`);
-      return untold('carried or dropped: S3 went on');
+        return learned('close', `641 bytes closed S3 with ${end.close}`);
+      return unlearned('carried or dropped: S3 went on');
     },
   },
   {
@@ -119,11 +119,11 @@ export const learnedStreamSettings: readonly Setting[] = [
       const textAt = stream && textSentAt(stream);
       if (stream === undefined || textAt === undefined) return undefined;
       const end = serviceEnd(stream);
-      if (end !== undefined) return known('close', `text closed S3 with ${end.close}`);
+      if (end !== undefined) return learned('close', `text closed S3 with ${end.close}`);
       const error = textsOf(stream).find(({ category, at }) => category === 'error' && at >= textAt);
       return error === undefined
-        ? known('ignore', 'nothing followed')
-        : known('error', `${error.text.slice(0, 80)} followed`);
+        ? learned('ignore', 'nothing followed')
+        : learned('error', `${error.text.slice(0, 80)} followed`);
     },
   },
   {
@@ -134,9 +134,9 @@ export const learnedStreamSettings: readonly Setting[] = [
       const stream = view.stream('A55');
       if (stream === undefined || confirmedAt(stream) === undefined) return undefined;
       const end = expiryEnd(view);
-      if (end !== undefined) return known('close', `A55 was closed with ${end.close} when its token ended`);
+      if (end !== undefined) return learned('close', `A55 was closed with ${end.close} when its token ended`);
       return serviceEnd(stream) === undefined
-        ? known('continue', 'A55 was open 15 s after the end of its token')
+        ? learned('continue', 'A55 was open 15 s after the end of its token')
         : undefined;
     },
   },
@@ -193,34 +193,34 @@ const atOnceMs = 1_000;
 function inferBinaryToken(view: LearnView): Learned | undefined {
   const stream = view.stream('S8');
   if (stream === undefined) return undefined;
-  if (confirmedAt(stream) !== undefined) return known('accept', 'S8 was confirmed');
+  if (confirmedAt(stream) !== undefined) return learned('accept', 'S8 was confirmed');
   const end = serviceEnd(stream);
   const presented = presentedAt(stream) ?? stream.exchange.messages.find(({ from }) => from === 'device')?.at;
   if (end === undefined || presented === undefined)
-    return known('audio', 'S8 was neither confirmed nor refused');
+    return learned('audio', 'S8 was neither confirmed nor refused');
   const [refused, late] = ['S4', 'S6'].map((id) => serviceEnd(view.stream(id)));
   const overflow = earlyAudioEnd(view);
   const isLike = (other: ServiceEnd | undefined) => other?.close === end.close && other.reason === end.reason;
   if (isLike(overflow) && !isLike(refused))
-    return known('audio', `S8 was closed with ${end.close}, as audio in S7`);
-  if (isLike(overflow)) return untold('S8 was closed in the same way as audio and an invalid token');
-  if (isLike(refused) && !isLike(late)) return known('refuse', `S8 was closed with ${end.close}, as S4`);
-  if (isLike(late) && !isLike(refused)) return known('audio', `S8 was closed with ${end.close}, as S6`);
+    return learned('audio', `S8 was closed with ${end.close}, as audio in S7`);
+  if (isLike(overflow)) return unlearned('S8 was closed in the same way as audio and an invalid token');
+  if (isLike(refused) && !isLike(late)) return learned('refuse', `S8 was closed with ${end.close}, as S4`);
+  if (isLike(late) && !isLike(refused)) return learned('audio', `S8 was closed with ${end.close}, as S6`);
   const ms = end.at - presented;
-  return known(ms < atOnceMs ? 'refuse' : 'audio', `S8 was closed ${secondsText(ms, 1)} after its message`);
+  return learned(ms < atOnceMs ? 'refuse' : 'audio', `S8 was closed ${secondsText(ms, 1)} after its message`);
 }
 
 function inferConnectionLimit(view: LearnView): Learned | undefined {
   const refused = refusedUpgrade(view);
-  if (refused !== undefined) return known('refuse-upgrade', `the upgrade of ${refused.id} was refused`);
+  if (refused !== undefined) return learned('refuse-upgrade', `the upgrade of ${refused.id} was refused`);
   const last = view.stream(streamTooMany);
   if (last === undefined) return undefined;
   if (confirmedAt(last) === undefined)
-    return serviceEnd(last) && known('refuse', `the token of ${streamTooMany} was refused`);
+    return serviceEnd(last) && learned('refuse', `the token of ${streamTooMany} was refused`);
   const evicted = evictedEnd(view);
   return evicted === undefined
-    ? untold(`${streamTooMany} was confirmed, and no other stream closed`)
-    : known('evict-oldest', `C1 was closed for ${streamTooMany}`);
+    ? unlearned(`${streamTooMany} was confirmed, and no other stream closed`)
+    : learned('evict-oldest', `C1 was closed for ${streamTooMany}`);
 }
 
 /** The first of many connections of a device whose upgrade was refused: a limit by address counts other streams too. */
@@ -255,8 +255,8 @@ function inferLargestMessage(view: LearnView): Learned | undefined {
   const smallest = tried.find(({ isTooBig }) => isTooBig)?.bytes;
   const largest = tried.filter(({ isTooBig }) => !isTooBig).at(-1)?.bytes;
   if (smallest === undefined)
-    return untold(`no message was too big: ${largest} bytes before the token were not`);
-  return known(smallest - 1, `${largest ?? 0} to ${smallest - 1} bytes: ${smallest} are too many`, [
+    return unlearned(`no message was too big: ${largest} bytes before the token were not`);
+  return learned(smallest - 1, `${largest ?? 0} to ${smallest - 1} bytes: ${smallest} are too many`, [
     largest ?? 1,
     smallest - 1,
   ]);

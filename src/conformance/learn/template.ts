@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '../../protocol/error-body.ts';
 import { ownValue } from '../../protocol/parse-json.ts';
 import type { SeenStream } from '../../rules/stream-seen.ts';
-import { type LearnView, type Said, textsOf } from './view.ts';
+import { type LearnView, type TimedServiceMessage, textsOf } from './view.ts';
 
 /** One message as it was seen, and what its stream shows about the values in it. */
 export interface Sample {
@@ -22,7 +22,11 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const momentSlackMs = 5_000;
 
 /** Messages of one stream as samples. */
-export function samplesOf(view: LearnView, stream: SeenStream, messages: readonly Said[]): Sample[] {
+export function samplesOf(
+  view: LearnView,
+  stream: SeenStream,
+  messages: readonly TimedServiceMessage[],
+): Sample[] {
   const { upgrade } = stream.exchange;
   const all = textsOf(stream).map(({ body }) => body);
   const context = {
@@ -113,7 +117,7 @@ function isNow(ms: number, { wallAt }: Sample): boolean {
 }
 
 /** The names of fields that hold the same UUID in more than one of these messages. */
-function repeatedUuidFields(messages: readonly Said[]): string[] {
+function repeatedUuidFields(messages: readonly TimedServiceMessage[]): string[] {
   const counts = new Map<string, { name: string; count: number }>();
   for (const { body } of messages) {
     for (const [name, text] of textFields(body)) {

@@ -3,7 +3,7 @@ import { reservedClaims, tokenLifetimeSeconds } from '../../protocol/claims.ts';
 import { isSigningAlgorithm } from '../../protocol/dialect.ts';
 import { ownValue } from '../../protocol/parse-json.ts';
 import type { SeenGrant } from '../../rules/token-seen.ts';
-import { known, notProbed, quote, type Remark, type Setting, untold } from './setting.ts';
+import { learned, notProbed, quote, type Remark, type Setting, unlearned } from './setting.ts';
 import { confirmedAt, type LearnView, serviceEnd } from './view.ts';
 
 const grantSteps = ['E1', 'E2', 'E3'] as const;
@@ -22,8 +22,8 @@ export const learnedTokenSettings: readonly Setting[] = [
       const alg = headerOf(first)?.alg;
       if (alg === undefined) return undefined;
       return isSigningAlgorithm(alg)
-        ? known(alg, `alg of ${first?.id}`)
-        : untold(`${first?.id} is signed with ${quote(alg)}`);
+        ? learned(alg, `alg of ${first?.id}`)
+        : unlearned(`${first?.id} is signed with ${quote(alg)}`);
     },
   },
   {
@@ -41,7 +41,7 @@ export const learnedTokenSettings: readonly Setting[] = [
       const constant = constants(grants.map((grant) => headerOf(grant) ?? {}));
       const { alg: _alg, typ, ...others } = constant;
       const header = typ === 'JWT' || typ === undefined ? others : { typ, ...others };
-      return known(header, `header of ${idsOf(grants)}`);
+      return learned(header, `header of ${idsOf(grants)}`);
     },
   },
   {
@@ -51,7 +51,7 @@ export const learnedTokenSettings: readonly Setting[] = [
     infer: ({ grants }) => {
       if (claimsOf(grants[0]) === undefined) return undefined;
       const extra = grants.map((grant) => extraClaims(grant));
-      return known(constants(extra), `claims of ${idsOf(grants)}`);
+      return learned(constants(extra), `claims of ${idsOf(grants)}`);
     },
   },
   {
@@ -60,7 +60,7 @@ export const learnedTokenSettings: readonly Setting[] = [
     how: 'whether there is a claim `jti`',
     infer({ grants: [first] }) {
       const claims = claimsOf(first);
-      return claims && known('jti' in claims, `claims of ${first?.id}`);
+      return claims && learned('jti' in claims, `claims of ${first?.id}`);
     },
   },
   {
@@ -70,8 +70,8 @@ export const learnedTokenSettings: readonly Setting[] = [
     infer(view) {
       const [first, again] = [view.stream('S1'), view.stream('S2')];
       if (first === undefined || again === undefined || confirmedAt(first) === undefined) return undefined;
-      if (confirmedAt(again) !== undefined) return known(false, 'S2 was confirmed');
-      return serviceEnd(again) && known(true, 'S2 was refused');
+      if (confirmedAt(again) !== undefined) return learned(false, 'S2 was confirmed');
+      return serviceEnd(again) && learned(true, 'S2 was refused');
     },
   },
   {
@@ -145,11 +145,11 @@ function inferLeeway(view: LearnView) {
   const refused = shown.find(({ isAccepted }) => !isAccepted)?.seconds;
   const accepted = shown.filter(({ isAccepted }) => isAccepted).at(-1)?.seconds;
   if (refused === undefined)
-    return untold(`accepted ${accepted} s past exp: longer than the dialect can say`);
+    return unlearned(`accepted ${accepted} s past exp: longer than the dialect can say`);
   const value = usualLeeways.find((usual) => usual >= (accepted ?? 0) && usual < refused) ?? accepted ?? 0;
   const from = accepted === undefined ? 'less than' : `${accepted} to`;
   const evidence = `${from} ${refused} s: refused ${refused} s past exp`;
-  return known(value, evidence, [accepted ?? 0, refused]);
+  return learned(value, evidence, [accepted ?? 0, refused]);
 }
 
 function headerOf(grant: SeenGrant | undefined) {
@@ -170,8 +170,8 @@ function constantOf(grants: readonly SeenGrant[], name: string) {
   const [first] = values;
   if (typeof first !== 'string' || first === '') return undefined;
   return values.every((value) => value === first)
-    ? known(first, `${name} of ${idsOf(grants)}`)
-    : untold(`${name} differs from token to token`);
+    ? learned(first, `${name} of ${idsOf(grants)}`)
+    : unlearned(`${name} differs from token to token`);
 }
 
 /** The fields that every one of these has with the same value. */

@@ -44,12 +44,12 @@ export function createView(seen: readonly Seen[]): LearnView {
 }
 
 /** A text message of the service, with its time. */
-export interface Said extends ServiceMessage {
+export interface TimedServiceMessage extends ServiceMessage {
   at: number;
 }
 
 /** The text messages of the service, in their order. */
-export function textsOf(stream: SeenStream): Said[] {
+export function textsOf(stream: SeenStream): TimedServiceMessage[] {
   return serviceMessages(stream).flatMap((message) => {
     const read = readTextMessage(message);
     return read === undefined ? [] : [{ ...read, ...flatError(read), at: message.at }];
@@ -81,7 +81,7 @@ export interface ServiceEnd {
   close: number;
   reason: string;
   at: number;
-  error: Said | undefined;
+  error: TimedServiceMessage | undefined;
 }
 
 /** Undefined where the stream was not ended by the service. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Dialect } from '../../protocol/dialect.ts';
-import { writeConnected, writeGiven, writeMessage } from '../../protocol/messages.ts';
+import { writeConnected, writeDialectMessage, writeMessage } from '../../protocol/messages.ts';
 import type { FaultSubject, Faults } from '../../service/faults/faults.ts';
 import type { StreamConnection } from './connection.ts';
 
@@ -21,10 +21,10 @@ export function sendConnected(
 ): Promise<void> | undefined {
   const { values } = connection;
   const { before, after } = dialect.stream.connected;
-  for (const message of before) connection.sendText(writeGiven(message, values));
+  for (const message of before) connection.sendText(writeDialectMessage(message, values));
   const whole = writeConnected(dialect, values);
   const sendAfter = () => {
-    for (const message of after) connection.sendText(writeGiven(message, values));
+    for (const message of after) connection.sendText(writeDialectMessage(message, values));
   };
   const [fault] = faults.strike('connected', subject);
   switch (fault?.name) {

@@ -7,7 +7,7 @@ import { type Clock, type ClockTimer, repeat } from '../../kernel/clock.ts';
 import { closeCodeName, closeCodes, streamCloseMs } from '../../protocol/close-codes.ts';
 import type { Dialect, RefusalCause } from '../../protocol/dialect.ts';
 import { tokenPlace } from '../../protocol/first-message.ts';
-import { writeGiven } from '../../protocol/messages.ts';
+import { writeDialectMessage } from '../../protocol/messages.ts';
 import { streamPath } from '../../protocol/paths.ts';
 import { createObservers, type ObservedStream } from '../../service/control/observers.ts';
 import type { ObserveStream } from '../../service/control/page-handler.ts';
@@ -145,7 +145,7 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
           observers.opened(observed(connection, options.baseClock, upgraded));
           events.emit({ type: 'stream-opened', stream: connection.id, remote });
           for (const message of dialect.stream.greeting)
-            connection.sendText(writeGiven(message, connection.values));
+            connection.sendText(writeDialectMessage(message, connection.values));
           beginStream({ ...options, ...guards }, parts, { connection, transport: request.socket });
         });
       });

@@ -4,7 +4,7 @@ import { bytesPerMs } from '../../protocol/audio-format.ts';
 import { connectedKind } from '../../protocol/messages.ts';
 import { secondsText } from '../../protocol/time-text.ts';
 import type { JudgedVoice } from '../reply-audio.ts';
-import { type Finding, fail, gravest, pass, type Rule, type Seen, unknown, warn } from '../rule.ts';
+import { type Finding, fail, mostSevere, pass, type Rule, type Seen, unknown, warn } from '../rule.ts';
 import { audioOf, type SeenStream } from '../stream-seen.ts';
 import { confirmationOf, connections } from './device-seen.ts';
 
@@ -15,14 +15,14 @@ export const audioRules: readonly Rule[] = [
     section: 'What the service does',
     title: 'sends no audio before the confirmation',
     says: `The service replies with a JSON message of kind ${connectedKind}; then both stream raw PCM audio.`,
-    judge: (seen) => gravest(connections(seen).map(judgeStart)),
+    judge: (seen) => mostSevere(connections(seen).map(judgeStart)),
   },
   {
     id: 'D5',
     section: 'Audio format (both directions)',
     title: 'sends raw s16le mono 16 kHz in real time',
     says: 'Raw PCM, 16,000 Hz, 16-bit, 1 channel, little-endian, signed integer.',
-    judge: (seen) => gravest(connections(seen).map(judgeSent)),
+    judge: (seen) => mostSevere(connections(seen).map(judgeSent)),
   },
 ];
 

@@ -2,7 +2,7 @@ import { closeCodes } from '../../protocol/close-codes.ts';
 import { connectionsPerDevice } from '../../protocol/rate-limit.ts';
 import { secondsText } from '../../protocol/time-text.ts';
 import type { Side, WireMessage } from '../../wire/exchange.ts';
-import { type Finding, fail, gravest, pass, type Rule, type Seen, unknown, warn } from '../rule.ts';
+import { type Finding, fail, mostSevere, pass, type Rule, type Seen, unknown, warn } from '../rule.ts';
 import { endText, type SeenStream } from '../stream-seen.ts';
 import { findStorm, growsApart, waitsText } from './backoff.ts';
 import { confirmationOf, connections, deviceRequests, interruptions } from './device-seen.ts';
@@ -21,7 +21,7 @@ export const endingRules: readonly Rule[] = [
     section: 'Limits',
     title: 'closes its streams, and has ten open at most',
     says: 'Concurrent connections: 10 per device.',
-    judge: (seen) => gravest([judgeNumber(seen), ...connections(seen).map(judgeClose)]),
+    judge: (seen) => mostSevere([judgeNumber(seen), ...connections(seen).map(judgeClose)]),
   },
 ];
 

@@ -8,7 +8,7 @@ import {
 import { secondsText } from '../../protocol/time-text.ts';
 import { jsonMediaType } from '../../protocol/token-request.ts';
 import { headerValue } from '../../wire/headers.ts';
-import { type Finding, fail, gravest, pass, type Rule, type Seen, show, unknown } from '../rule.ts';
+import { type Finding, fail, mostSevere, pass, type Rule, type Seen, show, unknown } from '../rule.ts';
 import type { SeenStream } from '../stream-seen.ts';
 import { mediaTypeOf, requestFields, type SeenToken } from '../token-seen.ts';
 import { findStorm, growsApart, waitsText } from './backoff.ts';
@@ -23,7 +23,7 @@ export const requestRules: readonly Rule[] = [
     section,
     title: 'asks for a token as specified',
     says: 'POST, Content-Type: application/json; JSON object with apiKey (string, required) and deviceId (string, required).',
-    judge: (seen) => gravest(deviceRequests(seen).map(judgeRequest)),
+    judge: (seen) => mostSevere(deviceRequests(seen).map(judgeRequest)),
   },
   {
     id: 'D6',
@@ -75,7 +75,7 @@ function judgeLimited(seen: readonly Seen[]): Finding | undefined {
   const waits = limited.map((one) => judgeWait(one, nextAfter(one)));
   const last = limited.at(-1) ?? first;
   const times = [...limited, nextAfter(last)].flatMap((one) => one?.exchange.at ?? []);
-  return gravest([judgeSpread(limited, times), ...waits]);
+  return mostSevere([judgeSpread(limited, times), ...waits]);
 }
 
 /** The time between a refusal and the next request, against what the refusal said. */

@@ -1,6 +1,6 @@
 import { absenceProblem, firstBinaryProblem, type TokenProblem } from '../../protocol/first-message.ts';
 import { secondsText } from '../../protocol/time-text.ts';
-import { type Finding, fail, gravest, pass, type Rule, type Seen, unknown } from '../rule.ts';
+import { type Finding, fail, mostSevere, pass, type Rule, type Seen, unknown } from '../rule.ts';
 import type { SeenStream } from '../stream-seen.ts';
 import { grants } from '../token-seen.ts';
 import {
@@ -23,7 +23,7 @@ export const tokenRules: readonly Rule[] = [
     section,
     title: 'presents the JWT first, unchanged',
     says: 'The JWT is presented as the first message after the WebSocket connection opens: the JWT, as a string.',
-    judge: (seen) => gravest(connections(seen).map((stream) => judgeFirstMessage(stream, seen))),
+    judge: (seen) => mostSevere(connections(seen).map((stream) => judgeFirstMessage(stream, seen))),
   },
   {
     id: 'D3',
@@ -84,7 +84,7 @@ function judgeUse(seen: readonly Seen[]): Finding | undefined {
     const text = `the token of an earlier connection was presented again (${tokenName(again.message)})`;
     return [{ ...fail(text, [before.stream, again.stream]), about: [again.stream.id] }];
   });
-  if (reused.length > 0) return gravest(reused);
+  if (reused.length > 0) return mostSevere(reused);
   const ages = shown.flatMap(({ message, stream }) => {
     const grant = grants(seen).find(({ exchange }) => exchange.granted.hash === message.token.hash);
     return grant === undefined ? [] : [{ ms: message.at - answeredAt(grant), grant, stream }];
@@ -116,7 +116,7 @@ function firstUse({ message }: ShownToken, before: readonly ShownToken[]): Shown
 
 function judgeRefusal(seen: readonly Seen[]): Finding | undefined {
   const shown = shownTokens(seen);
-  return gravest(
+  return mostSevere(
     shown.flatMap((one, index) => {
       const { message, stream } = one;
       const later = shown.slice(index + 1);

@@ -2,7 +2,7 @@ import { confirmationOf } from '../../../rules/device/device-seen.ts';
 import { audioOf } from '../../../rules/stream-seen.ts';
 import { judgeBy, judgeGoingOn } from '../judging.ts';
 import { confirmed, isOpen, isPast, isStreaming, sentMs } from '../moments.ts';
-import type { Deed, Service, Situation } from '../situation.ts';
+import type { Service, Situation, StepAction } from '../situation.ts';
 import type { DrillView } from '../view.ts';
 
 const usual = { ms: 30_000 };
@@ -41,13 +41,18 @@ function spanMs(stream: Parameters<typeof audioOf>[0]): number {
 function bearing(
   id: string,
   title: string,
-  { deed, what, watchMs = 1_500, service }: { deed: Deed; what: string; watchMs?: number; service?: Service },
+  {
+    action,
+    what,
+    watchMs = 1_500,
+    service,
+  }: { action: StepAction; what: string; watchMs?: number; service?: Service },
 ): Situation {
   return {
     id,
     title,
     ...(service === undefined ? {} : { service }),
-    steps: [{ when: isStreaming, do: deed }],
+    steps: [{ when: isStreaming, do: action }],
     until: (view) => isPast(view, 0, watchMs) || (view.done.length > 0 && !confirmed(view).some(isOpen)),
     longest: usual,
     judge: (view) => judgeGoingOn(view, what),
@@ -57,11 +62,11 @@ function bearing(
 /** What the specification does not rule out: D11. */
 export const strangeSituations: readonly Situation[] = [
   bearing('D11-kind', 'a message of an unknown kind', {
-    deed: { fault: { name: 'message-unknown', times: 1 } },
+    action: { fault: { name: 'message-unknown', times: 1 } },
     what: 'a message of an unknown kind',
   }),
   bearing('D11-fields', 'messages with unknown fields', {
-    deed: { status: 'speaking' },
+    action: { status: 'speaking' },
     what: 'messages with unknown fields',
     service: {
       dialect: {
@@ -73,18 +78,18 @@ export const strangeSituations: readonly Situation[] = [
     },
   }),
   bearing('D11-odd', 'audio messages that end within a sample', {
-    deed: { audio: [641, 1, 639, 3] },
+    action: { audio: [641, 1, 639, 3] },
     what: 'audio of odd sizes',
   }),
   bearing('D11-huge', 'an audio message of 512 KiB', {
-    deed: { audio: [512 * 1024] },
+    action: { audio: [512 * 1024] },
     what: 'a huge message',
   }),
   bearing('D11-tiny', 'audio messages of one and two bytes', {
-    deed: { audio: [2, 1, 1, 2, 2] },
+    action: { audio: [2, 1, 1, 2, 2] },
     what: 'tiny messages',
   }),
-  bearing('D11-empty', 'an empty audio message', { deed: { audio: [0, 0] }, what: 'an empty message' }),
+  bearing('D11-empty', 'an empty audio message', { action: { audio: [0, 0] }, what: 'an empty message' }),
 ];
 
 const replyMs = 4_000;
@@ -92,18 +97,18 @@ const replyMs = 4_000;
 /** Audio that does not come as it should: D12, and the stall of D10. */
 export const unevenSituations: readonly Situation[] = [
   bearing('D12-burst', 'the reply comes in bursts', {
-    deed: { sayMs: replyMs },
+    action: { sayMs: replyMs },
     what: 'a reply in bursts',
     watchMs: replyMs,
     service: { faults: [{ name: 'burst', every: 1_000 }] },
   }),
   bearing('D12-drip', 'the reply comes slower than real time', {
-    deed: { sayMs: replyMs },
+    action: { sayMs: replyMs },
     what: 'a reply at half the speed',
     watchMs: replyMs,
     service: { faults: [{ name: 'drip', factor: 0.5 }] },
   }),
-  bearing('D12-long', 'a long reply', { deed: { sayMs: 10_000 }, what: 'a long reply', watchMs: replyMs }),
+  bearing('D12-long', 'a long reply', { action: { sayMs: 10_000 }, what: 'a long reply', watchMs: replyMs }),
 ];
 
 /** How long the service is stuck, and how long the device is watched from then on. */
