@@ -4,7 +4,7 @@ import { serviceRules } from '../rules/catalogue.ts';
 import type { Rule, Seen } from '../rules/rule.ts';
 import type { CheckOptions } from './check.ts';
 import { type Cost, totalOf } from './cost.ts';
-import { createExchangeRun, type ExchangeRunOptions } from './hold.ts';
+import { createExchangeRun, type ExchangeRunOptions } from './exchange-run.ts';
 import { type Judged, judgeFirst } from './judge.ts';
 import { stepsToConfirm } from './needed.ts';
 import { allSteps, type PlanOptions, planRun, requireFlags } from './plan.ts';

@@ -3,7 +3,12 @@ import { serviceRules } from '../rules/catalogue.ts';
 import type { Finding, Rule, Seen, Verdict } from '../rules/rule.ts';
 import { grants } from '../rules/token-seen.ts';
 import type { Cost } from './cost.ts';
-import { type AttemptResult, createExchangeRun, type ExchangeRun, type ExchangeRunOptions } from './hold.ts';
+import {
+  type AttemptResult,
+  createExchangeRun,
+  type ExchangeRun,
+  type ExchangeRunOptions,
+} from './exchange-run.ts';
 import { type Judged, judgeFirst, judgeTwice } from './judge.ts';
 import { isCounting, otherDeviceStep, stepsFor } from './needed.ts';
 import { allSteps, type Plan, type PlanOptions, planControls, planRun, planSecondTry } from './plan.ts';

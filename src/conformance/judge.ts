@@ -1,5 +1,5 @@
 import { type Finding, type Rule, type Seen, skipped, unknown } from '../rules/rule.ts';
-import type { AttemptResult } from './hold.ts';
+import type { AttemptResult } from './exchange-run.ts';
 import { stepsFor } from './needed.ts';
 import type { Plan } from './plan.ts';
 import { type CheckLevel, isOfStep, levelFlags, type Step } from './steps/step.ts';

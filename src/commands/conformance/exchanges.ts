@@ -4,7 +4,7 @@ import type { OptionName, OptionOf } from '../../config/options.ts';
 import { isLoopback } from '../../config/target.ts';
 import type { ServiceUnderTest } from '../../conformance/asker.ts';
 import { addCosts, type Cost, noCost } from '../../conformance/cost.ts';
-import type { ExchangeRunOptions } from '../../conformance/hold.ts';
+import type { ExchangeRunOptions } from '../../conformance/exchange-run.ts';
 import { type Plan, type PlanOptions, planRun, requireFlags } from '../../conformance/plan.ts';
 import type { CheckLevel } from '../../conformance/steps/step.ts';
 import { shippedFolder } from '../../files/shipped-file.ts';

@@ -1,6 +1,6 @@
 import type { VoicectlError } from '../../kernel/errors.ts';
 import type { Cost } from '../cost.ts';
-import { createExchangeRun, type ExchangeRunOptions } from '../hold.ts';
+import { createExchangeRun, type ExchangeRunOptions } from '../exchange-run.ts';
 import { type PlanOptions, planRun } from '../plan.ts';
 import { inferDialect, type Lesson } from './infer.ts';
 
