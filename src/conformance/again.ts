@@ -10,7 +10,7 @@ import { stepsToConfirm } from './needed.ts';
 import { allSteps, type PlanOptions, planRun, requireFlags } from './plan.ts';
 import { isOfStep, type Step } from './steps/step.ts';
 import { plainPortStep } from './steps/transport-steps.ts';
-import { exitCodeOf } from './verdicts.ts';
+import { exitCodeOf, type RunConclusion } from './verdicts.ts';
 
 /** What is asked again: an exchange, or those of a rule. */
 export interface Again {
@@ -27,22 +27,18 @@ export interface AskedAgain {
   step: Pick<Step, 'id' | 'title'>;
 }
 
-export interface AgainResult {
+export interface AgainResult extends RunConclusion {
   exchanges: readonly AskedAgain[];
   /** The verdict of this one try on the rule that was named. */
   judged: Judged | undefined;
   /** Why steps were not asked, by their id. */
   leftOut: ReadonlyMap<string, string>;
   spent: Cost;
-  stopped: VoicectlError | undefined;
   /** Why what was named was not asked, if it was not. */
   notAsked: VoicectlError | undefined;
-  exitCode: number;
-  elapsedMs: number;
 }
 
-export type AgainOptions = Omit<ExchangeRunOptions, 'plan' | 'isAlone' | 'waitMs'> &
-  Pick<CheckOptions, 'scope' | 'expected' | 'strict'>;
+export type AgainOptions = Omit<ExchangeRunOptions, 'plan'> & Pick<CheckOptions, 'expected' | 'strict'>;
 
 /** Every name that `--again` takes. */
 export function againIds(): { id: string; title: string }[] {
@@ -96,12 +92,12 @@ export function planAgain({ steps }: Again, scope: PlanOptions) {
 /** Asks it once, and judges the rule if one was named. The signal stops it with what was found. */
 export async function askAgain(
   again: Again,
-  { scope, expected, strict = false, ...options }: AgainOptions,
+  { expected, strict = false, ...options }: AgainOptions,
 ): Promise<AgainResult> {
-  const { clock } = options;
+  const { clock, scope } = options;
   const startedAt = clock.now();
   const plan = planAgain(again, scope);
-  const run = createExchangeRun({ ...options, plan, isAlone: scope.isAlone, waitMs: scope.waitMs });
+  const run = createExchangeRun({ ...options, plan });
   const held = await run.hold(plan.steps);
   const { stopped, spent } = run;
   const { rule } = again;

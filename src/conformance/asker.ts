@@ -1,3 +1,4 @@
+import type { Target } from '../config/target.ts';
 import type { Redactor } from '../kernel/redact.ts';
 import { type ApiVersion, serviceUrl, streamPath, tokenPath } from '../protocol/paths.ts';
 import { jsonMediaType } from '../protocol/token-request.ts';
@@ -13,15 +14,7 @@ import type { RequestPace } from './pace.ts';
 import type { StopWatch } from './stop.ts';
 
 /** The address of the service, and the credentials. */
-export interface ServiceUnderTest {
-  baseUrl: string;
-  wsUrl: string;
-  apiKey: string;
-  /** PEM certificates to trust instead of the built-in authorities. */
-  ca: string | undefined;
-  /** The file that they are from, for whoever asks the same again. */
-  caFile?: string | undefined;
-}
+export type ServiceUnderTest = Omit<Target, 'device'>;
 
 /** What every exchange of a run shares. */
 export interface RunContext {

@@ -1,4 +1,4 @@
-import { addCosts, type Cost, totalOf } from './cost.ts';
+import { addCosts, type Cost, noCost, totalOf } from './cost.ts';
 
 /** Why a planned step is skipped. */
 export class NotAsked extends Error {}
@@ -21,9 +21,9 @@ export interface BudgetOptions {
 
 export function createBudget(
   planned: Cost,
-  { maxRequests = Number.POSITIVE_INFINITY, onSpent = () => {} }: BudgetOptions = {},
+  { maxRequests = Number.POSITIVE_INFINITY, onSpent = () => {} }: BudgetOptions,
 ): Budget {
-  let spent: Cost = { tokens: 0, plain: 0, connections: 0 };
+  let spent = noCost;
   const fits = (cost: Cost) => {
     const sum = addCosts([spent, cost]);
     const isPlanned = (Object.keys(sum) as (keyof Cost)[]).every((kind) => sum[kind] <= planned[kind]);
@@ -39,7 +39,7 @@ export function createBudget(
       onSpent(spent);
     },
     take(kind) {
-      const one = { tokens: 0, plain: 0, connections: 0, [kind]: 1 };
+      const one = { ...noCost, [kind]: 1 };
       if (!fits(one)) throw new NotAsked('the request budget is used up');
       spent = addCosts([spent, one]);
       onSpent(spent);

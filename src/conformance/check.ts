@@ -1,4 +1,3 @@
-import type { VoicectlError } from '../kernel/errors.ts';
 import { serviceRules } from '../rules/catalogue.ts';
 import type { Finding, Rule, Seen, Verdict } from '../rules/rule.ts';
 import { grants } from '../rules/token-seen.ts';
@@ -13,10 +12,9 @@ import { type Judged, judgeFirst, judgeTwice } from './judge.ts';
 import { isCounting, otherDeviceStep, stepsFor } from './needed.ts';
 import { allSteps, type Plan, type PlanOptions, planControls, planRun, planSecondTry } from './plan.ts';
 import type { Step } from './steps/step.ts';
-import { countVerdicts, exitCodeOf } from './verdicts.ts';
+import { countVerdicts, exitCodeOf, type RunConclusion } from './verdicts.ts';
 
-export interface CheckOptions extends Omit<ExchangeRunOptions, 'plan' | 'isAlone' | 'waitMs' | 'onHeld'> {
-  scope: PlanOptions;
+export interface CheckOptions extends Omit<ExchangeRunOptions, 'plan' | 'onHeld'> {
   /** Rules that are known to fail, with the reason. */
   expected?: ReadonlyMap<string, string>;
   /** Whether `warn` and `unknown` count as failures. */
@@ -25,14 +23,10 @@ export interface CheckOptions extends Omit<ExchangeRunOptions, 'plan' | 'isAlone
   onJudged?: (judged: Judged, isFinal: boolean) => void;
 }
 
-export interface CheckResult {
+export interface CheckResult extends RunConclusion {
   rules: readonly Judged[];
   verdicts: Record<Verdict, number>;
   spent: Cost;
-  /** Why the run ended before its plan did. */
-  stopped: VoicectlError | undefined;
-  exitCode: number;
-  elapsedMs: number;
 }
 
 /** Runs the planned exchanges, judges them by every rule, and repeats what failed. The signal stops it with what was found. */
@@ -48,8 +42,7 @@ export async function checkService(options: CheckOptions): Promise<CheckResult> 
   const onHeld =
     onJudged &&
     judgeEarly(rules, plan, (...found: Parameters<typeof judge>) => onJudged(judge(...found), false));
-  const { isAlone, waitMs } = scope;
-  const run = createExchangeRun({ ...options, plan, isAlone, waitMs, onHeld });
+  const run = createExchangeRun({ ...options, plan, onHeld });
   const { first, found } = await tryFirst(run, rules, plan, scope);
   const again = await tryAgain();
   const seen = [...first.seen, ...(again?.seen ?? [])];

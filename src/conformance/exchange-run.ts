@@ -1,7 +1,6 @@
 import { abortable } from '../kernel/abortable.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { toVoicectlError, type VoicectlError } from '../kernel/errors.ts';
-import type { Redactor } from '../kernel/redact.ts';
 import { controlOperation, controlPrefix } from '../protocol/control.ts';
 import { isRecord } from '../protocol/error-body.ts';
 import { isLoopbackHost } from '../protocol/loopback.ts';
@@ -10,38 +9,31 @@ import { serviceUrl } from '../protocol/paths.ts';
 import { developmentKey } from '../protocol/token-request.ts';
 import type { Seen } from '../rules/rule.ts';
 import { callControl } from '../wire/client/control.ts';
-import { type Asker, createAsker, type RunContext, type ServiceUnderTest } from './asker.ts';
+import { type Asker, createAsker, type RunContext } from './asker.ts';
 import { type Budget, createBudget, NotAsked } from './budget.ts';
 import { type Clockwork, createMovedClockwork, createRealClockwork } from './clockwork.ts';
 import { addCosts, type Cost, totalOf } from './cost.ts';
 import { createDevices, createFreshDevices } from './devices.ts';
 import { createPace } from './pace.ts';
-import type { Plan } from './plan.ts';
+import type { Plan, PlanOptions } from './plan.ts';
 import { isOfStep, type Step } from './steps/step.ts';
 import { unknownPathStep } from './steps/token-steps.ts';
 import { createStopWatch } from './stop.ts';
 
-export interface ExchangeRunOptions {
-  subject: ServiceUnderTest;
+export interface ExchangeRunOptions
+  extends Pick<RunContext, 'subject' | 'signal' | 'redactor' | 'verify' | 'speech'> {
   /** The first is the user’s own; up to three more stand for the other roles. */
   devices: readonly [string, ...string[]];
-  /** No other device than the first is used. */
-  isAlone: boolean;
+  scope: PlanOptions;
   plan: Plan;
   maxRequests?: number | undefined;
-  /** PCM that is said. */
-  speech: Buffer;
-  waitMs: number;
   /** If time cannot be moved. Default 2. */
   requestsPerSecond?: number;
   clock: Clock;
-  signal: AbortSignal;
-  redactor: Redactor;
   /** Set if the service is known to be an emulator whose clock may be moved. */
   isEmulator?: boolean;
   /** Size of one move of an emulator's clock over short spans. */
   grainMs?: number | undefined;
-  verify?: RunContext['verify'];
   /** Called before each step. */
   onStep?: (step: Step, tryNumber: 1 | 2) => void;
   onWait?: (ms: number) => void;
@@ -77,7 +69,7 @@ export interface ExchangeRun {
 export function createExchangeRun(options: ExchangeRunOptions): ExchangeRun {
   const { clock, signal, plan, maxRequests, onSpent } = options;
   const stop = createStopWatch({ isKeyMadeUp: options.subject.apiKey === developmentKey });
-  const devices = createDevices(options.devices, options.isAlone);
+  const devices = createDevices(options.devices, options.scope.isAlone);
   const budget = createBudget(addCosts([plan.cost, plan.confirmCost]), { maxRequests, onSpent });
   const pace = createPace(clock, options.requestsPerSecond);
   let clockwork: Clockwork | undefined;
@@ -87,7 +79,7 @@ export function createExchangeRun(options: ExchangeRunOptions): ExchangeRun {
   const early: Seen[] = [];
   const contextWith = (chosen: Clockwork): RunContext => ({
     ...options,
-    ...{ stop, budget, pace, clockwork: chosen },
+    ...{ stop, budget, pace, clockwork: chosen, waitMs: options.scope.waitMs },
   });
 
   return {
@@ -162,16 +154,8 @@ export function createExchangeRun(options: ExchangeRunOptions): ExchangeRun {
   }
 }
 
-interface TakeOverOptions {
-  subject: ServiceUnderTest;
-  steps: readonly Step[];
-  ask: Asker;
-  budget: Budget;
-  clock: Clock;
-  signal: AbortSignal;
-  isEmulator?: boolean;
-  grainMs?: number | undefined;
-}
+type TakeOverOptions = Pick<ExchangeRunOptions, 'subject' | 'clock' | 'signal' | 'isEmulator' | 'grainMs'> &
+  Pick<RunStepsOptions, 'steps' | 'ask' | 'budget'>;
 
 interface TakenOver {
   /** Undefined if time cannot be moved. */

@@ -1,6 +1,14 @@
 import { exitCodes, type VoicectlError } from '../kernel/errors.ts';
 import type { Finding, Verdict } from '../rules/rule.ts';
 
+/** How a run of judged exchanges ended. */
+export interface RunConclusion {
+  /** Why it ended before its plan did. */
+  stopped: VoicectlError | undefined;
+  exitCode: number;
+  elapsedMs: number;
+}
+
 /** The verdicts, in the order in which they are counted. */
 const verdictNames: readonly Verdict[] = ['pass', 'fail', 'warn', 'observed', 'unknown', 'skipped'];
 

@@ -20,7 +20,7 @@ export function check(
   const redactor = createRedactor();
   redactor.conceal(apiKey);
   const checking = checkService({
-    subject: { baseUrl, wsUrl, apiKey, ca },
+    subject: { baseUrl, wsUrl, apiKey, ca, caFile: undefined },
     devices: ['check-device'],
     scope: {
       ...{ levels: new Set(['base']), rules: [], isAlone: false, wrongKey: true, waitMs: 200 },

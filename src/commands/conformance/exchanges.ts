@@ -67,9 +67,7 @@ export function subjectName({ settings }: ConformanceContext): string {
   return settings.local ? 'the local emulator' : settings.baseUrl;
 }
 
-type SharedOptions = Omit<ExchangeRunOptions, 'plan' | 'isAlone' | 'waitMs' | 'signal'> & {
-  scope: PlanOptions;
-};
+type SharedOptions = Omit<ExchangeRunOptions, 'plan' | 'signal'>;
 
 /**
  * How the exchanges are held: with which service, as which devices, and within which limits. With `--local` the service is

@@ -1,5 +1,6 @@
 import { streamPath } from '../../protocol/paths.ts';
 import { deviceRules } from '../../rules/device/catalogue.ts';
+import type { Rule } from '../../rules/rule.ts';
 import type { Situation } from './situation.ts';
 import {
   sendingSituations,
@@ -45,12 +46,7 @@ export const situations: readonly Situation[] = [
 ];
 
 /** What a rule of the drill says: the words of the specification, or those of good sense. */
-export interface DrillRule {
-  id: string;
-  section: string;
-  title: string;
-  says: string;
-}
+export type DrillRule = Omit<Rule, 'judge'>;
 
 /** The rules that traffic alone does not show. */
 const others: readonly DrillRule[] = [

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
 import { skipped, unknown, type Verdict } from '../../rules/rule.ts';
-import { countVerdicts, exitCodeOf } from '../verdicts.ts';
+import { countVerdicts, exitCodeOf, type RunConclusion } from '../verdicts.ts';
 import { ruleOf } from './catalogue.ts';
 import { confirmed } from './moments.ts';
 import { type Drilled, type Outcome, runSituation, type SituationOptions } from './run-situation.ts';
@@ -16,14 +16,10 @@ export interface DrillOptions extends SituationOptions {
   onDrilled?: ((drilled: Drilled) => void) | undefined;
 }
 
-export interface DrillResult {
+export interface DrillResult extends RunConclusion {
   /** In the order of the catalogue. */
   drilled: readonly Drilled[];
   verdicts: Record<Verdict, number>;
-  /** Why the drill ended before its situations did. */
-  stopped: VoicectlError | undefined;
-  exitCode: number;
-  elapsedMs: number;
 }
 
 /** Said of a situation that was not reached. */

@@ -59,9 +59,9 @@ export function isStuck(view: DrillView): boolean {
   return stuckOn(view) !== undefined;
 }
 
-/** Whether this much time has passed since a step. */
-export function isPast(view: DrillView, step: number, ms: number): boolean {
-  const at = view.done[step];
+/** Whether this much time has passed since the first step. */
+export function isPast(view: DrillView, ms: number): boolean {
+  const [at] = view.done;
   return at !== undefined && view.now - at >= ms;
 }
 

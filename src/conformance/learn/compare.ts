@@ -33,7 +33,7 @@ export async function compareWithEmulator(learned: LearnResult, options: LearnOp
   const { baseUrl, wsUrl } = emulator;
   const again = await learnDialect({
     ...options,
-    subject: { baseUrl, wsUrl, apiKey, ca: undefined },
+    subject: { baseUrl, wsUrl, apiKey, ca: undefined, caFile: undefined },
     scope: { ...options.scope, isSecure: false, isLoopback: true },
     redactor,
     isEmulator: true,

@@ -12,7 +12,7 @@ const speech = hello.subarray(44, 44 + bytesForMs(600));
 /** Everything is asked, and the emulator's clock moved in place of waiting. */
 export function learnOptions({ baseUrl, wsUrl }: Pick<Emulator, 'baseUrl' | 'wsUrl'>): LearnOptions {
   return {
-    subject: { baseUrl, wsUrl, apiKey: 'key-1', ca: undefined },
+    subject: { baseUrl, wsUrl, apiKey: 'key-1', ca: undefined, caFile: undefined },
     devices: ['d1'],
     scope: {
       levels: new Set(['base', 'standard', 'exhaust']),

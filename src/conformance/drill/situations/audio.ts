@@ -53,7 +53,7 @@ function bearing(
     title,
     ...(service === undefined ? {} : { service }),
     steps: [{ when: isStreaming, do: action }],
-    until: (view) => isPast(view, 0, watchMs) || (view.done.length > 0 && !confirmed(view).some(isOpen)),
+    until: (view) => isPast(view, watchMs) || (view.done.length > 0 && !confirmed(view).some(isOpen)),
     longest: usual,
     judge: (view) => judgeGoingOn(view, what),
   };
@@ -118,7 +118,7 @@ export const stallSituation: Situation = {
   id: 'D10-stall',
   title: 'the service stalls for three seconds',
   steps: [{ when: isStreaming, do: { fault: { name: 'stall', for: stallMs, times: 1 } } }],
-  until: (view) => isPast(view, 0, stallMs + 1_000),
+  until: (view) => isPast(view, stallMs + 1_000),
   longest: usual,
   judge(view: DrillView) {
     const isElsewhere = confirmed(view).length > 1;

@@ -217,7 +217,7 @@ export const answerSituations: readonly Situation[] = [
     id: 'D16',
     title: 'the service closes, and waits for the answer',
     steps: [{ when: isStreaming, do: { fault: { name: 'close', code: 1012, times: 1 } } }],
-    until: (view) => isPast(view, 0, answerMs) || (view.done.length > 0 && !isFirstOpen(view)),
+    until: (view) => isPast(view, answerMs) || (view.done.length > 0 && !isFirstOpen(view)),
     longest: usual,
     judge: judgeAnswer,
   },
