@@ -9,7 +9,7 @@ import { type Judged, judgeFirst } from './judge.ts';
 import { stepsToConfirm } from './needed.ts';
 import { allSteps, type PlanOptions, planRun, requireFlags } from './plan.ts';
 import { isOfStep, type Step } from './steps/step.ts';
-import { plainPortStep } from './steps/transport-steps.ts';
+import { plainPortStep } from './steps/token-steps.ts';
 import { exitCodeOf, type RunConclusion } from './verdicts.ts';
 
 /** What is asked again: an exchange, or those of a rule. */

@@ -51,7 +51,6 @@ export interface AskerTokenOptions extends RefusalExpectation {
 }
 
 export interface PlainRequest extends RefusalExpectation {
-  method: string;
   url: string;
   headers?: readonly Header[];
 }
@@ -63,7 +62,7 @@ export interface OpenOptions extends RefusalExpectation {
 /** Sends the requests of one try and keeps the observations. */
 export interface Asker extends Pick<RunContext, 'subject' | 'clockwork' | 'signal' | 'speech' | 'waitMs'> {
   token(id: string, options?: AskerTokenOptions): Promise<Seen>;
-  /** A request without a key. */
+  /** A GET without a key. */
   plain(id: string, request: PlainRequest): Promise<Seen>;
   /** Opens a voice stream on which nothing is sent yet. Throws `NotAsked` if the run was stopped. */
   open(id: string, options?: OpenOptions): Promise<ServiceLine>;
@@ -150,9 +149,9 @@ export function createAsker(context: RunContext, devices: Devices, suffix = ''):
       stop.look(again);
       return again;
     },
-    async plain(id, { method, url, headers = [], provoked = false }) {
+    async plain(id, { url, headers = [], provoked = false }) {
       await beginning('plain');
-      const seen = await send(id, { method, url, headers, body: '' }, { provoked });
+      const seen = await send(id, { method: 'GET', url, headers, body: '' }, { provoked });
       stop.look(seen);
       return seen;
     },

@@ -176,7 +176,7 @@ async function takeOverClock(options: TakeOverOptions): Promise<TakenOver> {
   if (!steps.some(({ id }) => id === unknownPathStep.id))
     return { clockwork: undefined, answered: undefined };
   const url = serviceUrl(subject.baseUrl, controlPrefix + controlOperation('clock').path);
-  const { exchange } = await ask.plain(unknownPathStep.id, { method: 'GET', url });
+  const { exchange } = await ask.plain(unknownPathStep.id, { url });
   const body = exchange.kind === 'token' ? parseJson(exchange.answer?.body ?? '') : undefined;
   const aheadMs = isRecord(body) && typeof body.now === 'string' ? body.aheadMs : undefined;
   if (typeof aheadMs !== 'number') return { clockwork: undefined, answered: unknownPathStep.id };

@@ -3,7 +3,7 @@ import type { AttemptResult } from './exchange-run.ts';
 import { stepsFor } from './needed.ts';
 import type { Plan } from './plan.ts';
 import { type CheckLevel, isOfStep, levelFlags, type Step } from './steps/step.ts';
-import { plainPortStep } from './steps/transport-steps.ts';
+import { plainPortStep } from './steps/token-steps.ts';
 
 /** A rule and its verdict, with the exchanges that show it. */
 export interface Judged {

@@ -6,8 +6,13 @@ import { expiryShowSteps, expiryTokenSteps } from './steps/expiry-steps.ts';
 import { type CheckLevel, levelFlags, type Step } from './steps/step.ts';
 import { conversationStep, reuseSteps, silentSteps, streamSteps } from './steps/stream-steps.ts';
 import { thoroughSteps } from './steps/thorough-steps.ts';
-import { grantedSteps, lastGrantedSteps, plainSteps, refusedSteps } from './steps/token-steps.ts';
-import { plainPortStep } from './steps/transport-steps.ts';
+import {
+  grantedSteps,
+  lastGrantedSteps,
+  plainPortStep,
+  plainSteps,
+  refusedSteps,
+} from './steps/token-steps.ts';
 import { exhaustSteps, windowSteps } from './steps/window-steps.ts';
 
 export interface PlanOptions {

@@ -1,7 +1,8 @@
 import type { Asker } from '../asker.ts';
-import { noCost, oneConnection, oneToken } from '../cost.ts';
+import { noCost, oneConnection } from '../cost.ts';
 import type { Step } from './step.ts';
 import { present } from './stream-steps.ts';
+import { tokenStep } from './token-steps.ts';
 
 /** Ages at which a token is shown, seconds: one that is valid, and then until the first refusal. */
 const validAge = 55;
@@ -14,14 +15,10 @@ const apartMs = 1_100;
 const ages = [validAge, ...expiredAges];
 
 /** Tokens that are taken at the start and shown late. */
-export const expiryTokenSteps: readonly Step[] = ages.map((age, index) => ({
-  id: `T${age}`,
-  title: `a token to present after ${age} s`,
-  level: 'standard',
-  cost: oneToken,
-  ...(index === 0 ? {} : { after: { step: `T${ages[index - 1]}`, ms: apartMs } }),
-  run: async (ask) => void (await ask.token(`T${age}`)),
-}));
+export const expiryTokenSteps: readonly Step[] = ages.map((age, index) => {
+  const after = index === 0 ? {} : { after: { step: `T${ages[index - 1]}`, ms: apartMs } };
+  return tokenStep(`T${age}`, `a token to present after ${age} s`, {}, { level: 'standard', ...after });
+});
 
 async function showLate(ask: Asker, age: number): Promise<void> {
   const token = ask.tokenOf(`T${age}`);

@@ -1,9 +1,14 @@
 import { type ApiVersion, serviceUrl, streamPath, tokenPath } from '../../protocol/paths.ts';
-import type { Asker, AskerTokenOptions } from '../asker.ts';
+import type { Asker, AskerTokenOptions, PlainRequest, ServiceUnderTest } from '../asker.ts';
 import { onePlain, oneToken } from '../cost.ts';
-import type { Step } from './step.ts';
+import type { CheckLevel, Step } from './step.ts';
 
-function tokenStep(id: string, title: string, options: AskerTokenOptions, more: Partial<Step> = {}): Step {
+export function tokenStep(
+  id: string,
+  title: string,
+  options: AskerTokenOptions,
+  more: Partial<Step> = {},
+): Step {
   return {
     id,
     title,
@@ -17,8 +22,9 @@ function tokenStep(id: string, title: string, options: AskerTokenOptions, more: 
 
 type Fields = Parameters<NonNullable<AskerTokenOptions['body']>>[0];
 
-function bodyWith(change: (fields: Fields) => object): AskerTokenOptions {
-  return { accept: true, body: (fields) => JSON.stringify(change(fields)) };
+/** A request with other fields than it should have. */
+function bodyStep(id: string, title: string, change: (fields: Fields) => object): Step {
+  return tokenStep(id, title, { accept: true, body: (fields) => JSON.stringify(change(fields)) });
 }
 
 const v1: ApiVersion = 'v1';
@@ -36,39 +42,23 @@ export const grantedSteps: readonly Step[] = [
 
 /** Requests that should be refused. */
 export const refusedSteps: readonly Step[] = [
-  tokenStep(
-    'E4',
-    'no apiKey',
-    bodyWith(({ deviceId }) => ({ deviceId })),
-  ),
-  tokenStep(
-    'E5',
-    'no deviceId',
-    bodyWith(({ apiKey }) => ({ apiKey })),
-  ),
+  bodyStep('E4', 'no apiKey', ({ deviceId }) => ({ deviceId })),
+  bodyStep('E5', 'no deviceId', ({ apiKey }) => ({ apiKey })),
   tokenStep('E6', 'JSON that is cut off', {
     accept: true,
     body: (fields) => JSON.stringify(fields).slice(0, -1),
   }),
-  tokenStep(
-    'E7',
-    'apiKey is empty',
-    bodyWith((fields) => ({ ...fields, apiKey: '' })),
-  ),
-  tokenStep(
-    'E8',
-    'deviceId is empty',
-    bodyWith((fields) => ({ ...fields, deviceId: '' })),
-  ),
-  tokenStep(
-    'E9',
-    'deviceId is a number',
-    bodyWith((fields) => ({ ...fields, deviceId: 42 })),
-  ),
+  bodyStep('E7', 'apiKey is empty', (fields) => ({ ...fields, apiKey: '' })),
+  bodyStep('E8', 'deviceId is empty', (fields) => ({ ...fields, deviceId: '' })),
+  bodyStep('E9', 'deviceId is a number', (fields) => ({ ...fields, deviceId: 42 })),
   tokenStep(
     'E10',
     'a wrong key, once',
-    { ...bodyWith((fields) => ({ ...fields, apiKey: wrongKey })), provoked: true },
+    {
+      accept: true,
+      body: (fields) => JSON.stringify({ ...fields, apiKey: wrongKey }),
+      provoked: true,
+    },
     { sendsWrongKey: true },
   ),
 ];
@@ -90,32 +80,35 @@ async function waitAfter({ seen, clockwork, signal }: Asker, id: string, ms: num
   if (first?.kind === 'token') await clockwork.pass(first.at + ms, signal);
 }
 
-function plainStep(
+/** A GET without a key. */
+export function plainStep(
   id: string,
   title: string,
-  request: (ask: Asker) => { method: string; url: string },
+  request: (subject: ServiceUnderTest) => PlainRequest,
+  level: CheckLevel = 'base',
 ): Step {
   return {
-    ...{ id, title, level: 'base', cost: onePlain },
-    run: async (ask) => void (await ask.plain(id, request(ask))),
+    ...{ id, title, level, cost: onePlain },
+    run: async (ask) => void (await ask.plain(id, request(ask.subject))),
   };
 }
 
 /** On this machine it is also how an emulator is found whose clock may be moved. */
-export const unknownPathStep = plainStep('K3', 'a path that does not exist', ({ subject }) => ({
-  method: 'GET',
-  url: serviceUrl(subject.baseUrl, '/voicectl-check-unknown-path'),
+export const unknownPathStep = plainStep('K3', 'a path that does not exist', ({ baseUrl }) => ({
+  url: serviceUrl(baseUrl, '/voicectl-check-unknown-path'),
 }));
 
 /** Requests without a key. */
 export const plainSteps: readonly Step[] = [
-  plainStep('K1', 'GET of the token path', ({ subject }) => ({
-    method: 'GET',
-    url: serviceUrl(subject.baseUrl, tokenPath()),
-  })),
-  plainStep('K2', 'the stream’s path without an upgrade', ({ subject }) => ({
-    method: 'GET',
-    url: serviceUrl(subject.wsUrl.replace(/^ws/i, 'http'), streamPath),
+  plainStep('K1', 'GET of the token path', ({ baseUrl }) => ({ url: serviceUrl(baseUrl, tokenPath()) })),
+  plainStep('K2', 'the stream’s path without an upgrade', ({ wsUrl }) => ({
+    url: serviceUrl(wsUrl.replace(/^ws/i, 'http'), streamPath),
   })),
   unknownPathStep,
 ];
+
+/** The plain port of a service that is asked over TLS. No key is sent. */
+export const plainPortStep = plainStep('K4', 'the same host over plain HTTP', ({ baseUrl }) => ({
+  url: serviceUrl(`http://${new URL(baseUrl).hostname}`, tokenPath()),
+  provoked: true,
+}));

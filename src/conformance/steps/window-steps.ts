@@ -1,8 +1,8 @@
 import { tokenRequestsPerWindow } from '../../protocol/rate-limit.ts';
 import { hasSucceeded, tokenAnswers } from '../../rules/token-seen.ts';
 import type { Asker } from '../asker.ts';
-import { oneToken } from '../cost.ts';
 import type { Step } from './step.ts';
+import { tokenStep } from './token-steps.ts';
 
 const withinMs = 30_000;
 const afterMs = 61_000;
@@ -18,11 +18,8 @@ export const windowSteps: readonly Step[] = [
 ];
 
 function windowStep(id: string, title: string, ms: number): Step {
-  return {
-    ...{ id, title, level: 'standard', cost: oneToken, device: 'second', uses: ['E3'] },
-    after: { step: 'E3', ms },
-    run: async (ask) => void (await ask.token(id, { device: 'second' })),
-  };
+  const when = { level: 'standard', uses: ['E3'], after: { step: 'E3', ms } } as const;
+  return tokenStep(id, title, { device: 'second' }, when);
 }
 
 /** A device of its own, until it is refused; and again when its window has passed. */
@@ -37,13 +34,12 @@ export const exhaustSteps: readonly Step[] = [
     takesMs: (burst / perSecond) * 1000,
     run: exhaust,
   },
-  {
-    ...{ id: 'X61', title: 'the same device, after its window has passed', level: 'exhaust', cost: oneToken },
-    device: 'exhausted',
-    uses: ['X'],
-    after: { step: 'X', ms: afterMs },
-    run: async (ask) => void (await ask.token('X61', { device: 'exhausted', provoked: true })),
-  },
+  tokenStep(
+    'X61',
+    'the same device, after its window has passed',
+    { device: 'exhausted', provoked: true },
+    { level: 'exhaust', uses: ['X'], after: { step: 'X', ms: afterMs } },
+  ),
 ];
 
 async function exhaust(ask: Asker): Promise<void> {
