@@ -1,19 +1,14 @@
-import { readTrusted } from '../../config/trusted.ts';
-import { type CheckOptions, type CheckResult, checkService, rulesIn } from '../../conformance/check.ts';
-import { findRule, readExpected } from '../../conformance/expected.ts';
+import { type CheckResult, checkService, rulesIn } from '../../conformance/check.ts';
 import type { Judged } from '../../conformance/judge.ts';
-import { readKeySet } from '../../conformance/jwks.ts';
 import { planRun } from '../../conformance/plan.ts';
-import { readText } from '../../files/read-text.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
-import { isSafeTransport } from '../../protocol/loopback.ts';
 import { curlLine, exchangeLine, maxExchanges } from '../../report/check-evidence.ts';
 import { checkSummaryObject, ruleObject } from '../../report/check-json.ts';
 import { checkSummaryLines, ruleLines } from '../../report/check-lines.ts';
 import { wrapText } from '../../report/verdict-lines.ts';
-import { sendRequest } from '../../wire/client/http.ts';
 import { followSteps, openExchanges, printPlan, scopeOf, subjectName } from '../conformance/exchanges.ts';
 import { runVerdicts } from '../conformance/run-verdicts.ts';
+import { findRule, readInputs } from './inputs.ts';
 import type { CheckContext } from './spec.ts';
 
 export async function run(context: CheckContext): Promise<number> {
@@ -68,35 +63,6 @@ export async function run(context: CheckContext): Promise<number> {
 function rulesOf({ settings }: CheckContext): string[] {
   const refuse = (what: string) => new VoicectlError('usage', `--rule: ${what}`);
   return settings.rule.map((id) => findRule(id, refuse));
-}
-
-/** What a check reads at the start: known failures and published keys. */
-async function readInputs(context: CheckContext): Promise<Pick<CheckOptions, 'expected' | 'verify'>> {
-  const { settings, io, signal } = context;
-  const { expected, jwks } = settings;
-  const input = { stdin: io.stdin, signal };
-  return {
-    ...(expected === undefined ? {} : { expected: readExpected(await readText(expected, input), expected) }),
-    ...(jwks === undefined ? {} : { verify: readKeySet(await readKeys(jwks, context), jwks) }),
-  };
-}
-
-/** The key set in a file or at an address, which is reached as the service is. */
-async function readKeys(place: string, { settings, io, signal }: CheckContext): Promise<string> {
-  const input = { stdin: io.stdin, signal };
-  if (!/^https?:\/\//i.test(place)) return readText(place, input);
-  if (!settings.allowPlaintext && !isSafeTransport(place)) {
-    const { host } = new URL(place);
-    throw new VoicectlError('insecure-target', `Refusing to read the keys of ${host} over plain HTTP`, {
-      hint: 'Someone on the network could replace them. Use https, a file, or --allow-plaintext if the network is trusted.',
-    });
-  }
-  const request = { method: 'GET', url: place, headers: [], body: '' };
-  const ca = await readTrusted(settings.ca, input);
-  const { answer, failure } = await sendRequest(request, { clock: io.clock, signal, ca });
-  if (failure !== undefined) throw failure;
-  if (answer?.status === 200) return answer.body;
-  throw new VoicectlError('bad-input', `No key set at ${place}: it answered ${answer?.status}`);
 }
 
 /** A rule in full, for a panel: what the specification says, what was seen, and how to see it again. */
