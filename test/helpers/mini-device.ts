@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { WebSocket } from 'ws';
-import type { Device, StartDevice } from '../../src/conformance/drill/device.ts';
+import type { Device, StartDevice } from '../../src/conformance/drill/situation.ts';
 import { type Clock, waitUntil } from '../../src/kernel/clock.ts';
 import { bytesForMs } from '../../src/protocol/audio-format.ts';
 import { toneFrame } from './device-exchanges.ts';

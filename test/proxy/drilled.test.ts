@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { situations } from '../../src/conformance/drill/catalogue.ts';
-import type { StartDevice } from '../../src/conformance/drill/device.ts';
 import { drill } from '../../src/conformance/drill/drill.ts';
+import type { StartDevice } from '../../src/conformance/drill/situation.ts';
 import { waitUntil } from '../../src/kernel/clock.ts';
 import { createProxy, type ServiceProxy } from '../../src/proxy/proxy.ts';
 import type { Judgement } from '../../src/service/events.ts';

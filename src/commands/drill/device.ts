@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { Device, DeviceAddress, StartDevice } from '../../conformance/drill/device.ts';
+import type { Device, DeviceAddress, StartDevice } from '../../conformance/drill/situation.ts';
 import { type CommandOptions, cannotRun, startCommand } from '../../kernel/command-process.ts';
 import { redacted } from '../../kernel/redact.ts';
 import { childEnvironment } from '../child/environment.ts';

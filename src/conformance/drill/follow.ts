@@ -1,8 +1,6 @@
 import { atTurnEnd, type Clock, repeat } from '../../kernel/clock.ts';
-import type { Device, StartDevice } from './device.ts';
-import type { Situation } from './situation.ts';
+import type { Device, DeviceState, DrillView, Situation, StartDevice } from './situation.ts';
 import type { Stage } from './stage.ts';
-import type { DeviceState, DrillView } from './view.ts';
 
 export interface FollowOptions {
   situation: Situation;

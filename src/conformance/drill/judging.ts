@@ -3,7 +3,7 @@ import { deviceRules } from '../../rules/device/catalogue.ts';
 import { type Finding, fail, pass, unknown, warn } from '../../rules/rule.ts';
 import type { SeenStream } from '../../rules/stream-seen.ts';
 import { confirmed, isOpen, sentMs, stuckOn } from './moments.ts';
-import type { DrillView } from './view.ts';
+import type { DrillView } from './situation.ts';
 
 /** The verdict of a device rule on what was seen. */
 export function judgeBy(id: string) {

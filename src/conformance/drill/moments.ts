@@ -8,7 +8,7 @@ import {
   shownTokens,
 } from '../../rules/device/device-seen.ts';
 import { audioOf, type SeenStream } from '../../rules/stream-seen.ts';
-import type { DrillView } from './view.ts';
+import type { DrillView } from './situation.ts';
 
 /** Moments that a situation waits for, and figures that it judges by. */
 

@@ -3,12 +3,10 @@ import type { Clock } from '../../kernel/clock.ts';
 import { deviceRules } from '../../rules/device/catalogue.ts';
 import { type Finding, type Seen, unknown } from '../../rules/rule.ts';
 import { type DrillRule, ruleOf } from './catalogue.ts';
-import type { StartDevice } from './device.ts';
 import { follow } from './follow.ts';
 import { deviceEndText } from './judging.ts';
-import type { Situation } from './situation.ts';
+import type { DrillView, Situation, StartDevice } from './situation.ts';
 import { openStage, type ServiceAccess } from './stage.ts';
-import type { DrillView } from './view.ts';
 
 export interface SituationOptions {
   access: ServiceAccess;

@@ -1,8 +1,9 @@
 import type { EmulatorOptions } from '../../emulator/options.ts';
 import type { FaultInput } from '../../protocol/faults.ts';
 import type { ReplyState } from '../../protocol/messages.ts';
-import type { Finding } from '../../rules/rule.ts';
-import type { DrillView } from './view.ts';
+import type { Finding, Seen } from '../../rules/rule.ts';
+import type { EmulatorEvent } from '../../service/events.ts';
+import type { TokenExchange } from '../../wire/exchange.ts';
 
 /** One thing that happens to a device, and what a good device does then. */
 export interface Situation {
@@ -53,3 +54,58 @@ export type StepAction =
   | { status: ReplyState }
   | { audio: readonly number[] }
   | { sayMs: number };
+
+/** An event of the service's journal, and when it happened on the clock of the exchanges. */
+export type TimedEvent = EmulatorEvent & { at: number };
+
+/** What has been seen of a device in one situation so far. */
+export interface DrillView {
+  now: number;
+  /** Token requests `T1`, `T2` … and streams `S1`, `S2` …, each in the order of time. */
+  seen: readonly Seen[];
+  journal: readonly TimedEvent[];
+  /** Requests that reached the other host. */
+  elsewhere: readonly TokenExchange[];
+  /** When each step was done. */
+  done: readonly number[];
+  device: DeviceState;
+  /** How long a device may take to notice that the service is gone. */
+  deviceTimeoutMs: number;
+}
+
+/** What is known of the command, if the drill started one. */
+export interface DeviceState {
+  /** How often the drill started it; 0: somebody else starts it. */
+  starts: number;
+  /** How it ended first, if it did. */
+  ended: DeviceEnd | undefined;
+}
+
+export interface DeviceEnd {
+  at: number;
+  /** The exit code, or the signal that ended it. */
+  status: number | string;
+}
+
+/** Where a device of the drill connects. */
+export interface DeviceAddress {
+  baseUrl: string;
+  wsUrl: string;
+  /** The certificate that the device is to trust, as PEM. */
+  certificate: string | undefined;
+}
+
+/** A device that the drill started. */
+export interface Device {
+  /** The exit code, or the name of the signal that ended it. */
+  readonly ended: Promise<number | string>;
+  /** Asks it to stop, as its user would. */
+  stop(): void;
+  /** Ends it with everything that it started, and resolves when nothing of it is left. */
+  kill(): Promise<void>;
+  /** The last lines that it printed. */
+  output(): string[];
+}
+
+/** Starts the device. Throws `usage` if it cannot run. */
+export type StartDevice = (address: DeviceAddress) => Promise<Device>;

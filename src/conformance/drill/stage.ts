@@ -11,9 +11,7 @@ import { playPcm } from '../../service/streams/playable.ts';
 import type { StreamEnd, StreamExchange, TokenExchange, Upgrade, WireMessage } from '../../wire/exchange.ts';
 import { certificateNames, type TlsCertificate } from '../../wire/server/certificate.ts';
 import { joinTaps, type Tap } from '../../wire/tap.ts';
-import type { DeviceAddress } from './device.ts';
-import type { Service, Situation, StepAction } from './situation.ts';
-import type { TimedEvent } from './view.ts';
+import type { DeviceAddress, Service, Situation, StepAction, TimedEvent } from './situation.ts';
 
 /** The service of one situation, with what it sees. */
 export interface Stage {

@@ -2,8 +2,7 @@ import { confirmationOf } from '../../../rules/device/device-seen.ts';
 import { audioOf } from '../../../rules/stream-seen.ts';
 import { judgeBy, judgeGoingOn } from '../judging.ts';
 import { confirmed, isOpen, isPast, isStreaming, sentMs } from '../moments.ts';
-import type { Service, Situation, StepAction } from '../situation.ts';
-import type { DrillView } from '../view.ts';
+import type { DrillView, Service, Situation, StepAction } from '../situation.ts';
 
 const usual = { ms: 30_000 };
 

@@ -15,8 +15,7 @@ import {
   isStuck,
   sentMs,
 } from '../moments.ts';
-import type { Situation } from '../situation.ts';
-import type { DrillView } from '../view.ts';
+import type { DrillView, Situation } from '../situation.ts';
 
 const usual = { ms: 30_000 };
 

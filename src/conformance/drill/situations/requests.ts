@@ -6,8 +6,7 @@ import { type Finding, fail, pass, unknown, warn } from '../../../rules/rule.ts'
 import { streams } from '../../../rules/stream-seen.ts';
 import { deviceEndText, judgeBy } from '../judging.ts';
 import { confirmed, firstRefusal, isGrantedAfterRefusal, sinceRefusal } from '../moments.ts';
-import type { Service, Situation } from '../situation.ts';
-import type { DrillView } from '../view.ts';
+import type { DrillView, Service, Situation } from '../situation.ts';
 
 const usual = { ms: 30_000 };
 /** How long a device is watched for what it must not do. */
