@@ -1,6 +1,6 @@
 import { type ErrorCode, VoicectlError } from '../kernel/errors.ts';
 import { invalidRequestCode } from '../protocol/error-body.ts';
-import { readRateLimitHeaders } from '../protocol/rate-limit.ts';
+import { remainingOf } from '../rules/rate-window.ts';
 import type { Seen } from '../rules/rule.ts';
 import {
   errorOf,
@@ -12,7 +12,6 @@ import {
 } from '../rules/token-seen.ts';
 import { madeUpKeyHint } from '../wire/client/token.ts';
 import type { HttpAnswer } from '../wire/exchange.ts';
-import { headerValue } from '../wire/headers.ts';
 
 /** The service is why a run ended before its plan did. */
 function trouble(code: ErrorCode, message: string, hint?: string): VoicectlError {
@@ -82,8 +81,8 @@ export function createStopWatch({ isKeyMadeUp }: { isKeyMadeUp: boolean }): Stop
     if (status >= 500) return count('server', what);
     return undefined;
   };
-  const lookAtRemaining = ({ headers }: HttpAnswer) => {
-    const { remaining } = readRateLimitHeaders((name) => headerValue(headers, name), 0);
+  const lookAtRemaining = (seen: SeenAnswer) => {
+    const remaining = remainingOf(seen);
     if (remaining === undefined || remaining > fewestLeft) return;
     stop(trouble('rate-limited', `Only ${remaining} token requests are left for this device`));
   };
@@ -102,11 +101,12 @@ export function createStopWatch({ isKeyMadeUp }: { isKeyMadeUp: boolean }): Stop
     const { answer, breakdown } = seen.exchange;
     if (answer === undefined || breakdown?.code === 'timed-out')
       return lookAtBreakdown(breakdown?.code, breakdown?.message ?? 'no answer');
-    const isOwnFault = errorOf(seen as SeenAnswer).code === invalidRequestCode;
+    const answered = seen as SeenAnswer;
+    const isOwnFault = errorOf(answered).code === invalidRequestCode;
     if (seen.provoked === true || (!isProper(seen) && (answer.status !== 429 || isOwnFault)))
       return undefined;
     lookForService(answer);
-    lookAtRemaining(answer);
+    lookAtRemaining(answered);
     return lookAtAnswer(answer, 'The token endpoint');
   };
   const lookAtBreakdown = (code: ErrorCode | undefined, message: string): 'again' | undefined => {

@@ -54,6 +54,11 @@ function isAttempt(one: Presentation): boolean {
   return one.confirmed !== undefined || (one.ageMs < freshMs && isDecided(one));
 }
 
+/** Whether a device has all of its connections with this one. */
+function isLastAllowed({ openBefore, confirmed }: Presentation): boolean {
+  return openBefore.length === connectionsPerDevice - 1 && confirmed !== undefined;
+}
+
 /** An older stream of the device that the service closed for this one: of several, the newest is the cause. */
 function evictedBy(one: Presentation, all: readonly Presentation[]): SeenStream | undefined {
   const { confirmed, openBefore, message } = one;
@@ -84,9 +89,7 @@ function judgeAllowed(seen: readonly Seen[]): Finding | undefined {
     const { stream, openBefore } = evicting;
     return fail(`with ${openBefore.length} open, one more closed an older one`, stream);
   }
-  const full = below.find(
-    ({ openBefore, confirmed }) => openBefore.length === connectionsPerDevice - 1 && confirmed !== undefined,
-  );
+  const full = below.find(isLastAllowed);
   return full && pass(`${connectionsPerDevice} are open`, [...full.openBefore, full.stream]);
 }
 
@@ -110,16 +113,14 @@ function refusedUpgrades(seen: readonly Seen[], full: Presentation): SeenStream[
 
 function judgeExcess(seen: readonly Seen[]): Finding | undefined {
   const all = attempts(seen);
-  const full = all.find(
-    ({ openBefore, confirmed }) => openBefore.length === connectionsPerDevice - 1 && confirmed !== undefined,
-  );
+  const full = all.find(isLastAllowed);
   if (full === undefined) return undefined;
   const [atUpgrade] = refusedUpgrades(seen, full);
   if (atUpgrade !== undefined) return pass(`refused: ${endText(atUpgrade)}`, atUpgrade);
   const excess = all.find(({ openBefore }) => openBefore.length >= connectionsPerDevice);
   if (excess === undefined) return undefined;
   if (excess.confirmed === undefined) return pass(`refused: ${endText(excess.stream)}`, excess.stream);
-  const evicted = evictedBy(excess, attempts(seen));
+  const evicted = evictedBy(excess, all);
   if (evicted !== undefined)
     return pass(`accepted; ${evicted.id} was closed to make room`, [excess.stream, evicted]);
   return fail(`with ${excess.openBefore.length} open, one more was accepted`, excess.stream);

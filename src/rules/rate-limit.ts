@@ -1,7 +1,7 @@
 import {
   rateLimitHeaderNames,
   rateLimitWindowMs,
-  readRateLimitHeaders,
+  readMoment,
   smallestEpochSeconds,
   tokenRequestsPerWindow,
 } from '../protocol/rate-limit.ts';
@@ -154,10 +154,13 @@ function pairs(seen: readonly Seen[]): Pair[] {
   );
 }
 
+/** Whole seconds may be rounded up, and `Date` is rounded down. */
+const slackMs = 2_000;
+
 function isOrdered(one: SeenGrant, other: SeenGrant): boolean {
   const [{ exchange: first }, { exchange: second }] = [one, other];
   if (second.at < first.at + first.totalMs) return false;
-  const { resetAtMs } = readRateLimitHeaders((name) => headerValue(first.answer.headers, name), first.wallAt);
+  const resetAtMs = readMoment(headerValue(first.answer.headers, rateLimitHeaderNames.reset), first.wallAt);
   // The service's clock may be another one: what it tells is compared with its own time.
   const toldAt = serviceTime(one) ?? first.wallAt;
   const answeredAt = serviceTime(other) ?? toldAt + (second.at - first.at) + second.totalMs;
@@ -221,17 +224,11 @@ function judgeDevices(seen: readonly Seen[]): Finding | undefined {
   return fail(`${fallText(first)} from one device to another`, evidence);
 }
 
-/** Whole seconds may be rounded up, and `Date` is rounded down. */
-const slackMs = 2_000;
-
 function judgeResetHeader(grant: SeenGrant, value: string): Finding {
   const { exchange } = grant;
   if (/^\d+(\.\d+)?$/.test(value.trim()) && Number(value) < smallestEpochSeconds)
     return fail(`${rateLimitHeaderNames.reset} is ${show(value)}: seconds from now, not a timestamp`, grant);
-  const { resetAtMs } = readRateLimitHeaders(
-    (name) => headerValue(exchange.answer.headers, name),
-    exchange.wallAt,
-  );
+  const resetAtMs = readMoment(value, exchange.wallAt);
   if (resetAtMs === undefined)
     return fail(`${rateLimitHeaderNames.reset} is ${show(value)}: not a timestamp`, grant);
   const answeredAt = serviceTime(grant);

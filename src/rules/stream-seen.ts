@@ -62,16 +62,20 @@ export interface Presentation {
   openElsewhere: number;
 }
 
+/** Each stream on which a token was presented, with the message that holds it. */
+function shownOn(seen: readonly Seen[]): { stream: SeenStream; message: FirstMessage }[] {
+  return streams(seen).flatMap((stream) => {
+    const message = stream.exchange.messages.find(isToken);
+    return message === undefined ? [] : [{ stream, message }];
+  });
+}
+
 /** Every presentation of a token that is seen granted, in the order of time. */
 export function presentations(seen: readonly Seen[]): Presentation[] {
   const byHash = new Map(grants(seen).map((grant) => [grant.exchange.granted.hash, grant]));
   const shown = new Set<string>();
   const found: Presentation[] = [];
-  const candidates = streams(seen).flatMap((stream) => {
-    const message = stream.exchange.messages.find(isToken);
-    return message === undefined ? [] : [{ stream, message }];
-  });
-  for (const { stream, message } of candidates.sort((a, b) => a.message.at - b.message.at)) {
+  for (const { stream, message } of shownOn(seen).sort((a, b) => a.message.at - b.message.at)) {
     const grant = byHash.get(message.token.hash);
     const isFirst = !shown.has(identityOf(message.token));
     shown.add(identityOf(message.token));
@@ -116,10 +120,7 @@ const validMs = tokenLifetimeSeconds * 1000;
 
 /** Every second use of a token within its life, in the order of time. */
 export function secondUses(seen: readonly Seen[]): SecondUse[] {
-  const all = streams(seen).flatMap((stream) => {
-    const message = stream.exchange.messages.find(isToken);
-    return message === undefined ? [] : [{ stream, message }];
-  });
+  const all = shownOn(seen);
   return presentations(seen)
     .filter(({ confirmed }) => confirmed !== undefined)
     .flatMap(({ stream: first, message: { at, token }, grant }) =>

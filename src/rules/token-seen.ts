@@ -11,14 +11,16 @@ export type SeenToken = Seen & { exchange: TokenExchange };
 export type SeenAnswer = SeenToken & { exchange: { answer: HttpAnswer } };
 export type SeenGrant = SeenAnswer & { exchange: { granted: TokenFacts } };
 
+/** HTTP requests, of any method and to any path. */
+export function httpRequests(seen: readonly Seen[]): SeenToken[] {
+  return seen.filter((one): one is SeenToken => one.exchange.kind === 'token');
+}
+
 /** Requests to the token endpoint. */
 export function tokenRequests(seen: readonly Seen[]): SeenToken[] {
-  return seen
-    .filter((one): one is SeenToken => one.exchange.kind === 'token')
-    .filter(
-      (one) =>
-        one.exchange.request.method === 'POST' && tokenPaths.some((path) => pathOf(one).endsWith(path)),
-    );
+  return httpRequests(seen).filter(
+    (one) => one.exchange.request.method === 'POST' && tokenPaths.some((path) => pathOf(one).endsWith(path)),
+  );
 }
 
 /** Answers of the token endpoint. */
@@ -28,9 +30,12 @@ export function tokenAnswers(seen: readonly Seen[]): SeenAnswer[] {
 
 /** Answers that granted a token. */
 export function grants(seen: readonly Seen[]): SeenGrant[] {
-  return tokenAnswers(seen).filter(
-    (one): one is SeenGrant => hasSucceeded(one) && one.exchange.granted !== undefined,
-  );
+  return tokenAnswers(seen).filter(isGranted);
+}
+
+/** Whether the request brought a token. */
+export function isGranted(one: SeenToken): one is SeenGrant {
+  return hasSucceeded(one) && one.exchange.granted !== undefined;
 }
 
 /** Answers to valid requests that should be granted. */

@@ -4,10 +4,10 @@ import {
   confirmationOf,
   connections,
   deviceRequests,
-  isGranted,
   shownTokens,
 } from '../../rules/device/device-seen.ts';
 import { audioOf, type SeenStream } from '../../rules/stream-seen.ts';
+import { isGranted } from '../../rules/token-seen.ts';
 import type { DrillView } from './situation.ts';
 
 /** Moments that a situation waits for, and figures that it judges by. */

@@ -9,12 +9,11 @@ import {
   serviceMessages,
   streams,
 } from '../stream-seen.ts';
-import { hasSucceeded, type SeenGrant, type SeenToken } from '../token-seen.ts';
+import { httpRequests, type SeenToken } from '../token-seen.ts';
 
 /** What a device sent to the token endpoint, by any method; a browser's preflight is not of the device. */
 export function deviceRequests(seen: readonly Seen[]): SeenToken[] {
-  return seen
-    .filter((one): one is SeenToken => one.exchange.kind === 'token')
+  return httpRequests(seen)
     .filter(({ exchange }) => exchange.request.method !== 'OPTIONS')
     .sort((a, b) => a.exchange.at - b.exchange.at);
 }
@@ -22,11 +21,6 @@ export function deviceRequests(seen: readonly Seen[]): SeenToken[] {
 /** When the answer was complete. */
 export function answeredAt({ exchange }: SeenToken): number {
   return exchange.at + exchange.totalMs;
-}
-
-/** Whether the request brought a token. */
-export function isGranted(one: SeenToken): one is SeenGrant {
-  return hasSucceeded(one) && one.exchange.granted !== undefined;
 }
 
 /** Opened connections of a device, in the order of time. */

@@ -1,18 +1,13 @@
 import { tokenPath } from '../../protocol/paths.ts';
-import {
-  rateLimitHeaderNames,
-  readMoment,
-  readRateLimitHeaders,
-  retryAfterHeaderName,
-} from '../../protocol/rate-limit.ts';
+import { rateLimitHeaderNames, readMoment, retryAfterHeaderName } from '../../protocol/rate-limit.ts';
 import { secondsText } from '../../protocol/time-text.ts';
 import { jsonMediaType } from '../../protocol/token-request.ts';
 import { headerValue } from '../../wire/headers.ts';
 import { type Finding, fail, mostSevere, pass, type Rule, type Seen, show, unknown } from '../rule.ts';
 import type { SeenStream } from '../stream-seen.ts';
-import { mediaTypeOf, requestFields, type SeenToken } from '../token-seen.ts';
+import { isGranted, mediaTypeOf, requestFields, type SeenToken } from '../token-seen.ts';
 import { findStorm, growsApart, waitsText } from './backoff.ts';
-import { answeredAt, connections, deviceRequests, isGranted } from './device-seen.ts';
+import { answeredAt, connections, deviceRequests } from './device-seen.ts';
 
 const section = `POST ${tokenPath()}`;
 
@@ -93,13 +88,12 @@ function judgeWait(one: SeenToken, next: SeenToken | undefined): Finding {
 function toldWait({ exchange: { answer, wallAt, totalMs } }: SeenToken) {
   if (answer === undefined) return undefined;
   const nowMs = wallAt + totalMs;
-  const header = (name: string) => headerValue(answer.headers, name);
   // A reset has whole seconds, rounded up; Retry-After is more exact.
-  const moments = [
-    { name: retryAfterHeaderName, at: readMoment(header(retryAfterHeaderName), nowMs) },
-    { name: rateLimitHeaderNames.reset, at: readRateLimitHeaders(header, nowMs).resetAtMs },
-  ];
-  return moments.flatMap(({ name, at }) => (at === undefined ? [] : [{ name, ms: at - nowMs }]))[0];
+  for (const name of [retryAfterHeaderName, rateLimitHeaderNames.reset]) {
+    const at = readMoment(headerValue(answer.headers, name), nowMs);
+    if (at !== undefined) return { name, ms: at - nowMs };
+  }
+  return undefined;
 }
 
 /** Whether the requests spread out, where no refusal said how long to wait. */

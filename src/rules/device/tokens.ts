@@ -2,13 +2,12 @@ import { absenceProblem, firstBinaryProblem, type TokenProblem } from '../../pro
 import { secondsText } from '../../protocol/time-text.ts';
 import { type Finding, fail, mostSevere, pass, type Rule, type Seen, unknown } from '../rule.ts';
 import type { SeenStream } from '../stream-seen.ts';
-import { grants } from '../token-seen.ts';
+import { grants, isGranted } from '../token-seen.ts';
 import {
   answeredAt,
   connections,
   deviceMessages,
   deviceRequests,
-  isGranted,
   type ShownToken,
   shownTokens,
   tokenName,
