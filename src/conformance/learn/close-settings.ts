@@ -63,9 +63,7 @@ function fieldOf(end: ServiceEnd, field: (typeof fields)[number], evidence: stri
   if (field === 'close' || field === 'reason') return learned(end[field], evidence);
   const value = end.error?.error?.[field];
   if (end.error === undefined) return unlearned('no error message came before the close');
-  return value === undefined || (field === 'code' && value === '')
-    ? unlearned(`the error message has no ${field}`)
-    : learned(value, evidence);
+  return value === undefined ? unlearned(`the error message has no ${field}`) : learned(value, evidence);
 }
 
 /** If text after the token gets an answer and no close, the answer has the words of the close. */
@@ -76,7 +74,7 @@ function wordOf(view: LearnView, field: (typeof fields)[number]) {
   const error = textsOf(stream).find(({ category, at }) => category === 'error' && at >= sentAt)?.error;
   if (error === undefined || field === 'close' || field === 'reason') return undefined;
   const value = error[field];
-  return value === undefined || value === '' ? undefined : learned(value, 'the error message on S3');
+  return value === undefined ? undefined : learned(value, 'the error message on S3');
 }
 
 function firstRefusal(view: LearnView, ids: readonly string[]): ServiceEnd | undefined {

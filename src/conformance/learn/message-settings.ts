@@ -64,9 +64,7 @@ export const messageSettings: readonly Setting[] = [
     how: 'further fields of the confirmation; those that differ are templates',
     infer(view) {
       const field = kindFieldOf(view);
-      const samples = confirmed(view).flatMap((stream) =>
-        samplesOf(view, stream, textsOf(stream).filter(isConnected)),
-      );
+      const samples = confirmations(view);
       if (field === undefined || samples.length === 0) return undefined;
       return learned(fieldsOf(samples, [field]), `${samples.length} confirmations`);
     },
@@ -194,10 +192,7 @@ export const messageRemarks: readonly Remark[] = [
   {
     steps: conversation,
     find(view) {
-      const samples = confirmed(view).flatMap((stream) =>
-        samplesOf(view, stream, textsOf(stream).filter(isConnected)),
-      );
-      const { varying } = toTemplate(samples);
+      const { varying } = toTemplate(confirmations(view));
       return varying.length === 0
         ? undefined
         : `fields of the confirmation that differ: ${varying.join(', ')}`;
@@ -234,6 +229,10 @@ function isConnected({ category }: TimedServiceMessage): boolean {
 
 function confirmed(view: LearnView): SeenStream[] {
   return view.streams.filter((stream) => confirmedAt(stream) !== undefined);
+}
+
+function confirmations(view: LearnView): Sample[] {
+  return confirmed(view).flatMap((stream) => samplesOf(view, stream, textsOf(stream).filter(isConnected)));
 }
 
 function before(stream: SeenStream, at = Number.POSITIVE_INFINITY): TimedServiceMessage[] {

@@ -3,7 +3,7 @@ import { readError } from '../../protocol/error-body.ts';
 import { parseJson } from '../../protocol/parse-json.ts';
 import { hasSucceeded, type SeenAnswer } from '../../rules/token-seen.ts';
 import type { HttpAnswer } from '../../wire/exchange.ts';
-import { learned, notProbed, type Remark, type Setting, unlearned } from './setting.ts';
+import { learned, mostCommon, notProbed, type Remark, type Setting, unlearned } from './setting.ts';
 import { refusedUpgrade } from './stream-settings.ts';
 import type { LearnView } from './view.ts';
 
@@ -115,11 +115,7 @@ function refusalOf(one: SeenAnswer | undefined): HttpAnswer | undefined {
 }
 
 function usualStatus(view: LearnView): number | undefined {
-  const statuses = Object.values(caseSteps).flatMap((step) => refusalOf(view.answer(step))?.status ?? []);
-  const counts = new Map<number, number>();
-  for (const status of statuses) counts.set(status, (counts.get(status) ?? 0) + 1);
-  const [usual] = [...counts].sort(([, a], [, b]) => b - a);
-  return usual?.[0];
+  return mostCommon(Object.values(caseSteps).flatMap((step) => refusalOf(view.answer(step))?.status ?? []));
 }
 
 /** A status that the dialect can say. */
@@ -137,10 +133,6 @@ function answerSettings(
   what: string,
 ): Setting[] {
   const path = (field: string) => `refusals.${cause}.${field}`;
-  const said = (view: LearnView) => {
-    const answer = find(view);
-    return answer && readError(parseJson(answer.body));
-  };
   return [
     {
       ...{ path: path('status'), steps, how: `the status of ${what}` },
@@ -149,25 +141,16 @@ function answerSettings(
         return status === undefined ? undefined : statusOf(status, what);
       },
     },
-    {
-      ...{ path: path('code'), steps, how: `\`error.code\` of ${what}` },
-      infer(view) {
-        const error = said(view);
-        if (error === undefined) return undefined;
-        return error.code === undefined || error.code === ''
-          ? unlearned(`${what} has no error.code`)
-          : learned(error.code, what);
-      },
-    },
-    {
-      ...{ path: path('message'), steps, how: `\`error.message\` of ${what}` },
-      infer(view) {
-        const error = said(view);
-        if (error === undefined) return undefined;
-        return error.message === undefined
-          ? unlearned(`${what} has no error.message`)
-          : learned(error.message, what);
-      },
-    },
+    ...(['code', 'message'] as const).map(
+      (field): Setting => ({
+        ...{ path: path(field), steps, how: `\`error.${field}\` of ${what}` },
+        infer(view) {
+          const answer = find(view);
+          if (answer === undefined) return undefined;
+          const text = readError(parseJson(answer.body))[field];
+          return text === undefined ? unlearned(`${what} has no error.${field}`) : learned(text, what);
+        },
+      }),
+    ),
   ];
 }

@@ -45,6 +45,13 @@ export function notProbed(path: string, how: string): Setting {
   return { path, steps: [], how };
 }
 
+/** The value that is seen most often; of several, the first. */
+export function mostCommon(values: readonly number[]): number | undefined {
+  const counts = new Map<number, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0];
+}
+
 /** A value as evidence quotes it: JSON, cut. */
 export function quote(value: unknown): string {
   const text = JSON.stringify(value) ?? 'nothing';

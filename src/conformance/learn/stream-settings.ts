@@ -5,7 +5,15 @@ import { connectionsPerDevice } from '../../protocol/rate-limit.ts';
 import { secondsText } from '../../protocol/time-text.ts';
 import { audioOf, type SeenStream } from '../../rules/stream-seen.ts';
 import { streamTooMany } from '../steps/connection-steps.ts';
-import { type Learned, learned, notProbed, type Range, type Setting, unlearned } from './setting.ts';
+import {
+  type Learned,
+  learned,
+  mostCommon,
+  notProbed,
+  type Range,
+  type Setting,
+  unlearned,
+} from './setting.ts';
 import { confirmedAt, type LearnView, presentedAt, type ServiceEnd, serviceEnd, textsOf } from './view.ts';
 
 export const learnedStreamSettings: readonly Setting[] = [
@@ -82,7 +90,7 @@ export const learnedStreamSettings: readonly Setting[] = [
     infer(view) {
       const stream = view.stream('S1');
       const lengths = stream === undefined ? [] : audioOf(stream, 'service').map(({ bytes }) => bytes);
-      const usual = commonest(lengths);
+      const usual = mostCommon(lengths.filter((bytes) => bytes % bytesPerSample === 0));
       if (usual === undefined) return undefined;
       const count = lengths.filter((bytes) => bytes === usual).length;
       // The last message of a reply may be a short one.
@@ -178,13 +186,6 @@ const deadlineSlackMs = 750;
 
 function roundDown(ms: number): number {
   return Math.max(1, Math.floor(ms / deadlineGrainMs) * deadlineGrainMs);
-}
-
-function commonest(values: readonly number[]): number | undefined {
-  const counts = new Map<number, number>();
-  for (const value of values)
-    if (value % bytesPerSample === 0) counts.set(value, (counts.get(value) ?? 0) + 1);
-  return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0];
 }
 
 /** A refusal comes immediately; audio that is held waits until the deadline of the token. */

@@ -50,8 +50,7 @@ export const learnedTokenSettings: readonly Setting[] = [
     how: 'claims that the specification does not have, if they are the same in each token',
     infer: ({ grants }) => {
       if (claimsOf(grants[0]) === undefined) return undefined;
-      const extra = grants.map((grant) => extraClaims(grant));
-      return learned(constants(extra), `claims of ${idsOf(grants)}`);
+      return learned(constants(grants.map(extraClaims)), `claims of ${idsOf(grants)}`);
     },
   },
   {
@@ -107,25 +106,21 @@ export const tokenRemarks: readonly Remark[] = [
       return `a token is accepted again ${when}`;
     },
   },
-  {
-    steps: grantSteps,
-    find({ grants }) {
-      const varying = varyingNames(grants.map((grant) => extraClaims(grant)));
-      return varying.length === 0
-        ? undefined
-        : `claims that differ from token to token: ${varying.join(', ')}`;
-    },
-  },
-  {
-    steps: grantSteps,
-    find({ grants }) {
-      const varying = varyingNames(grants.map((grant) => headerOf(grant) ?? {}));
-      return varying.length === 0
-        ? undefined
-        : `header fields that differ from token to token: ${varying.join(', ')}`;
-    },
-  },
+  varyingRemark('claims', extraClaims),
+  varyingRemark('header fields', (grant) => headerOf(grant) ?? {}),
 ];
+
+function varyingRemark(what: string, fieldsOf: (grant: SeenGrant) => Record<string, unknown>): Remark {
+  return {
+    steps: grantSteps,
+    find({ grants }) {
+      const varying = varyingNames(grants.map(fieldsOf));
+      return varying.length === 0
+        ? undefined
+        : `${what} that differ from token to token: ${varying.join(', ')}`;
+    },
+  };
+}
 
 /** `exp` − `iat` of every token, where it is the same. */
 export function lifetimeOf({ grants }: LearnView): number | undefined {
