@@ -1,3 +1,4 @@
+import { abortable } from '../../kernel/abortable.ts';
 import { atTurnEnd, type Clock, repeat } from '../../kernel/clock.ts';
 import type { Device, DeviceState, DrillView, Situation, StartDevice } from './situation.ts';
 import type { Stage } from './stage.ts';
@@ -118,20 +119,17 @@ export async function follow(options: FollowOptions): Promise<Followed> {
     )
       launch().catch((thrown) => settle(Promise.reject(thrown)));
   };
-  const onAbort = () => settle(Promise.reject(signal.reason));
   const timer = repeat(clock, lookEveryMs, look);
-  signal.addEventListener('abort', onAbort, { once: true });
   options.onReady(look);
   try {
     signal.throwIfAborted();
     await launch();
-    return await finished;
+    return await abortable(finished, signal);
   } catch (thrown) {
     await device?.kill();
     throw thrown;
   } finally {
     timer.cancel();
-    signal.removeEventListener('abort', onAbort);
   }
 }
 
