@@ -3,9 +3,8 @@ import type { CloseCause } from '../../protocol/dialect.ts';
 import { streamTooMany } from '../steps/connection-steps.ts';
 import { learned, notProbed, type Setting, unlearned } from './setting.ts';
 import { earlyAudioEnd, evictedEnd, expiryEnd, textSentAt } from './stream-settings.ts';
+import { lateSteps } from './token-settings.ts';
 import { confirmedAt, type LearnView, type ServiceEnd, serviceEnd, textsOf } from './view.ts';
-
-const lateIds = ['A62', 'A66', 'A72', 'A91', 'A121'] as const;
 
 /** Where the service closes a stream for each cause. */
 const causes: Partial<
@@ -13,7 +12,7 @@ const causes: Partial<
 > = {
   tokenTimeout: { steps: ['S6', 'S6-end'], find: (view) => serviceEnd(view.stream('S6')) },
   tokenInvalid: { steps: ['S4'], find: (view) => serviceEnd(view.stream('S4')) },
-  tokenExpired: { steps: lateIds, find: (view) => firstRefusal(view, lateIds) },
+  tokenExpired: { steps: lateSteps, find: (view) => firstRefusal(view, lateSteps) },
   tokenReused: { steps: ['S2'], find: (view) => firstRefusal(view, ['S2']) },
   tooManyConnections: { steps: ['C'], find: (view) => firstRefusal(view, [streamTooMany]) },
   evicted: { steps: ['C'], find: evictedEnd },

@@ -5,6 +5,7 @@ import { audioOf, type SeenStream } from '../../rules/stream-seen.ts';
 import { streamTooMany } from '../steps/connection-steps.ts';
 import { type Learned, learned, notProbed, quote, type Remark, type Setting, unlearned } from './setting.ts';
 import { type Sample, samplesOf, toTemplate } from './template.ts';
+import { lateSteps } from './token-settings.ts';
 import {
   confirmedAt,
   type LearnView,
@@ -15,20 +16,7 @@ import {
 } from './view.ts';
 
 const conversation = ['S1'] as const;
-const refusedStreams = [
-  'S4',
-  'S5',
-  'S2',
-  'S6',
-  'S8',
-  'A62',
-  'A66',
-  'A72',
-  'A91',
-  'A121',
-  streamTooMany,
-  'S3',
-] as const;
+const refusedStreams = ['S4', 'S5', 'S2', 'S6', 'S8', ...lateSteps, streamTooMany, 'S3'];
 const refusedSteps = refusedStreams.map((id) => (id === streamTooMany ? 'C' : id));
 
 export const messageSettings: readonly Setting[] = [

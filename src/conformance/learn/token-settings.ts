@@ -9,7 +9,8 @@ import { confirmedAt, type LearnView, serviceEnd } from './view.ts';
 const grantSteps = ['E1', 'E2', 'E3'] as const;
 /** Ages at which an expired token is shown, seconds past `exp`. */
 const overdue = [2, 6, 12, 31, 61] as const;
-const lateSteps = overdue.map((seconds) => `A${60 + seconds}`);
+/** The steps that present an expired token, soonest first. */
+export const lateSteps = overdue.map((seconds) => `A${60 + seconds}`);
 /** The one of these that lies between two ages is the likely one: services are set to round figures. */
 const usualLeeways = [0, 5, 10, 30, 60] as const;
 
