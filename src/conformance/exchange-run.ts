@@ -59,7 +59,6 @@ export interface ExchangeRun {
   hold(steps: readonly Step[], options?: { fresh?: boolean; isMore?: boolean }): Promise<AttemptResult>;
   readonly stopped: VoicectlError | undefined;
   readonly spent: Cost;
-  readonly isMoved: boolean;
 }
 
 /**
@@ -88,9 +87,6 @@ export function createExchangeRun(options: ExchangeRunOptions): ExchangeRun {
     },
     get spent() {
       return budget.spent;
-    },
-    get isMoved() {
-      return clockwork?.isMoved === true;
     },
     async hold(steps, { fresh = false, isMore = false } = {}) {
       if (!isMore) tries += 1;

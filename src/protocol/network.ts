@@ -106,21 +106,14 @@ export const networkShape = {
 type NetworkInput = z.output<z.ZodObject<typeof networkShape>>;
 
 /** The quality that settings ask for. */
-export function networkQuality({
-  profile,
-  latency,
-  jitter,
-  loss,
-  rate,
-  upload,
-}: NetworkInput): NetworkQuality {
-  const base: NetworkQuality = networkProfiles[profile];
+export function networkQuality(given: NetworkInput): NetworkQuality {
+  const base: NetworkQuality = networkProfiles[given.profile];
   return {
-    latency: latency ?? base.latency,
-    jitter: jitter ?? base.jitter,
-    loss: loss ?? base.loss,
-    rate: rate ?? base.rate,
-    upload: upload ?? rate ?? base.upload,
+    latency: given.latency ?? base.latency,
+    jitter: given.jitter ?? base.jitter,
+    loss: given.loss ?? base.loss,
+    rate: given.rate ?? base.rate,
+    upload: given.upload ?? given.rate ?? base.upload,
   };
 }
 

@@ -40,15 +40,8 @@ export function createSchemaPlaces(schema: z.ZodType): SchemaPlaces {
 /** A node and all that it refers to or offers a choice of. */
 function alternatives(node: Node, root: Node): Node[] {
   const { $ref, anyOf, oneOf, allOf } = node as Record<string, Node[]> & { $ref?: string };
-  const referred =
-    $ref === undefined
-      ? []
-      : [
-          $ref
-            .split('/')
-            .slice(1)
-            .reduce((at, key) => at[key] as Node, root),
-        ];
+  const [, ...steps] = $ref?.split('/') ?? [];
+  const referred = $ref === undefined ? [] : [steps.reduce((at, key) => at[key] as Node, root)];
   const offered = [...referred, ...(anyOf ?? []), ...(oneOf ?? []), ...(allOf ?? [])];
   return [node, ...offered.flatMap((one) => alternatives(one, root))];
 }

@@ -74,14 +74,13 @@ function judgeExpiry(seen: readonly Seen[]): Finding | undefined {
   const refused = expired.find(({ confirmed }) => confirmed === undefined);
   const last = accepted.at(-1);
   if (expired.length === 0) return undefined;
+  const evidence = expired.map(({ stream }) => stream);
   if (last === undefined) {
     const text = refused === undefined ? '' : `refused after ${secondsText(refused.ageMs, 1)}`;
-    const evidence = expired.map(({ stream }) => stream);
     return isAnyAccepted(seen)
       ? pass(text, evidence)
       : unknown('no token is accepted, fresh or not', evidence);
   }
-  const evidence = expired.map(({ stream }) => stream);
   if (last.ageMs >= longestLeewayMs)
     return fail(`still accepted after ${secondsText(last.ageMs, 1)}`, evidence);
   const until = refused === undefined ? '' : `, refused after ${secondsText(refused.ageMs, 1)}`;

@@ -56,7 +56,7 @@ export const streamRules: readonly Rule[] = [
     section,
     title: 'binary audio flows both ways',
     says: 'After confirmation: binary PCM messages in both directions.',
-    judge: judgeBothWays,
+    judge: (seen) => mostSevere(freshPresentations(seen).map(judgeAudioFlow)),
   },
   {
     id: 'R38',
@@ -181,10 +181,6 @@ const closesOnAudio: readonly number[] = [
 ];
 /** This much base64 in a row is audio, and no text for people. */
 const base64Audio = /[A-Za-z0-9+/_-]{400,}/;
-
-function judgeBothWays(seen: readonly Seen[]): Finding | undefined {
-  return mostSevere(freshPresentations(seen).map(judgeAudioFlow));
-}
 
 function judgeAudioFlow({ stream, message, confirmed }: Presentation): Finding | undefined {
   const { end } = stream.exchange;
