@@ -10,7 +10,6 @@ export interface Budget {
   take(kind: keyof Cost): void;
   /** A request that was none of the service. */
   giveBack(kind: keyof Cost): void;
-  /** Whether a cost still fits. */
   fits(cost: Cost): boolean;
 }
 

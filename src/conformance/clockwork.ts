@@ -9,7 +9,6 @@ export interface Clockwork {
   pass(at: number, signal: AbortSignal, isWatched?: () => boolean): Promise<void>;
 }
 
-/** Waits. */
 export function createRealClockwork(clock: Clock): Clockwork {
   return { clock, isMoved: false, pass: (at, signal) => waitUntil(clock, at, signal) };
 }

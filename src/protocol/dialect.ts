@@ -114,7 +114,6 @@ export type Dialect = z.output<typeof dialectSchema>;
 /** A dialect as a user writes it: what is left out has its default. */
 export type DialectInput = z.input<typeof dialectSchema>;
 
-/** One problem of a dialect. */
 export type DialectProblem = SchemaProblem;
 
 export type ParsedDialect = { ok: true; dialect: Dialect } | { ok: false; problems: DialectProblem[] };

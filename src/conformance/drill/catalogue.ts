@@ -94,7 +94,6 @@ const others: readonly DrillRule[] = [
   },
 ];
 
-/** D1 to D17. */
 export const drillRules: readonly DrillRule[] = [...deviceRules, ...others].sort(
   (a, b) => numberOf(a.id) - numberOf(b.id),
 );

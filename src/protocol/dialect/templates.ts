@@ -12,7 +12,6 @@ export interface TemplateValues {
   nowMs(): number;
   /** Undefined until the token was accepted. */
   readonly device: string | undefined;
-  /** Number of the stream. */
   readonly stream: number;
   /** Number of this message on its stream, from 1. */
   nextSequence(): number;

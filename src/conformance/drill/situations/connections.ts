@@ -108,7 +108,6 @@ function interrupted(name: string, title: string, fault: FaultInput): Situation 
   };
 }
 
-/** Interruptions: D9. */
 export const interruptionSituations: readonly Situation[] = [
   interrupted('1001', 'the service goes away (1001)', { name: 'close', code: 1001 }),
   interrupted('1011', 'the service fails (1011)', { name: 'close', code: 1011 }),
