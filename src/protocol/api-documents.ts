@@ -28,7 +28,7 @@ const errorSchema = {
 };
 
 const refusal = {
-  description: 'Refused. The dialect defines status and code.',
+  description: 'Refused. The dialect defines the status and code.',
   content: { [jsonMediaType]: { schema: errorSchema } },
 };
 
@@ -135,7 +135,7 @@ export function asyncApiDocument(version: string) {
     payload: { type: 'string', format: 'binary' },
   };
   const messages = {
-    token: { summary: 'The JWT, as text: the first message of a client', payload: { type: 'string' } },
+    token: { summary: 'The JWT, as text: the first message of a device', payload: { type: 'string' } },
     userAudio: audio,
     connected: {
       contentType: jsonMediaType,

@@ -7,7 +7,7 @@ export const closeCodeSchema = z
   .refine(isSendableCloseCode, 'expected a close code that may be sent: 1000-1003, 1007-1014 or 3000-4999')
   .meta({ minimum: 1000, maximum: 4999 });
 
-/** The reason beside it. Its length in UTF-8 is limited. */
+/** A close reason. Its length in UTF-8 is limited. */
 export const closeReasonSchema = z
   .string()
   .refine(

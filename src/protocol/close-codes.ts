@@ -13,7 +13,7 @@ export const closeCodes = {
   internalError: 1011,
   serviceRestart: 1012,
   tryAgainLater: 1013,
-  /** The emulator's default; the number is that of HTTP. */
+  /** The emulator's default; the number is derived from HTTP 429. */
   tooManyConnections: 4429,
 } as const;
 
@@ -35,8 +35,8 @@ const names: Record<number, string> = {
   1015: 'TLS failure',
 };
 
-/** What a side did wrong that closes with such a reason (RFC 6455, section 5.5.1). */
-export const reasonNotUtf8 = 'Its close has a reason that is not UTF-8';
+/** The mistake of a side that closes with such a reason (RFC 6455, section 5.5.1). */
+export const reasonNotUtf8 = 'Its close reason is not UTF-8';
 
 /** The registered name of a close code, or the range that it belongs to. */
 export function closeCodeName(code: number): string {
@@ -52,7 +52,7 @@ export function isSendableCloseCode(code: number): boolean {
   return (code >= 1000 && code <= 1014 && !reserved.includes(code)) || (code >= 3000 && code <= 4999);
 }
 
-/** Most bytes of a close reason (RFC 6455, section 5.5). */
+/** Maximum length of a close reason in bytes (RFC 6455, section 5.5). */
 export const maxCloseReasonBytes = 123;
 
 /** How long either side waits for the other's close frame before it cuts the connection. Our choice. */

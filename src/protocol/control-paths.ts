@@ -9,8 +9,8 @@ export const pagePath = `${controlPrefix}/`;
 /** Where Prometheus finds the metrics: below the prefix, and in full. */
 export const metricsOperation = '/metrics';
 export const metricsPath = `${controlPrefix}${metricsOperation}`;
-/** Below the prefix: the files of the page, and what it asks for with the token of this start. */
+/** Below the prefix: the files of the page, and what it requests with the token generated at startup. */
 export const pageAssets = '/assets/';
 export const pageData = '/page/';
-/** The header with the token of this start: a browser has to send it with each request that changes or follows something. */
+/** The header with the token generated at startup: a browser must send it with each request that changes or follows something. */
 export const pageTokenHeader = 'x-voicectl-token';

@@ -51,7 +51,7 @@ export const closeSchema = z.strictObject({
   reason: closeReasonSchema.default(''),
 });
 
-/** `POST /events`: reports a moment that a scenario waits for. */
+/** `POST /events`: sends an event that a scenario waits for. */
 export const eventSchema = z.strictObject({
   ...streams,
   event: z.string().min(1).max(256).describe('The name of the event in the scenario'),
@@ -63,7 +63,13 @@ export const journalQuerySchema = z.strictObject({
   device: z.string().optional().describe('Events of this device only'),
   stream: z.coerce.number().int().positive().optional().describe('Events of this stream only'),
   since: z.coerce.number().min(0).optional().describe('Events with a sequence number above this'),
-  limit: z.coerce.number().int().min(1).max(10_000).default(1_000).describe('At most this many, the newest'),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(10_000)
+    .default(1_000)
+    .describe('At most this many of the newest events'),
 });
 export type JournalQuery = z.output<typeof journalQuerySchema>;
 
@@ -74,10 +80,10 @@ const reachedSchema = z.object({
 
 const clockSchema = z.object({
   now: z.iso.datetime().describe('Time of the emulator'),
-  aheadMs: z.number().describe('How far it was moved ahead of the machine'),
+  aheadMs: z.number().describe('How far it is ahead of the clock of the machine'),
 });
 
-/** What every event of the journal has. */
+/** The fields of every event in the journal. */
 export const journalEntrySchema = z.looseObject({ seq: z.int(), t: z.number(), type: z.string() });
 
 const activeFaultSchema = z
@@ -86,7 +92,7 @@ const activeFaultSchema = z
     name: z.string(),
     struck: z.int().describe('How often it has struck'),
   })
-  .describe('A fault with all its parameters; durations are milliseconds');
+  .describe('A fault with all its parameters; durations are in milliseconds');
 
 /** `POST /faults/clear`. */
 export const clearFaultsSchema = z.strictObject({
@@ -101,7 +107,7 @@ export const stateSchema = z.object({
       device: z.string(),
       connections: z.int(),
       maxConnections: z.int(),
-      requests: z.int().describe('Token requests that count in the window'),
+      requests: z.int().describe('Token requests counted in the window'),
       limit: z.int(),
       resetAt: z.iso.datetime().nullable().describe('When the window resets; null without an open window'),
     }),
@@ -109,13 +115,13 @@ export const stateSchema = z.object({
   streams: z.array(
     z.object({
       stream: z.int(),
-      device: z.string().nullable().describe('Null until its token was accepted'),
+      device: z.string().nullable().describe('Null until its token is accepted'),
       jti: z.string().nullable(),
-      remote: z.string().describe('Address of the client'),
+      remote: z.string().describe('Address of the device'),
       claims: z
         .record(z.string(), z.unknown())
         .nullable()
-        .describe('Claims of its token; null until it was accepted'),
+        .describe('Claims of its token; null until it is accepted'),
       durationMs: z.number(),
       framesIn: z.int(),
       bytesIn: z.int(),
@@ -123,17 +129,17 @@ export const stateSchema = z.object({
       bytesOut: z.int(),
       levels: z
         .object({ inDbfs: z.number(), outDbfs: z.number() })
-        .describe('Level of the newest audio, in dBFS; -100 without recent audio'),
+        .describe('Level of the most recent audio, in dBFS; -100 without recent audio'),
       pace: z.object({
         timesRealTime: z
           .number()
           .nullable()
-          .describe('Duration of the audio divided by elapsed time; null before it can be measured'),
+          .describe('Duration of the audio divided by elapsed time; null until it can be measured'),
         meanJitterMs: z.number(),
         longestGapMs: z.number(),
         burstMessages: z.int(),
       }),
-      findings: z.array(z.string()).describe('What is wrong with what the device sends'),
+      findings: z.array(z.string()).describe('Problems with what the device sends'),
       remarks: z.array(z.string()).describe('The same in words'),
       advice: z.string().optional().describe('What to do about the first remark'),
     }),
@@ -187,33 +193,33 @@ export const controlOperations = {
   live: get('/journal/live', 'Events as they happen, as server-sent events', { query: journalQuerySchema }),
   reset: post(
     '/reset',
-    'Close all streams, forget windows and the journal, and restore the faults of the start; the clock does not move',
+    'Close all streams, clear windows and the journal, and restore the initial faults; the clock stays as it is',
     { response: reachedSchema },
   ),
   clock: get('/clock', 'The time of the emulator', { response: clockSchema }),
   advance: post('/clock', 'Move the clock forward', { body: advanceSchema, response: clockSchema }),
-  send: post('/messages', 'Send a status, an error or any JSON', {
+  send: post('/messages', 'Send a status message, an error message or any JSON', {
     body: messageSchema,
     response: reachedSchema,
   }),
-  speak: post('/speech', 'Say a WAV or raw PCM', {
+  speak: post('/speech', 'Play a WAV or raw PCM', {
     query: streamsSchema,
     binary: ['audio/wav', 'application/octet-stream'],
     response: reachedSchema,
   }),
   faults: get('/faults', 'The active faults', { response: z.array(activeFaultSchema) }),
-  addFault: post('/faults', 'Add a fault of the catalogue', {
+  addFault: post('/faults', 'Add a fault from the catalogue', {
     body: faultSchema,
     response: activeFaultSchema,
   }),
-  clearFaults: post('/faults/clear', 'Clear a fault, or all', {
+  clearFaults: post('/faults/clear', 'Clear one fault, or all', {
     body: clearFaultsSchema,
     response: z.object({ cleared: z.int() }),
   }),
-  event: post('/events', 'Report an event to the scenario', { body: eventSchema, response: reachedSchema }),
+  event: post('/events', 'Send an event to the scenario', { body: eventSchema, response: reachedSchema }),
   metrics: get(
     metricsOperation,
-    'Metrics for Prometheus: text format 0.0.4, or OpenMetrics where Accept asks for it',
+    'Metrics for Prometheus: text format 0.0.4, or OpenMetrics if Accept requests it',
   ),
   openapi: get('/openapi.json', 'The HTTP side of the emulator, as OpenAPI'),
   asyncapi: get('/asyncapi.json', 'The voice stream, as AsyncAPI'),
@@ -223,7 +229,7 @@ export const controlOperations = {
 type Operations = typeof controlOperations;
 export type ControlOperation = keyof Operations;
 
-/** What each operation answers that answers with one JSON value of a known shape. */
+/** The answer of each operation that returns one JSON value of a known shape. */
 export type ControlAnswers = {
   [Name in ControlOperation as Operations[Name] extends { response: z.ZodType }
     ? Name
@@ -237,7 +243,7 @@ export type ControlAnswers = {
 const answering: { [Name in keyof ControlAnswers]: { response: z.ZodType<ControlAnswers[Name]> } } =
   controlOperations;
 
-/** An answer by the shape of its operation; fields that it does not know are left out. Throws where it is another. */
+/** Parses an answer by the schema of its operation; unknown fields are dropped. Throws if the shape differs. */
 export function parseControlAnswer<Name extends keyof ControlAnswers>(
   name: Name,
   answer: unknown,
@@ -245,7 +251,7 @@ export function parseControlAnswer<Name extends keyof ControlAnswers>(
   return answering[name].response.parse(answer);
 }
 
-/** The operation, without what is special to it. */
+/** An operation in its general form. */
 export function controlOperation(name: ControlOperation): Operation {
   return controlOperations[name];
 }

@@ -8,7 +8,7 @@ export function timesText(count: number): string {
   return count === 1 ? 'once' : `${count} times`;
 }
 
-/** `16,000`. Without Intl, which loads its data for 17 ms when it is first asked. */
+/** `16,000`. Without Intl, which takes 17 ms or more to load its data on first use. */
 export function groupDigits(value: number): string {
   const [whole = '', ...fraction] = String(value).split('.');
   const groups: string[] = [];

@@ -16,12 +16,12 @@ interface Property {
   [defaultMark]?: string;
 }
 
-/** What can be chosen of a fault, with its default, for documentation: the scope left out. */
+/** The parameters of a fault with their defaults, for documentation; without its scope. */
 function faultParameters(name: FaultName): { name: string; default: string; help: string }[] {
   const parameters: z.ZodRawShape = faultCatalogue[name].parameters;
   const { properties = {} } = z.toJSONSchema(z.object(parameters), { io: 'input', unrepresentable: 'any' });
   return Object.entries(properties).map(([key, property]) => {
-    const { default: fallback, [defaultMark]: told, description = '' } = property as Property;
-    return { name: key, default: String(fallback ?? told ?? ''), help: description };
+    const { default: fallback, [defaultMark]: described, description = '' } = property as Property;
+    return { name: key, default: String(fallback ?? described ?? ''), help: description };
   });
 }

@@ -11,7 +11,7 @@ export type { InvalidCase, RefusalCause } from './dialect/refusals.ts';
 
 /**
  * The dialect: every choice that the specification leaves open ("not shown"), as one validated value.
- * The emulator follows it; a client does not need it.
+ * The emulator follows it; a device does not need it.
  */
 
 const symmetricAlgorithms = ['HS256', 'HS384', 'HS512'] as const;
@@ -41,20 +41,20 @@ const tokenSchema = z
       .string()
       .startsWith('-----BEGIN PRIVATE KEY-----')
       .optional()
-      .describe('Private key of another algorithm, as PKCS #8 PEM; default: a new key pair at each start'),
-    issuer: z.string().min(1).default('voicectl-emulator').describe('Claim `iss`'),
+      .describe('Private key of any other algorithm, as PKCS #8 PEM; default: a new key pair at each start'),
+    issuer: z.string().min(1).default('voicectl-emulator').describe('The `iss` claim'),
     header: jsonFields.default({}).describe('Further fields of the JWT header, such as `kid`'),
     extraClaims: jsonFields
       .refine((claims) => !Object.keys(claims).some((name) => reservedClaims.includes(name)), {
         error: `expected claims other than ${reservedClaims.join(', ')}`,
       })
       .default({})
-      .describe('Claims that the specification does not have'),
+      .describe('Claims that are not in the specification'),
     jti: z
       .boolean()
       .default(true)
       .describe(
-        'Whether tokens carry the claim `jti`; without it, two tokens that a device gets in the same second are identical',
+        'Whether tokens carry the `jti` claim; without it, two tokens that a device gets in the same second are identical',
       ),
     singleUse: z.boolean().default(true).describe('Whether a token opens one connection only'),
     clockToleranceSeconds: z
@@ -72,7 +72,7 @@ const rateLimitSchema = z
       .enum(['first-request', 'sliding', 'token-bucket', 'calendar-minute'])
       .default('first-request')
       .describe(
-        '`first-request`: the limit resets 60 s after the first request; `sliding`: each request counts for 60 s; `token-bucket`: requests come back one by one, all of them in 60 s; `calendar-minute`: the limit resets at each full minute',
+        '`first-request`: the limit resets 60 s after the first request; `sliding`: each request counts for 60 s; `token-bucket`: the allowance refills one request at a time, completely within 60 s; `calendar-minute`: the limit resets at each full minute',
       ),
     counts: z
       .enum(['accepted', 'all'])
@@ -82,18 +82,18 @@ const rateLimitSchema = z
       .boolean()
       .default(false)
       .describe(
-        'Whether requests that are refused as invalid, or for their key, count too, where they name a device',
+        'Whether requests that are refused as invalid or because of their key also count, if they name a device',
       ),
     resetFormat: z.enum(resetFormats).default('seconds').describe('Format of X-RateLimit-Reset'),
     headersOn: z
       .enum(['all', 'success', 'limited'])
       .default('all')
-      .describe('Which answers of a known device carry the three headers'),
+      .describe('Which answers to a known device carry the three headers'),
     headersOnInvalid: z
       .boolean()
       .default(false)
       .describe(
-        'Whether answers to requests that are refused as invalid, or for their key, carry the three headers, where they name a device',
+        'Whether answers to requests that are refused as invalid or because of their key carry the three headers, if they name a device',
       ),
     retryAfter: z
       .enum(['seconds', 'http-date', 'none'])
@@ -102,7 +102,7 @@ const rateLimitSchema = z
   })
   .prefault({});
 
-/** The schema of a dialect file. Every field has a default: an empty object is a whole dialect. */
+/** The schema of a dialect file. Every field has a default: an empty object is a complete dialect. */
 export const dialectSchema = z.strictObject({
   token: tokenSchema,
   refusals: refusalsSchema,

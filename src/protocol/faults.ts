@@ -13,7 +13,7 @@ import {
 } from './fault-spec.ts';
 import { networkShape } from './network.ts';
 
-/** Other formats in which a service may send its audio. Each is named like what is found in it. */
+/** Other formats in which a service may send its audio. Each is named after the finding that reports it. */
 export const replyFormats = [
   'stereo',
   'float32',
@@ -37,18 +37,18 @@ const count = {
     .int()
     .min(1)
     .optional()
-    .describe('Lets this many opportunities pass first: with `times`, faults strike in a fixed order'),
-  times: z.int().min(1).optional().describe('Strikes this often, then no more; default: until it is cleared'),
+    .describe('Skips this many opportunities first; with `times`, faults strike in a fixed order'),
+  times: z.int().min(1).optional().describe('Strikes this many times; default: until it is cleared'),
   probability: z
     .number()
     .gt(0)
     .max(1)
     .default(1)
-    .describe('Chance at each opportunity; the same in each run with a seed'),
+    .describe('Chance of striking at each opportunity; with a seed, the same in each run'),
 };
-/** An upgrade does not tell its device. */
-const device = { device: z.string().min(1).optional().describe('Strikes this device only') };
-const stream = { stream: z.int().min(1).optional().describe('Strikes the stream of this number only') };
+/** An upgrade does not name its device. */
+const device = { device: z.string().min(1).optional().describe('Strikes only this device') };
+const stream = { stream: z.int().min(1).optional().describe('Strikes only the stream with this number') };
 const direction = {
   direction: z
     .enum(['device', 'service'])
@@ -74,7 +74,7 @@ const faultScopes = {
 const networkFaults = {
   network: fault(
     'connection',
-    'the network is slow, uneven, lossy or gone, in both directions; the newest one counts',
+    'the network is slow, uneven, lossy or gone, in both directions; of several, the newest applies',
     networkShape,
   ),
 };
@@ -89,7 +89,7 @@ const tokenRequestFaults = {
   'token-unauthorized': fault('token', 'the API key is refused, in the wording of the dialect'),
   'token-unavailable': fault('token', 'the service is unavailable, in the wording of the dialect'),
   'rate-limited': fault('token', 'the device is rate limited, with the headers of an exhausted window', {
-    reset: durationParameter('60s', 'Until the window resets'),
+    reset: durationParameter('60s', 'Time until the window resets'),
   }),
   'token-slow': fault('token', 'the token is late', delayParameter),
   'token-hang': fault('token', 'the token request is never answered'),
@@ -99,10 +99,10 @@ const tokenRequestFaults = {
       .string()
       .regex(/^[\u0021-\u007e]+$/, 'expected a URL in ASCII')
       .default('/moved')
-      .describe('Where to'),
+      .describe('Target of the redirect'),
   }),
   'token-truncated': fault('token', 'the JSON body ends too early'),
-  'token-html': fault('token', 'the answer is an HTML page with status 200, as from a proxy'),
+  'token-html': fault('token', 'the answer is an HTML page with status 200, like one from a proxy'),
   'token-missing': fault('token', 'the body has no token'),
   'token-huge': fault('token', 'the token is 1 MiB long'),
   'token-gibberish': fault('token', 'the token is not a JWT'),
@@ -124,12 +124,16 @@ const openingFaults = {
   'upgrade-reset': fault('upgrade', 'the connection of the upgrade is reset'),
 
   // The token on the stream.
-  'auth-refused': fault('authorise', 'a good token is refused on the stream, in the wording of the dialect', {
-    cause: z
-      .enum(['tokenInvalid', 'tokenExpired', 'tokenReused'])
-      .default('tokenInvalid')
-      .describe('The reason that is given: invalid, expired or used before'),
-  }),
+  'auth-refused': fault(
+    'authorise',
+    'a valid token is refused on the stream, in the wording of the dialect',
+    {
+      cause: z
+        .enum(['tokenInvalid', 'tokenExpired', 'tokenReused'])
+        .default('tokenInvalid')
+        .describe('The reason that is given: invalid, expired or used before'),
+    },
+  ),
   'connection-limit': fault(
     'authorise',
     'the device has too many connections, in the wording of the dialect',
@@ -151,23 +155,23 @@ const openingFaults = {
 /** What can go wrong with the AI's audio. */
 const replyAudioFaults = {
   mute: fault('audio', 'the audio is not sent, as if the AI were silent'),
-  drop: fault('audio', 'the message is lost; use probability to lose some'),
+  drop: fault('audio', 'the message is lost; set probability to lose only some messages'),
   duplicate: fault('audio', 'the message is sent twice'),
   'odd-split': fault('audio', 'the message is split in the middle of a sample'),
   burst: fault('audio', 'messages are held and sent together', {
-    every: durationParameter('500ms', 'From one burst to the next'),
+    every: durationParameter('500ms', 'Time from one burst to the next'),
   }),
   drip: fault('audio', 'audio is slower than real time', {
-    factor: z.number().gt(0).lt(1).default(0.5).describe('Of real time'),
+    factor: z.number().gt(0).lt(1).default(0.5).describe('Share of real time'),
   }),
   clipped: fault('audio', 'the audio is far too loud, and clipped', {
-    gain: z.number().min(1).max(60).default(30).describe('In dB'),
+    gain: z.number().min(1).max(60).default(30).describe('Gain in dB'),
   }),
   silent: fault('audio', 'the samples are all zero'),
   'wrong-rate': fault(
     'audio',
     'the audio has another sample rate, so that the voice is too high or too low',
-    { rate: z.int().min(4_000).max(96_000).default(24_000).describe('In Hz') },
+    { rate: z.int().min(4_000).max(96_000).default(24_000).describe('Sample rate in Hz') },
   ),
   'swapped-bytes': fault('audio', 'the samples are big-endian'),
 };
@@ -185,35 +189,39 @@ const spacing = (what: string) =>
 /** What can go wrong with the sound of a whole reply. */
 const replySoundFaults = {
   clicks: fault('reply', 'the audio clicks', {
-    every: spacing('From one click to the next'),
-    db: decibels(-10, 0, 'Height of a click, in dBFS'),
+    every: spacing('Time from one click to the next'),
+    db: decibels(-10, 0, 'Level of a click, in dBFS'),
   }),
   dropouts: fault(
     'reply',
     'pieces of the audio are replaced by silence',
     {
-      every: spacing('From one to the next'),
-      for: durationParameter('20ms', 'Length of each'),
+      every: spacing('Time from one dropout to the next'),
+      for: durationParameter('20ms', 'Length of each dropout'),
     },
     {
       refuse: {
         key: 'for',
         when: ({ every, for: length }) => (length as number) >= (every as number),
-        because: 'expected less than every, or nothing of the audio is left',
+        because: 'expected less than every, otherwise no audio is left',
       },
     },
   ),
   'cut-off': fault('reply', 'the reply ends in the middle of a sound', {
-    after: durationParameter('2s', 'Time of the reply after which it ends, while it is loud'),
+    after: durationParameter('2s', 'How far into the reply it ends, at a loud moment'),
   }),
   hum: fault('reply', 'mains hum is heard in the audio', {
     hz: z.int().min(20).max(1_000).default(50).describe('Frequency'),
     db: decibels(-35, 0, 'Level in dBov'),
   }),
-  'narrow-band': fault('reply', 'the audio is like a telephone, without what is above a frequency', {
-    hz: z.int().min(1_000).max(7_500).default(3_400).describe('Highest frequency'),
-  }),
-  level: fault('reply', 'the audio is quieter or louder; what does not fit is clipped', {
+  'narrow-band': fault(
+    'reply',
+    'the audio sounds like a telephone: everything above a frequency is removed',
+    {
+      hz: z.int().min(1_000).max(7_500).default(3_400).describe('Highest frequency'),
+    },
+  ),
+  level: fault('reply', 'the audio is quieter or louder; samples beyond full scale are clipped', {
     db: decibels(-20, 40, 'Change in dB'),
   }),
   format: fault('reply', 'the audio has another format', {
@@ -237,7 +245,7 @@ const liveStreamFaults = {
     ...afterParameter,
     kind: wordParameter('service_unheard_of', 'Kind of the message'),
   }),
-  'message-error': fault('live', 'an error message, in the wording of the dialect; the stream goes on', {
+  'message-error': fault('live', 'an error message, in the wording of the dialect; the stream continues', {
     ...afterParameter,
     code: wordParameter('INTERNAL_ERROR', 'Error code'),
     message: textParameter('The service has failed', 'Error message'),
@@ -256,51 +264,54 @@ const liveStreamFaults = {
   ),
   stall: fault('live', 'the service sends nothing for a while, then everything at once', {
     ...afterParameter,
-    for: durationParameter('3s', 'How long'),
+    for: durationParameter('3s', 'How long it sends nothing'),
   }),
   deaf: fault(
     'live',
-    'the service stops reading, so that the socket of the device fills up; it goes on sending',
+    'the service stops reading, so that the socket of the device fills up; it continues to send',
     afterParameter,
   ),
 };
 
-/** What can go wrong between two who speak: who stops, who waits, and who begins. */
+/** What can go wrong with turn-taking: who stops, who waits, and who starts. */
 const turnTakingFaults = {
   'false-interruption': fault(
     'reply',
-    'the reply stops at any sound of the user, a cough included, and is not finished',
+    'the reply stops at any sound of the user, even a cough, and does not continue',
   ),
   'slow-yield': fault(
     'reply',
-    'the reply goes on for a while after an interruption',
+    'the reply continues for a while after an interruption',
     { by: durationParameter('700ms', 'How much later it stops') },
-    { notByProxy: 'it would have to say what the service did not send' },
+    { notByProxy: 'it would have to send audio that the service did not send' },
   ),
   'never-yields': fault(
     'reply',
-    'the reply goes on to its end, whatever the user says',
+    'the reply continues to its end, whatever the user says',
     {},
-    { notByProxy: 'it would have to say what the service did not send' },
+    { notByProxy: 'it would have to send audio that the service did not send' },
   ),
   'reply-lost': fault(
     'reply',
-    'the reply does not come if a short sound of the user came after the turn: under stream.shortestTurnMs, or under a second and 700 ms later',
+    'the reply does not come if a short sound of the user follows the turn: one shorter than stream.shortestTurnMs, or one shorter than a second that comes 700 ms later',
   ),
   'early-reply': fault(
     'turn',
-    'the AI takes the turn for over while the user still speaks',
+    'the AI considers the turn over while the user is still speaking',
     {
-      by: durationParameter('400ms', 'How long before the end of a turn that is as long as the one before'),
+      by: durationParameter(
+        '400ms',
+        'How long before the turn would end if it were as long as the one before',
+      ),
       after: durationParameter('1s', 'How long after the start of the first turn of a stream'),
     },
     { notByProxy: 'only the service decides when a turn is over' },
   ),
   'answers-noise': fault(
     'sound',
-    'the AI answers a sound that is no turn: it says its last reply again',
+    'the AI replies to a sound that is not a turn: it repeats its last reply',
     { delay: durationParameter('1s', 'How long after the sound') },
-    { notByProxy: 'it would have to say what the service did not send' },
+    { notByProxy: 'it would have to send audio that the service did not send' },
   ),
 };
 
@@ -325,7 +336,7 @@ export const faultNames = Object.keys(faultCatalogue) as FaultName[];
 
 type ShapeOf<Name extends FaultName> = (typeof faultCatalogue)[Name]['parameters'];
 type ScopeOf<Name extends FaultName> = (typeof faultScopes)[(typeof faultCatalogue)[Name]['at']];
-/** An object type without a key would allow no other. */
+/** An empty object type would exclude all other keys. */
 type OutputOf<Shape extends z.ZodRawShape> = keyof Shape extends never
   ? unknown
   : z.output<z.ZodObject<Shape>>;
@@ -333,7 +344,7 @@ type InputOf<Shape extends z.ZodRawShape> = keyof Shape extends never ? unknown 
 type Read<Name extends FaultName> = { name: Name } & OutputOf<ShapeOf<Name>> & OutputOf<ScopeOf<Name>>;
 type Written<Name extends FaultName> = { name: Name } & InputOf<ShapeOf<Name>> & InputOf<ScopeOf<Name>>;
 
-/** One fault of the catalogue with all its parameters. */
+/** One fault from the catalogue with all its parameters. */
 export type Fault = { [Name in FaultName]: Read<Name> }[FaultName];
 /** A fault as a user writes it: what is left out has its default. */
 export type FaultInput = { [Name in FaultName]: Written<Name> }[FaultName];
@@ -353,8 +364,8 @@ export function schemaOfFault(name: FaultName): z.ZodObject {
 }
 
 /**
- * The fault for one stream, or where it is about requests and connections to come, for its device; as far as its
- * point knows them, and unless it says otherwise itself.
+ * Aims a fault at one stream, or at its device if the fault concerns later requests and connections: if its point
+ * knows them, and unless the fault names its own.
  */
 export function aimFault(fault: Fault, { device, stream }: { device: string; stream: number }): Fault {
   const scope = faultScopes[faultCatalogue[fault.name].at];

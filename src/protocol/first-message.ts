@@ -13,7 +13,7 @@ export interface TokenProblem {
 const wholeToken = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 /** Also one whose parts are padded: the service that grants it is to blame. */
 const tokenWithin = /(?<![\w-])eyJ[\w+/-]+={0,2}\.[\w+/-]+={0,2}\.[\w+/-]+={0,2}/;
-/** As much of a message as is searched for a token. */
+/** How much of a message is searched for a token. */
 const readBytes = 2 * maxTokenBytes;
 const sendAlone = 'send the token alone, exactly as the token endpoint returned it';
 const sendFirst = 'send the token first, alone, as text';
@@ -58,14 +58,14 @@ export function firstTextProblem(message: string): TokenProblem | undefined {
   };
 }
 
-/** What is wrong where a binary message comes first. */
+/** What is wrong if a binary message comes first. */
 export function firstBinaryProblem(bytes: number, holdsToken: boolean): TokenProblem {
   if (holdsToken)
     return { why: 'the token arrived as a binary message', advice: 'send it as a text message' };
   return { why: `the first message is binary (${bytes} bytes) and not a token`, advice: sendFirst };
 }
 
-/** What is wrong where no first text message came. `elsewhere`: the place of the upgrade request with a token. */
+/** What is wrong if no first text message came. `elsewhere`: the part of the upgrade request that holds a token. */
 export function absenceProblem(elsewhere: string | undefined, binaryMessages: number): TokenProblem {
   const advice = 'send it as the first text message';
   if (elsewhere !== undefined)
@@ -78,8 +78,8 @@ export function absenceProblem(elsewhere: string | undefined, binaryMessages: nu
 /** Where a device put a token on the upgrade request; the specification has none there. */
 export function tokenPlace(url: string, headers: Readonly<Record<string, unknown>>): string | undefined {
   const places: [text: unknown, place: string][] = [
-    [headers.authorization, 'the header Authorization'],
-    [headers['sec-websocket-protocol'], 'the header Sec-WebSocket-Protocol'],
+    [headers.authorization, 'the Authorization header'],
+    [headers['sec-websocket-protocol'], 'the Sec-WebSocket-Protocol header'],
     [url, 'the URL'],
   ];
   return places.find(([text]) => typeof text === 'string' && tokenWithin.test(text))?.[1];

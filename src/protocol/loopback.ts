@@ -6,7 +6,7 @@ export function isSafeTransport(url: string): boolean {
   return protocol === 'https:' || protocol === 'wss:' || isLoopbackHost(hostname);
 }
 
-/** Whether a host name or address means this machine only. Only there TLS is not required. */
+/** Whether a host name or address means this machine only. Only there is TLS optional. */
 export function isLoopbackHost(host: string): boolean {
   const name = host.toLowerCase();
   if (name.startsWith('127.') && isIP(name) === 4) return true;

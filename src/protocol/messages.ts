@@ -13,11 +13,11 @@ export function writeConnected({ stream }: Dialect, values?: TemplateValues): st
   return write(stream.connected.fields, { [stream.kindField]: connectedKind }, values);
 }
 
-/** A status message that tells the reply state. */
+/** A status message that reports the reply state. */
 export function writeStatus({ stream }: Dialect, state: ReplyState, values?: TemplateValues): string {
   const { kind, kinds, stateField, fields, states } = stream.status;
-  const told = stateField === '' ? {} : { [stateField]: states[state] };
-  return write(fields, { [stream.kindField]: kinds[state] ?? kind, ...told }, values);
+  const stateEntry = stateField === '' ? {} : { [stateField]: states[state] };
+  return write(fields, { [stream.kindField]: kinds[state] ?? kind, ...stateEntry }, values);
 }
 
 /** An error message: the error body of the specification, beside the kind or flat in the message. */
@@ -37,12 +37,12 @@ export function writeMessage({ stream }: Dialect, kind: string): string {
   return write({}, { [stream.kindField]: kind });
 }
 
-/** A message that the dialect gives as it is, its templates filled in. */
+/** A message from the dialect, with its templates filled in. */
 export function writeDialectMessage(message: Record<string, unknown>, values: TemplateValues): string {
   return JSON.stringify(fillTemplates(message, values));
 }
 
-/** What the message is stands first, and no further field of the dialect can take its place. */
+/** The own fields of a message come first, and no further field of the dialect can replace them. */
 function write(
   fields: Record<string, unknown>,
   own: Record<string, unknown>,

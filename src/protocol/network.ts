@@ -8,15 +8,15 @@ import { didYouMean } from './suggestion.ts';
  * of the specification.
  */
 
-/** What one connection goes through. */
+/** The network of one connection. */
 export interface NetworkQuality {
   /** Milliseconds in each direction. */
   latency: number;
   /** How far the latency of a packet varies, either way. */
   jitter: number;
-  /** Chance that a packet is lost, and comes again later. */
+  /** Chance that a packet is lost, and is retransmitted later. */
   loss: number;
-  /** Bits per second from the service to the device; 0: nothing passes. Undefined: as fast as it can. */
+  /** Bits per second from the service to the device; 0: nothing passes. Undefined: as fast as possible. */
   rate: number | undefined;
   /** Bits per second from the device to the service. */
   upload: number | undefined;
@@ -70,7 +70,7 @@ const measured = (read: (written: string) => number | undefined, what: string, b
     return z.NEVER;
   });
 
-const ofProfile = { [defaultMark]: 'of the profile' };
+const ofProfile = { [defaultMark]: 'from the profile' };
 const rateSchema = measured(readRate, expectedRate, Number.POSITIVE_INFINITY);
 const ofRate = { ...ofProfile, [rateMark]: true };
 
@@ -95,17 +95,18 @@ export const networkShape = {
       ...ofProfile,
       description: 'Share of packets that are lost, and are retransmitted later: 2% or 0.02',
     }),
-  rate: rateSchema
-    .optional()
-    .meta({ ...ofRate, description: 'Per second in each direction, such as 400kbit; 0: nothing passes' }),
+  rate: rateSchema.optional().meta({
+    ...ofRate,
+    description: 'Bits per second in each direction, such as 400kbit; 0: nothing passes',
+  }),
   upload: rateSchema
     .optional()
-    .meta({ ...ofRate, description: 'From the device to the service, where that differs' }),
+    .meta({ ...ofRate, description: 'From the device to the service, if that differs' }),
 };
 
 type NetworkInput = z.output<z.ZodObject<typeof networkShape>>;
 
-/** The quality that settings ask for. */
+/** The quality that the settings specify. */
 export function networkQuality(given: NetworkInput): NetworkQuality {
   const base: NetworkQuality = networkProfiles[given.profile];
   return {

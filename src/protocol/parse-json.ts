@@ -1,4 +1,4 @@
-/** A field of an object that was read, or of a table; undefined for a name that it has not itself, as `constructor` may be. */
+/** An own field of an object that was read, or of a table; undefined for any other name, such as `constructor`. */
 export function ownValue<Value>(
   fields: Readonly<Record<string, Value>> | undefined,
   name: string,

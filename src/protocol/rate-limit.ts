@@ -50,7 +50,7 @@ function writeReset(atMs: number, format: ResetFormat, nowMs: number): string {
   }
 }
 
-/** What a response says of the limit; a field is undefined where the header is missing or unreadable. */
+/** What a response says about the limit; a field is undefined if its header is missing or unreadable. */
 export type ReadRateLimit = Record<keyof RateLimit, number | undefined>;
 
 /** Reads the three headers. `header` finds a value by its name, in any case. */

@@ -1,6 +1,6 @@
 import ms from 'ms';
 
-/** The longest timer of Node; a longer one would fire at once. */
+/** The longest timer of Node; a longer one would fire immediately. */
 export const longestDurationMs = 2 ** 31 - 1;
 
 /** What is expected where a user writes a duration. */

@@ -33,7 +33,7 @@ export function parseFault(input: unknown): Fault {
   const name = (input as { name?: unknown } | null)?.name;
   if (!faultNames.includes(name as FaultName)) {
     const meant = typeof name === 'string' ? didYouMean(name, faultNames) : '';
-    throw new Error(`expected a fault of the catalogue${meant}`);
+    throw new Error(`expected a fault from the catalogue${meant}`);
   }
   const result = schemaOfFault(name as FaultName).safeParse(input, readOnce);
   if (result.success) return result.data as Fault;

@@ -5,7 +5,7 @@ export const connectedKind = 'service_voice_connected';
 
 /** A text message of the service, read tolerantly. */
 export interface ServiceMessage {
-  /** `malformed`: not JSON. `other`: JSON of a kind that is neither of the rest. */
+  /** `malformed`: not JSON. `other`: JSON of any other kind. */
   category: 'connected' | 'status' | 'error' | 'other' | 'malformed';
   /** The kind that the message names, if any. */
   kind: string | undefined;
@@ -33,7 +33,7 @@ function classify(text: string): Omit<ServiceMessage, 'text'> {
   }
 }
 
-/** The same of JSON that is parsed already. */
+/** The same for JSON that is already parsed. */
 export function readServiceBody(body: unknown): Omit<ServiceMessage, 'text'> {
   if (!isRecord(body)) return { category: 'other', kind: undefined, body };
   const named = kindFields.map((field) => body[field]).filter((value) => typeof value === 'string');
@@ -44,7 +44,7 @@ export function readServiceBody(body: unknown): Omit<ServiceMessage, 'text'> {
   return { category: /status|state/i.test(kind ?? '') ? 'status' : 'other', kind, body };
 }
 
-/** The word by which a message is marked in a picture: the state that it tells, else its kind. */
+/** The word that labels a message in a picture: the state that it reports, or else its kind. */
 export function wordOfMessage(message: {
   category: string;
   kind: string | undefined;
@@ -55,7 +55,7 @@ export function wordOfMessage(message: {
   return category === 'status' && typeof state === 'string' ? state : (kind ?? category);
 }
 
-/** Whether a message says that audio which was sent and not heard yet is void: in its kind, or in one of its texts. */
+/** Whether a message says that audio that was sent but not heard yet is void: in its kind, or in one of its texts. */
 export function isInterruption({ category, kind, body }: Omit<ServiceMessage, 'text'>): boolean {
   if (category === 'error' || category === 'connected' || !isRecord(body)) return false;
   const states = ['status', 'state', 'action', 'reason'].map((field) => body[field]);
@@ -64,7 +64,7 @@ export function isInterruption({ category, kind, body }: Omit<ServiceMessage, 't
 
 /**
  * Words by which services say that the AI was interrupted, and that what it still says is void; the specification shows
- * none. Each pattern reads the text once, however often its words stand in it.
+ * none. Each pattern reads the text once, however often its words occur in it.
  */
 function saysVoid(text: string): boolean {
   if (/interrupt|barge.?in/i.test(text)) return true;

@@ -1,12 +1,12 @@
 import * as z from 'zod';
 
-/** What a schema says of a place in a value. */
+/** What a schema says about a place in a value. */
 export interface SchemaPlaces {
-  /** The names of the settings that may stand there. */
+  /** The names of the settings that are allowed there. */
   keysAt(path: readonly PropertyKey[]): string[];
-  /** Whether a duration may stand there. */
+  /** Whether a duration is allowed there. */
   isDuration(path: readonly PropertyKey[]): boolean;
-  /** Whether a rate may stand there. */
+  /** Whether a rate is allowed there. */
   isRate(path: readonly PropertyKey[]): boolean;
 }
 
@@ -14,12 +14,12 @@ export interface SchemaPlaces {
 export const durationMark = 'x-duration';
 /** Marks a number of bits per second. */
 export const rateMark = 'x-rate';
-/** Says what holds where nothing is given, for a setting whose default is no value. */
+/** The default in words, for a setting whose default is not a value. */
 export const defaultMark = 'x-default';
 
 type Node = { [keyword: string]: unknown };
 
-/** Looks into a schema by way of its JSON Schema; alternatives count together. */
+/** Reads a schema through its JSON Schema; alternatives are combined. */
 export function createSchemaPlaces(schema: z.ZodType): SchemaPlaces {
   const root = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Node;
   const nodesAt = (path: readonly PropertyKey[]) =>
@@ -37,7 +37,7 @@ export function createSchemaPlaces(schema: z.ZodType): SchemaPlaces {
   };
 }
 
-/** A node and all that it refers to or offers a choice of. */
+/** A node, and every node that it refers to or offers as an alternative. */
 function alternatives(node: Node, root: Node): Node[] {
   const { $ref, anyOf, oneOf, allOf } = node as Record<string, Node[]> & { $ref?: string };
   const [, ...steps] = $ref?.split('/') ?? [];

@@ -16,8 +16,8 @@ export const noSuchSetting = 'no such setting';
 const noSecrets: SecretNames = new Set();
 
 /**
- * How to call a schema for a value that is read once: what was wrong is known, and no code is compiled for the schema,
- * which takes longer than to read it.
+ * How to call a schema for a value that is read once: problems include the value, and no code is compiled for the schema,
+ * which would take longer than reading it.
  */
 export const readOnce = { reportInput: true, jitless: true } as const;
 
@@ -36,7 +36,7 @@ export function issuePath(issue: z.core.$ZodIssue): PropertyKey[] {
   return inner.code === 'unrecognized_keys' ? [...inner.path, inner.keys[0] ?? ''] : inner.path;
 }
 
-/** The first issue of the union's alternative that is closest to the value: the one with few and deep issues. */
+/** The first issue of the union's alternative that is closest to the value: the one with few, deep issues. */
 function nearestIssue(issue: z.core.$ZodIssue): z.core.$ZodIssue {
   if (issue.code !== 'invalid_union') return issue;
   const within = issue.errors.flatMap((issues) => {

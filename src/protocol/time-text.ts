@@ -1,4 +1,4 @@
-/** Milliseconds to a tenth, as they stand in events and results. */
+/** Milliseconds to a tenth, as in events and results. */
 export function roundMs(ms: number): number {
   return Math.round(ms * 10) / 10;
 }

@@ -9,7 +9,7 @@ export interface TokenRequest {
   deviceId: string;
 }
 
-/** Sent where no key was set, to this machine only. An emulator without configured keys accepts it. */
+/** Sent if no key is set, to this machine only. An emulator without configured keys accepts it. */
 export const developmentKey = 'voicectl-development-key';
 
 /** Why a body is not a token request: the text and details of an INVALID_REQUEST. */
@@ -28,7 +28,7 @@ export type ParsedTokenRequest =
 /** Media type of the token request and of its answers. */
 export const jsonMediaType = 'application/json';
 
-/** Bounds that the specification leaves open; generous beside any real key or device id. */
+/** Bounds that the specification leaves open; generous compared with any real key or device ID. */
 export const maxTokenRequestBytes = 16 * 1024;
 export const maxFieldLength = 256;
 const maxNesting = 32;

@@ -71,8 +71,8 @@ test('an error that a reply module throws later fails the reply of that stream, 
     return client;
   };
   const all = [
-    await said('timer', { message: 'The reply has failed: late' }),
-    await said('promise', { message: 'The reply has failed: rejected' }),
+    await said('timer', { message: 'The reply failed: late' }),
+    await said('promise', { message: 'The reply failed: rejected' }),
     await said('close', { code: 'REPLY_FAILED' }),
     await said('fine', { type: 'heard' }),
   ];

@@ -37,7 +37,7 @@ test.each([
   expect(closeCodeName(code)).toBe(name);
 });
 
-test('every code that is known by name has one to show', () => {
+test('every code that is known by name has a name to show', () => {
   for (const code of Object.values(closeCodes)) expect(closeCodeName(code)).not.toBe('unassigned');
 });
 

@@ -15,7 +15,7 @@ describe('a message to send is exactly one of three', () => {
     expect(messageSchema.safeParse(body).success).toBe(isValid);
   });
 
-  test('what is wrong is said', () => {
+  test('reports what is wrong', () => {
     const { error } = messageSchema.safeParse({});
     expect(error?.issues.map(({ message }) => message)).toEqual([
       'expected exactly one of status, error and json',
@@ -23,7 +23,7 @@ describe('a message to send is exactly one of three', () => {
   });
 });
 
-test('an answer is read by the shape of its operation', () => {
+test('an answer is parsed by the schema of its operation', () => {
   expect(parseControlAnswer('health', { status: 'ok', version: '1', more: true })).toEqual({
     status: 'ok',
     version: '1',

@@ -13,7 +13,7 @@ const secret = 'a secret that nobody may see in a message';
 describe('defaults', () => {
   const dialect = defaultDialect();
 
-  test('an empty object is a whole dialect', () => {
+  test('an empty object is a complete dialect', () => {
     expect(parseDialect({})).toEqual({ ok: true, dialect });
   });
 
@@ -169,7 +169,7 @@ describe('a wrong value', () => {
       /^one of the templates \$uuid, /,
     ],
     ['no JSON', { token: { header: { kid: 1n } } }, 'token.header.kid', 1n, /./],
-  ])('that is %s is told by path, value and expectation', (_name, input, path, value, expected) => {
+  ])('that is %s is reported with path, value and expectation', (_name, input, path, value, expected) => {
     const parsed = parseDialect(input);
     expect(parsed).toEqual({
       ok: false,
@@ -184,7 +184,7 @@ describe('a wrong value', () => {
     expect(parsed).toMatchObject({ ok: false, problems: { length: 3 } });
   });
 
-  test('"none" is no algorithm', () => {
+  test('"none" is not an algorithm', () => {
     expect(parseDialect({ token: { algorithm: 'none' } })).toHaveProperty('ok', false);
   });
 });
@@ -221,6 +221,6 @@ test.each(['HS256', 'RS256', 'EdDSA'])('%s signs tokens', (alg) => {
   expect(isSigningAlgorithm(alg)).toBe(true);
 });
 
-test.each(['none', 'hs256', '', undefined, 256])('%j signs none', (alg) => {
+test.each(['none', 'hs256', '', undefined, 256])('%j signs no tokens', (alg) => {
   expect(isSigningAlgorithm(alg)).toBe(false);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { errorBody, isRecord, readError } from '../../src/protocol/error-body.ts';
 
-test('details are there only where there are any', () => {
+test('details are present only if there are any', () => {
   expect(errorBody('CODE', 'Text')).toStrictEqual({ error: { code: 'CODE', message: 'Text' } });
   const details = { field: 'apiKey', expected: 'string' };
   expect(errorBody('CODE', 'Text', details)).toStrictEqual({

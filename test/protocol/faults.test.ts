@@ -28,11 +28,11 @@ describe('a fault is read', () => {
   });
 
   test.each([
-    ['', 'expected a fault of the catalogue'],
-    ['7', 'expected a fault of the catalogue'],
-    ['unheard-of:delay=2', 'expected a fault of the catalogue'],
-    ['=', 'expected a fault of the catalogue'],
-    [':delay=2s', 'expected a fault of the catalogue'],
+    ['', 'expected a fault from the catalogue'],
+    ['7', 'expected a fault from the catalogue'],
+    ['unheard-of:delay=2', 'expected a fault from the catalogue'],
+    ['=', 'expected a fault from the catalogue'],
+    [':delay=2s', 'expected a fault from the catalogue'],
     ['close:=2', 'close: there is no setting ""'],
     ['close:code=1005', 'close: code: expected a close code that may be sent'],
     ['close:code=soon', 'close: code: expected number'],
@@ -40,7 +40,7 @@ describe('a fault is read', () => {
     ['close:when=2s', 'close: there is no setting "when"'],
     ['token-slow:delay=250', 'token-slow: delay: expected a duration with its unit: 250s or 250ms?'],
     ['token-slow:dely=2s', 'token-slow: there is no setting "dely", did you mean delay?'],
-    ['tokn-slow', 'expected a fault of the catalogue, did you mean token-slow?'],
+    ['tokn-slow', 'expected a fault from the catalogue, did you mean token-slow?'],
     ['token-slow:delay=soon', 'token-slow: delay: expected a duration'],
     ['upgrade-hang:device=d1', 'upgrade-hang: there is no setting "device"'],
     ['network:rate=400', 'network: rate: expected a rate with its unit, such as 400kbit or 2Mbit'],
@@ -54,7 +54,7 @@ describe('a fault is read', () => {
   });
 });
 
-test('the schema of any fault takes each of the catalogue by its name alone', () => {
+test('the schema of any fault accepts each fault of the catalogue by its name alone', () => {
   for (const name of faultNames) expect(faultSchema.parse({ name })).toMatchObject({ name, probability: 1 });
   expect(faultSchema.safeParse({ name: 'nope' }).success).toBe(false);
 });
@@ -110,9 +110,9 @@ test('the catalogue describes a fault, its parameters and their defaults', () =>
     ['code', '1011'],
     ['reason', ''],
   ]);
-  expect(described.network?.parameters.find(({ name }) => name === 'rate')?.default).toBe('of the profile');
+  expect(described.network?.parameters.find(({ name }) => name === 'rate')?.default).toBe('from the profile');
 });
 
-test.each([null, 7, {}, { name: 7 }, { name: 'toString' }])('%j is no fault', (input) => {
-  expect(() => parseFault(input)).toThrow(/^expected a fault of the catalogue$/);
+test.each([null, 7, {}, { name: 7 }, { name: 'toString' }])('%j is not a fault', (input) => {
+  expect(() => parseFault(input)).toThrow(/^expected a fault from the catalogue$/);
 });

@@ -27,7 +27,7 @@ describe('writing', () => {
     );
   });
 
-  test('every choice of the dialect shows', () => {
+  test('every choice of the dialect takes effect', () => {
     const dialect = dialectOf({
       kindField: 'event',
       connected: { fields: { sessionId: 's1' } },
@@ -126,7 +126,7 @@ describe('reading', () => {
   });
 });
 
-test.each(['session_state', 'STATUS', 'statusUpdate'])('a message of the kind %s tells a status', (type) => {
+test.each(['session_state', 'STATUS', 'statusUpdate'])('a message of kind %s is a status message', (type) => {
   expect(readServiceMessage(JSON.stringify({ type })).category).toBe('status');
 });
 
@@ -184,7 +184,7 @@ test.each(['type', 'kind', 'event', 'name'])(
   },
 );
 
-test('further fields of the dialect never take the place of what a message is', () => {
+test('further fields of the dialect never replace the own fields of a message', () => {
   const taken = { type: 'other', status: 'other', error: 'other', extra: 1 };
   const dialect = dialectOf({
     connected: { fields: taken },
@@ -209,6 +209,6 @@ test.each([
   [{ type: 'order', status: 'shipped' }, 'order'],
   [{ type: 'status' }, 'status'],
   [{ a: 1 }, 'other'],
-])('%j is marked by one word', (body, word) => {
+])('%j is labelled with one word', (body, word) => {
   expect(wordOfMessage(readServiceBody(body))).toBe(word);
 });

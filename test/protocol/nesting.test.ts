@@ -16,7 +16,7 @@ test.each([
   expect(isNestedWithin(value, most)).toBe(isWithin);
 });
 
-test('any depth is told, without recursion', () => {
+test('any depth is detected, without recursion', () => {
   expect(isNestedWithin(lists(5_000), 4_999)).toBe(false);
   expect(isNestedWithin(lists(5_000), 5_000)).toBe(true);
 });

@@ -79,7 +79,7 @@ test.each([
   expect(parseFault({ name: 'network', loss })).toMatchObject({ loss: share });
 });
 
-test('a profile that does not exist is told with the one that was meant', () => {
+test('an unknown profile is reported with the one that was probably meant', () => {
   expect(() => readFault('network:profile=slow3g')).toThrow('did you mean slow-3g?');
   expect(() => readFault('network:profile=unheard-of')).toThrow(/offline$/);
 });

@@ -89,7 +89,7 @@ describe('of several alternatives the problem is of the one that is nearest', ()
     expect(problemOf(input)).toMatchObject(problem);
   });
 
-  test('none is near where none fits at all', () => {
+  test('no alternative is nearest if none fits', () => {
     expect(problemOf({ either: 7 })).toMatchObject({ path: 'either', value: 7, expected: 'object' });
   });
 });

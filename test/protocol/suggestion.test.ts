@@ -21,7 +21,7 @@ test.each([
   expect(suggest(written, known)).toBe(meant);
 });
 
-test('a message asks for the name that was meant, or says nothing', () => {
+test('a message suggests the name that was probably meant, or nothing', () => {
   expect(didYouMean('clos', known)).toBe(', did you mean close?');
   expect(didYouMean('x', known)).toBe('');
 });

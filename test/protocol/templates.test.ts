@@ -41,11 +41,11 @@ describe('a template', () => {
     expect(fillTemplates(written, values)).toEqual(filled);
   });
 
-  test('of the device is null until a token was accepted', () => {
+  test('for the device is null until a token is accepted', () => {
     expect(fillTemplates({ $device: true }, { ...values, device: undefined })).toBeNull();
   });
 
-  test('of the sequence counts', () => {
+  test('for the sequence counts', () => {
     sequence = 0;
     expect(fillTemplates([{ $sequence: true }, { $sequence: true }], values)).toEqual([1, 2]);
   });
@@ -71,7 +71,7 @@ describe('a wrong template', () => {
     ['$then'],
     [null],
     [[]],
-  ])('%j is none', (written) => {
+  ])('%j is not a template', (written) => {
     expect(templateProblem(written)).toBeUndefined();
   });
 });

@@ -66,7 +66,7 @@ describe('a transcript', () => {
     },
   );
 
-  test.each(['transcript', 'transcription', 'utterance'])('stands under %s in any message', (field) => {
+  test.each(['transcript', 'transcription', 'utterance'])('is found under %s in any message', (field) => {
     expect(read({ type: 'x', [field]: 'hello' })).toMatchObject({ text: 'hello' });
   });
 
@@ -90,7 +90,7 @@ describe('a transcript', () => {
     expect(read({ type: 'caption', role, text: 'hello' })).toMatchObject({ who });
   });
 
-  test.each(['role', 'speaker', 'source', 'from', 'participant'])('tells under %s who speaks', (field) => {
+  test.each(['role', 'speaker', 'source', 'from', 'participant'])('names its speaker under %s', (field) => {
     expect(read({ type: 'caption', [field]: 'user', text: 'hello' })).toMatchObject({ who: 'you' });
   });
 

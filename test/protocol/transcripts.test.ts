@@ -61,7 +61,7 @@ test.each(transcripts.filter((transcript) => transcript.expect.rateLimit !== und
   },
 );
 
-test.each(transcripts)('$name: the messages are of the kinds that they say', (transcript) => {
+test.each(transcripts)('$name: the messages are of the kinds that they claim to be', (transcript) => {
   const kinds = serviceMessages(transcript).map(({ kind }) => kind);
   expect(kinds.filter((kind) => kind !== undefined)).toEqual(transcript.expect.kinds);
 });

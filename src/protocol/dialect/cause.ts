@@ -1,4 +1,4 @@
-/** What a cause is by default: a status or close code, and what the error says. */
+/** The defaults of a cause: a status or close code, and the code and message of the error. */
 export type Defaults = readonly [number: number, code: string, message: string];
 
 /** The record with each value mapped. */

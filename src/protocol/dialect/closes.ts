@@ -15,7 +15,7 @@ const closes = {
   ],
   earlyAudioOverflow: [1008, 'TOO_MUCH_AUDIO_BEFORE_TOKEN', 'Too much audio before the token'],
   unexpectedText: [1008, 'UNEXPECTED_TEXT', 'Only binary audio is expected after the token'],
-  oddBytes: [1007, 'ODD_AUDIO', 'An audio message ended within a sample'],
+  oddBytes: [1007, 'ODD_AUDIO', 'An audio message ended in the middle of a sample'],
   evicted: [
     closeCodes.tooManyConnections,
     'CONNECTION_REPLACED',
@@ -23,9 +23,9 @@ const closes = {
   ],
   unavailable: [closeCodes.tryAgainLater, 'UNAVAILABLE', 'The service is full'],
   idle: [4408, 'IDLE_TIMEOUT', 'Nothing arrived for too long'],
-  sessionTooLong: [1000, 'SESSION_TOO_LONG', 'The session has reached its longest duration'],
+  sessionTooLong: [1000, 'SESSION_TOO_LONG', 'The stream has reached its longest duration'],
   sessionExpired: [4401, 'TOKEN_EXPIRED', 'The token of this stream has expired'],
-  slowReader: [1013, 'SLOW_READER', 'The client does not read'],
+  slowReader: [1013, 'SLOW_READER', 'The device does not read'],
   shutdown: [1001, 'SHUTTING_DOWN', 'The service is stopping'],
 } as const;
 

@@ -16,7 +16,7 @@ const refusals = {
   unavailable: [503, 'UNAVAILABLE', 'The service is stopping or full'],
 } as const;
 
-/** Why an HTTP request is refused, except INVALID_REQUEST. */
+/** Why an HTTP request is refused, other than INVALID_REQUEST. */
 export type RefusalCause = keyof typeof refusals;
 
 const refusalStatus = z.int().min(400).max(599);
@@ -34,7 +34,7 @@ const refusalSchemas = mapValues(refusals, ([defaultStatus, defaultCode, default
     .prefault({}),
 );
 
-/** What can be wrong with a request, each with a status of its own where the dialect gives it one. */
+/** Why a request can be invalid; the dialect may give each case its own status. */
 const invalidCases = {
   invalidJson: 'a body that is not valid JSON',
   notAnObject: 'JSON that is not an object',
@@ -45,18 +45,18 @@ const invalidCases = {
   wrongType: 'a field that is not a string',
   tooLong: 'a field that is too long',
   badCharacters: 'a field with control characters or broken Unicode',
-  badNesting: 'a body that is nested too deeply or holds a forbidden key',
+  badNesting: 'a body that is nested too deeply or contains a forbidden key',
   badHttp: 'a request that is not valid HTTP, or not a valid WebSocket handshake',
 } as const;
 
-/** Which of the ways to be an invalid request. */
+/** Why a request is invalid. */
 export type InvalidCase = keyof typeof invalidCases;
 
 const caseSchemas = mapValues(invalidCases, (what: string) =>
   refusalStatus.optional().describe(`HTTP status for ${what}`),
 );
 
-/** The specification gives the code of this one, and its message and details follow the body; its status is open. */
+/** The specification gives its code, and its message and details depend on the body; its status is open. */
 const invalidRequestSchema = z
   .strictObject({
     status: status.default(400),
@@ -64,7 +64,7 @@ const invalidRequestSchema = z
       .strictObject(caseSchemas)
       .prefault({})
       .describe(
-        `A status of its own for some cases, where it is not \`status\`: ${Object.entries(invalidCases)
+        `A separate status for some cases, if it differs from \`status\`: ${Object.entries(invalidCases)
           .map(([name, what]) => `\`${name}\` (${what})`)
           .join(', ')}`,
       ),

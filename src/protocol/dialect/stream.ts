@@ -19,7 +19,9 @@ const messageSettings = {
   connected: z
     .strictObject({
       fields: furtherFields,
-      before: messageList.describe('Messages between the accepted token and this one, with templates'),
+      before: messageList.describe(
+        'Messages after the token is accepted and before this one, with templates',
+      ),
       after: messageList.describe('Messages right after this one, with templates'),
     })
     .prefault({})
@@ -44,8 +46,8 @@ const messageSettings = {
         .describe('Field that holds the state; empty: no field holds it'),
       states: z
         .strictObject({
-          listening: z.string().default('listening').describe('The AI listens'),
-          speaking: z.string().default('speaking').describe('The AI speaks'),
+          listening: z.string().default('listening').describe('The AI is listening'),
+          speaking: z.string().default('speaking').describe('The AI is speaking'),
         })
         .prefault({}),
       fields: furtherFields,
@@ -68,11 +70,11 @@ const messageSettings = {
       code: z.string().min(1).default('REPLY_FAILED').describe('Code of the error message'),
       message: z
         .string()
-        .default('The reply has failed')
+        .default('The reply failed')
         .describe('Text of the error message, before the reason'),
     })
     .prefault({})
-    .describe('The error message for a reply that cannot go on'),
+    .describe('The error message for a reply that cannot continue'),
 };
 
 const duration = z
@@ -89,13 +91,13 @@ export const streamSchema = z
       .enum(['audio', 'accept', 'refuse'])
       .default('audio')
       .describe(
-        'A first message that is binary: audio that came before the token, the token, or an invalid token',
+        'A first message that is binary: treated as audio before the token, as the token, or as an invalid token',
       ),
     connectionLimit: z
       .enum(['refuse', 'refuse-upgrade', 'evict-oldest'])
       .default('refuse')
       .describe(
-        'A connection over the limit of its device: its token is refused; its upgrade is refused with `refusals.tooManyConnections` (counted by address, since no device is known yet); or the oldest connection of the device closes',
+        'What happens to a connection over the limit of its device: its token is refused; its upgrade is refused with `refusals.tooManyConnections` (counted by address, since no device is known yet); or the oldest connection of the device is closed',
       ),
     capacity: z
       .strictObject({
@@ -103,21 +105,21 @@ export const streamSchema = z
           .int()
           .min(0)
           .optional()
-          .describe('Largest number of connections of all devices together; default: no limit'),
+          .describe('Maximum number of connections of all devices together; default: no limit'),
         refuseAt: z
           .enum(['upgrade', 'token'])
           .default('upgrade')
           .describe(
-            'Where one too many is refused: with `refusals.unavailable`, or with `stream.closes.unavailable`',
+            'Where a connection beyond the capacity is refused: with `refusals.unavailable`, or with `stream.closes.unavailable`',
           ),
       })
       .prefault({}),
     idleTimeoutMs: duration
       .optional()
-      .describe('Longest time without a message of the client; default: no limit'),
+      .describe('Longest time without a message from the device; default: no limit'),
     longestSessionMs: duration
       .optional()
-      .describe('Longest duration of a stream after its token was accepted; default: no limit'),
+      .describe('Longest duration of a stream after its token is accepted; default: no limit'),
     explainRefusals: z
       .boolean()
       .default(false)
@@ -129,19 +131,19 @@ export const streamSchema = z
       .min(1)
       .max(600_000)
       .default(5_000)
-      .describe('Time in which a new connection has to present its token'),
+      .describe('Time within which a new connection must present its token'),
     earlyAudioBytes: z
       .int()
       .min(0)
       .max(16 * 1024 * 1024)
       .default(256 * 1024)
-      .describe('Most audio that is kept before the token is accepted'),
+      .describe('Maximum audio, in bytes, that is kept before the token is accepted'),
     maxMessageBytes: z
       .int()
       .min(1)
       .max(64 * 1024 * 1024)
       .default(1024 * 1024)
-      .describe('Largest message; a longer one closes with 1009'),
+      .describe('Largest message, in bytes; a longer one closes the stream with 1009'),
     replyFrameMs: z
       .int()
       .min(replyFrameMsBounds.min)
@@ -154,7 +156,7 @@ export const streamSchema = z
       .max(10_000)
       .default(0)
       .describe(
-        'A shorter sound of the user is no turn: it neither interrupts a reply nor gets one; in milliseconds',
+        'A sound of the user that is shorter than this, in milliseconds, is not a turn: it neither interrupts a reply nor gets one',
       ),
     oddBytes: z
       .enum(['carry', 'drop', 'close'])

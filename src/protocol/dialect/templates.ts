@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { isRecord } from '../error-body.ts';
 import { ownValue } from '../parse-json.ts';
 
-/** What differs from message to message. Pure data: the sender knows the values. */
+/** The values that differ from message to message. The sender provides them. */
 export interface TemplateValues {
   /** A new UUID. */
   uuid(): string;
@@ -10,7 +10,7 @@ export interface TemplateValues {
   readonly session: string;
   /** Wall-clock milliseconds. */
   nowMs(): number;
-  /** Undefined until the token was accepted. */
+  /** Undefined until the token is accepted. */
   readonly device: string | undefined;
   readonly stream: number;
   /** Number of this message on its stream, from 1. */
@@ -18,7 +18,7 @@ export interface TemplateValues {
 }
 
 interface Template {
-  /** What may stand beside the name. */
+  /** The values that may follow the name. */
   argument: z.ZodType;
   expected: string;
   fill(values: TemplateValues, argument: unknown): unknown;
@@ -26,7 +26,7 @@ interface Template {
 
 const always = { argument: z.literal(true), expected: 'true' };
 
-/** Each template is an object with just this one key. */
+/** A template in a message is an object with one of these keys and no other. */
 const templates: Readonly<Record<string, Template>> = {
   $uuid: { ...always, fill: (values) => values.uuid() },
   $session: { ...always, fill: (values) => values.session },
@@ -63,7 +63,7 @@ export function fillTemplates(value: unknown, values: TemplateValues): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, fillTemplates(inner, values)]));
 }
 
-/** What was expected of the first template that is wrong; undefined where all are right. */
+/** What was expected of the first invalid template; undefined if all are valid. */
 export function templateProblem(value: unknown): string | undefined {
   const name = templateName(value);
   if (name !== undefined && isRecord(value)) {
@@ -80,7 +80,7 @@ export function templateProblem(value: unknown): string | undefined {
 /** Fields that the specification leaves open: any JSON. */
 export const jsonFields = z.record(z.string(), z.json());
 
-/** Fields of a message: any JSON, in which templates stand for what differs from message to message. */
+/** Fields of a message: any JSON, in which templates stand for values that differ from message to message. */
 export const messageFields = jsonFields.superRefine((fields, context) => {
   const problem = templateProblem(fields);
   if (problem !== undefined) context.addIssue({ code: 'custom', message: `expected ${problem}` });

@@ -80,7 +80,7 @@ test('a command that fails is reported to its client, with its standard error, a
       type: 'error',
       error: {
         code: 'REPLY_FAILED',
-        message: 'The reply has failed: The reply command exited with code 3: no such voice',
+        message: 'The reply failed: The reply command exited with code 3: no such voice',
       },
     });
   expect(events).toContainEqual(

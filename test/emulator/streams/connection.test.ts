@@ -115,7 +115,7 @@ test.each([
   [
     'close with a reason',
     frame(8, Buffer.of(0x03, 0xe8, 0xff, 0xfe, 0x1b)),
-    'Its close has a reason that is not UTF-8',
+    'Its close reason is not UTF-8',
   ],
   ['text', frame(1, Buffer.of(0xff, 0xfe)), 'Invalid WebSocket frame: invalid UTF-8 sequence'],
 ])(
