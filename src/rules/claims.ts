@@ -75,7 +75,7 @@ function claimsOf({ exchange }: SeenGrant): Record<string, unknown> {
   return exchange.granted.claims ?? {};
 }
 
-/** Tokens whose claims can be read; the others are judged as no JWT. */
+/** Tokens whose claims can be read; the others are judged not to be JWTs. */
 function readable(seen: readonly Seen[]): SeenGrant[] {
   return grants(seen).filter(({ exchange }) => exchange.granted.claims !== undefined);
 }
@@ -106,7 +106,7 @@ function judgeIssueTime(grant: SeenGrant): Finding {
   const offMs = iat * 1000 - answeredAt;
   const isNear = offMs >= -2 * resolutionMs - grant.exchange.totalMs && offMs <= resolutionMs;
   if (isNear) return pass('iat matches the time of the answer', grant);
-  return fail(`iat is ${iat}: ${secondsText(offMs, 1)} from the service’s time`, grant);
+  return fail(`iat is ${iat}, ${secondsText(offMs, 1)} off the service’s time`, grant);
 }
 
 function judgeIssuer(seen: readonly Seen[]): Finding | undefined {

@@ -42,10 +42,10 @@ export const concurrencyRules: readonly Rule[] = [
 
 /** With fewer open, a refusal has another reason. */
 const fewest = 2;
-/** How soon after the newest was accepted an older one is closed in its place. */
+/** How soon after a new stream is accepted an older one is closed to make room for it. */
 const evictionMs = 3_000;
 
-/** Attempts to open one more stream; one that may have been refused for the age of its token is none. */
+/** Attempts to open one more stream; one that may have been refused because of the age of its token does not count. */
 function attempts(seen: readonly Seen[]): Presentation[] {
   return presentations(seen).filter(isAttempt);
 }
@@ -82,7 +82,7 @@ function judgeAllowed(seen: readonly Seen[]): Finding | undefined {
   }
   const evicting = below.find((one) => {
     const { end } = evictedBy(one, all)?.exchange ?? {};
-    // A call that ended as it should made room for nobody.
+    // A stream that ended normally made room for nobody.
     return end !== undefined && end.code !== closeCodes.normal;
   });
   if (evicting !== undefined) {
@@ -90,10 +90,10 @@ function judgeAllowed(seen: readonly Seen[]): Finding | undefined {
     return fail(`with ${openBefore.length} open, one more closed an older one`, stream);
   }
   const full = below.find(isLastAllowed);
-  return full && pass(`${connectionsPerDevice} are open`, [...full.openBefore, full.stream]);
+  return full && pass(`${connectionsPerDevice} streams are open`, [...full.openBefore, full.stream]);
 }
 
-/** Whether the limit had been reached before: then a slot that did not come back is another rule. */
+/** Whether the limit had been reached before: then a slot that was not freed concerns another rule. */
 function wasFull(one: Presentation, seen: readonly Seen[]): boolean {
   return attempts(seen).some(
     (other) =>
@@ -126,7 +126,7 @@ function judgeExcess(seen: readonly Seen[]): Finding | undefined {
   return fail(`with ${excess.openBefore.length} open, one more was accepted`, excess.stream);
 }
 
-/** Where a slot was asked for and not judged, half of the rule is no pass. */
+/** If a slot was requested but not judged, half of the rule is not a pass. */
 function judgeSlots(seen: readonly Seen[]): Finding | undefined {
   const [slot, other] = [judgeSlot(seen), judgeOtherDevices(seen)];
   return slot?.verdict === 'unknown' && other?.verdict === 'pass' ? slot : mostSevere([slot, other]);

@@ -12,7 +12,7 @@ import {
 
 const lifetimeMs = tokenLifetimeSeconds * 1000;
 
-/** How long a token opens a stream, and how many. */
+/** How long a token can open a stream, and how many streams. */
 export const expiryRules: readonly Rule[] = [
   {
     id: 'R40',
@@ -30,7 +30,7 @@ export const expiryRules: readonly Rule[] = [
   },
 ];
 
-/** A token that is shown again. What the service does then is not shown: it is observed, and judged as nothing. Specification: "Authentication". */
+/** A token that is presented again. The specification does not show what the service does then: it is observed, not judged. Specification: "Authentication". */
 export const reuseRule: Rule = {
   id: 'R45',
   section: 'Authentication',
@@ -47,7 +47,7 @@ function isAnyAccepted(seen: readonly Seen[]): boolean {
   return freshPresentations(seen).some(({ confirmed }) => confirmed !== undefined);
 }
 
-/** Shown at this age; those whose connection did not open tell nothing. */
+/** Tokens presented at this age; one whose connection did not open shows nothing. */
 function shownBetween(seen: readonly Seen[], fromMs: number, toMs: number): Presentation[] {
   return presentations(seen).filter(({ ageMs }) => ageMs >= fromMs && ageMs < toMs);
 }
@@ -65,7 +65,7 @@ function judgeValidity(seen: readonly Seen[]): Finding | undefined {
     : unknown(text, refused.stream);
 }
 
-/** A service that accepts a token this long after its end does not look at it. */
+/** A service that accepts a token this long after its `exp` does not check it. */
 const longestLeewayMs = 2 * lifetimeMs - roundingMs;
 
 function judgeExpiry(seen: readonly Seen[]): Finding | undefined {

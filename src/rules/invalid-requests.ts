@@ -92,14 +92,14 @@ export const invalidRequestRules: readonly Rule[] = [
   },
 ];
 
-/** What a refusal may be for, whatever the body says: it is sent as another type, or too large. */
+/** Refusals that may be for something other than the content: the body has another media type, or is too large. */
 const unreadable: readonly number[] = [413, 415];
 
 function isReadable({ exchange: { request, answer } }: SeenAnswer): boolean {
   return mediaTypeOf(request) === jsonMediaType && !unreadable.includes(answer.status);
 }
 
-/** Whether one field is all that is wrong: a refusal names one. */
+/** Whether this field is the only problem: a refusal names only one. */
 function isElseRight(one: SeenAnswer, field: string): boolean {
   const other = requestFields(one)?.[field === 'apiKey' ? 'deviceId' : 'apiKey'];
   return isReadable(one) && typeof other === 'string' && other !== '';

@@ -1,16 +1,14 @@
 /**
- * The same function, that works a result out once for each object and keeps it as long as the object lives: for pure functions
- * of what no longer changes.
+ * The same function, but it computes a result once for each object and keeps it as long as the object lives: for pure functions
+ * of objects that no longer change.
  */
-export function memo<Subject extends object, Result>(
-  work: (subject: Subject) => Result,
-): (subject: Subject) => Result {
-  const known = new WeakMap<Subject, { result: Result }>();
-  return (subject) => {
-    const kept = known.get(subject);
+export function memo<Key extends object, Result>(work: (key: Key) => Result): (key: Key) => Result {
+  const known = new WeakMap<Key, { result: Result }>();
+  return (key) => {
+    const kept = known.get(key);
     if (kept !== undefined) return kept.result;
-    const result = work(subject);
-    known.set(subject, { result });
+    const result = work(key);
+    known.set(key, { result });
     return result;
   };
 }

@@ -129,9 +129,9 @@ interface Pair {
   second: SeenGrant;
   /** By how much Remaining fell from the first to the second. */
   fall: number;
-  /** Whether any other request came between. */
+  /** Whether no other request came between. */
   isAdjacent: boolean;
-  /** Whether the second must count after the first: it was sent after its answer, and before the limit that it tells resets. */
+  /** Whether the second must count after the first: it was sent after its answer, and before the reset that this answer names. */
   isOrdered: boolean;
 }
 
@@ -161,9 +161,9 @@ function isOrdered(one: SeenGrant, other: SeenGrant): boolean {
   const [{ exchange: first }, { exchange: second }] = [one, other];
   if (second.at < first.at + first.totalMs) return false;
   const resetAtMs = readMoment(headerValue(first.answer.headers, rateLimitHeaderNames.reset), first.wallAt);
-  // The service's clock may be another one: what it tells is compared with its own time.
-  const toldAt = serviceTime(one) ?? first.wallAt;
-  const answeredAt = serviceTime(other) ?? toldAt + (second.at - first.at) + second.totalMs;
+  // The service's clock may differ from ours: its reset is compared with its own time.
+  const firstAt = serviceTime(one) ?? first.wallAt;
+  const answeredAt = serviceTime(other) ?? firstAt + (second.at - first.at) + second.totalMs;
   return resetAtMs === undefined || answeredAt < resetAtMs - slackMs;
 }
 
@@ -219,7 +219,7 @@ function judgeDevices(seen: readonly Seen[]): Finding | undefined {
   const counted = across.filter(({ fall }) => fall === 1);
   const own = all.find(ofOneDevice);
   if (own !== undefined && own.fall < 1)
-    return unknown('Remaining does not fall for one device either', evidence);
+    return unknown('Remaining does not fall within one device either', evidence);
   if (counted.length < across.length) return pass('another device has its own Remaining', evidence);
   return fail(`${fallText(first)} from one device to another`, evidence);
 }
@@ -249,7 +249,7 @@ interface Burst {
   later: SeenAnswer[];
 }
 
-/** Fewer than this in a window are no attempt to reach the limit. */
+/** Fewer than this in a window are not an attempt to reach the limit. */
 const fewest = tokenRequestsPerWindow / 2;
 
 function bursts(seen: readonly Seen[]): Burst[] {
@@ -268,7 +268,7 @@ function bursts(seen: readonly Seen[]): Burst[] {
     .filter(({ granted, refused }) => granted.length >= fewest || refused !== undefined);
 }
 
-/** 60 requests of a window pass, and the 61st does not. */
+/** 60 requests in a window pass, and the 61st does not. */
 function judgeExhaustion(seen: readonly Seen[]): Finding | undefined {
   const [burst] = bursts(seen);
   if (burst === undefined) return undefined;
@@ -278,11 +278,11 @@ function judgeExhaustion(seen: readonly Seen[]): Finding | undefined {
   const last = granted.slice(-1);
   const left = first && remainingOf(first);
   if (left !== undefined && left < tokenRequestsPerWindow - 1 && first?.provoked !== true)
-    return unknown(`the first that is known leaves ${left}: the window had begun before`, last);
-  if (count > tokenRequestsPerWindow) return fail(`${count} requests of one window were granted`, last);
+    return unknown(`the first known request leaves ${left}: the window had already begun`, last);
+  if (count > tokenRequestsPerWindow) return fail(`${count} requests in one window were granted`, last);
   if (refused === undefined) return unknown(`${count} requests were granted, and no more were sent`, last);
   const evidence = [...last, refused];
-  const message = `${count} requests were granted, and the next answered ${refused.exchange.answer.status}`;
+  const message = `${count} requests were granted, and the next was answered with ${refused.exchange.answer.status}`;
   return count === tokenRequestsPerWindow ? pass(message, evidence) : fail(message, evidence);
 }
 

@@ -28,7 +28,7 @@ const earliestWithinMs = rateLimitWindowMs / 3;
 /** Whole seconds may be rounded either way. */
 const slackMs = 500;
 
-/** Devices that asked three times and no more, so that nothing else stands in the window. */
+/** Devices with exactly three requests, so that nothing else is in the window. */
 function spans(seen: readonly Seen[]): Span[] {
   return byDevice(grants(seen)).flatMap(([first, within, after, ...more]) => {
     if (first === undefined || within === undefined || after === undefined || more.length > 0) return [];
@@ -50,11 +50,11 @@ export function judgeWindow(seen: readonly Seen[]): Finding | undefined {
     return unknown('the answers do not report how many requests are left', evidence);
   if (first < limit - 1)
     return unknown(
-      `Remaining is ${first} after the first that is known: the window had begun before`,
+      `Remaining is ${first} after the first known request: the window had already begun`,
       evidence,
     );
   const values = `Remaining is ${first}, later ${within}, and ${after} after 60 s`;
-  if (within >= first) return warn(`${values}: requests come back before 60 s have passed`, evidence);
+  if (within >= first) return warn(`${values}: the allowance refills before 60 s have passed`, evidence);
   if (within < first - 1) return unknown(`${values}: another user of the device`, evidence);
   if (after === limit - 1) return pass(`${values}: it resets 60 s after the first request`, evidence);
   if (after === limit - 2) return pass(`${values}: each request counts for 60 s`, evidence);

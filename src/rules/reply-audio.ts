@@ -34,7 +34,7 @@ export function judgeAudio(stream: SeenStream): Finding | undefined {
   return judgeReplyVoice(stream, { check, count: messages.length, audioMs: bytes / bytesPerMs });
 }
 
-/** R38 for audio that was judged while it came. The check has seen its end. */
+/** R38 for audio that was judged while it arrived. The check has seen its end. */
 export function judgeReplyVoice(stream: Seen, { check, audioMs }: JudgedVoice): Finding {
   const { findings, remarks } = check.verdict();
   const found = findings.map((finding, at) => ({ finding, remark: remarks[at] ?? finding }));
@@ -51,7 +51,7 @@ export function judgeReplyVoice(stream: Seen, { check, audioMs }: JudgedVoice): 
   const heard = found.filter(({ finding }) => voiceFindings[finding].about === 'sound');
   const { rateUnjudged } = check;
   const rateText = rateUnjudged === undefined ? '' : `; its rate is not judged by the voice: ${rateUnjudged}`;
-  // How a voice sounds is no question of its format, so it stands beside the verdict.
+  // How a voice sounds is not a question of its format, so it does not change the verdict.
   const heardText = heard.map(({ remark }) => `; ${remark}`).join('');
   return pass(`${Math.round(audioMs)} ms of audio fit the format${rateText}${heardText}`, stream);
 }

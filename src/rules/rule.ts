@@ -24,13 +24,13 @@ export interface Finding {
   advice?: string;
   /** Names of the exchanges that show it. */
   evidence: readonly string[];
-  /** Those of them that it is held against. Default: all. */
+  /** The exchanges among them that are at fault. Default: all. */
   about?: readonly string[];
-  /** Of several as grave findings of one rule, each by itself. */
+  /** If equally severe findings of a rule were merged: each of them. */
   each?: readonly Finding[];
-  /** Set if the exchanges leave no other reading: a second try adds nothing. */
+  /** Set if the exchanges allow no other reading: a second try adds nothing. */
   isProof?: true;
-  /** Of an `unknown`: what fails if a device that nobody else uses shows it as well. */
+  /** Of an `unknown`: the message of the fail if a device that nobody else uses shows it as well. */
   suspicion?: string;
 }
 
@@ -63,7 +63,7 @@ export const observed = find('observed');
 export const unknown = find('unknown');
 export const skipped = find('skipped');
 
-/** The most severe of several findings; those that are as severe are one finding, with the evidence of all. */
+/** The most severe of several findings; equally severe ones become one finding, with the evidence of all. */
 export function mostSevere(findings: readonly (Finding | undefined)[]): Finding | undefined {
   const order: readonly Verdict[] = ['fail', 'warn', 'observed', 'pass', 'unknown', 'skipped'];
   const present = findings.filter((finding) => finding !== undefined);
@@ -77,8 +77,8 @@ export function mostSevere(findings: readonly (Finding | undefined)[]): Finding 
 
 const maxValueLength = 60;
 
-/** A value as a message shows it: JSON, cut. */
+/** A value as a message shows it: shortened JSON. */
 export function show(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'nothing';
+  const text = JSON.stringify(value) ?? 'missing';
   return text.length <= maxValueLength ? text : `${text.slice(0, maxValueLength - 1)}…`;
 }

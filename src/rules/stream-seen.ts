@@ -50,7 +50,7 @@ export interface Presentation {
   stream: SeenStream;
   grant: SeenGrant;
   message: FirstMessage;
-  /** From the request for the token on, milliseconds. */
+  /** Time since the request for the token, milliseconds. */
   ageMs: number;
   /** What the service sent afterwards. */
   answers: readonly WireMessage[];
@@ -70,7 +70,7 @@ function shownOn(seen: readonly Seen[]): { stream: SeenStream; message: FirstMes
   });
 }
 
-/** Every presentation of a token that is seen granted, in the order of time. */
+/** Every presentation of a token whose grant was seen, in the order of time. */
 export function presentations(seen: readonly Seen[]): Presentation[] {
   const byHash = new Map(grants(seen).map((grant) => [grant.exchange.granted.hash, grant]));
   const shown = new Set<string>();
@@ -97,10 +97,10 @@ export function presentations(seen: readonly Seen[]): Presentation[] {
   return found;
 }
 
-/** A device that has waited for so long knows that it is not confirmed. */
+/** After this long a device knows that it is not confirmed. */
 const longWaitMs = 2_000;
 
-/** Whether it is known how the service took the token: an answer may still be under way. */
+/** Whether it is known what the service decided about the token: an answer may still be under way. */
 export function isDecided({ stream: { exchange }, message, confirmed }: Presentation): boolean {
   const { end } = exchange;
   if (confirmed !== undefined || end?.by === 'service') return true;
@@ -109,7 +109,7 @@ export function isDecided({ stream: { exchange }, message, confirmed }: Presenta
 
 /** A token that was presented again. */
 export interface SecondUse {
-  /** The stream that it opened, and the one that should have been opened with it. */
+  /** The stream that it opened, and the one on which it was presented again. */
   first: SeenStream;
   stream: SeenStream;
   isFirstOpen: boolean;
@@ -139,8 +139,8 @@ export function secondUses(seen: readonly Seen[]): SecondUse[] {
 }
 
 /**
- * What a service can know a token by. Without `jti` two tokens of one second say the same, and only a signature that is made
- * with random numbers differs: a service that takes the second for the first is not to blame.
+ * How a service can recognise a token. Without `jti`, two tokens of the same second have the same claims, and only a randomised
+ * signature differs: a service that takes the second for the first is not to blame.
  */
 function identityOf({ claims, hash }: TokenFacts): string {
   return claims === undefined || 'jti' in claims ? hash : JSON.stringify(claims);
@@ -151,9 +151,9 @@ export function subjectOf({ exchange }: SeenGrant): unknown {
   return exchange.granted.claims?.sub;
 }
 
-/** A token this young is not refused for its age by any service that is near the specification. */
+/** No service that is close to the specification refuses a token this young because of its age. */
 export const freshMs = 30_000;
-/** With more streams than this open, a refusal may be for their number. */
+/** With more streams than this open, a refusal may be because of their number. */
 const fewStreams = 1;
 
 /** Tokens that were presented immediately, on a device with at most one other stream. */

@@ -74,7 +74,7 @@ export const streamRules: readonly Rule[] = [
   },
 ];
 
-/** A refusal of these may be for headers or a query that the specification does not show. */
+/** A refusal with one of these may be because of headers or a query that the specification does not show. */
 const doubtful: readonly number[] = [401, 403, 408, 429, 500, 502, 503, 504];
 
 function judgeUpgrade(seen: readonly Seen[]): Finding | undefined {
@@ -104,7 +104,7 @@ function judgeSilence({ stream, message }: Presentation): Finding {
   return fail(`${messageText(early)} arrived before the JWT`, stream);
 }
 
-/** Audio on a connection that has presented nothing. */
+/** Audio on a connection on which nothing was presented. */
 function judgeUnasked(stream: SeenStream): Finding | undefined {
   const hasPresented = stream.exchange.messages.some(
     ({ from, opcode }) => from === 'device' && opcode !== 'ping',
@@ -167,8 +167,8 @@ function judgeVersionedToken(seen: readonly Seen[]): Finding | undefined {
   const other = fresh.find((one) => !isVersioned(one.grant) && one.confirmed !== undefined);
   const text = endText(refused.stream);
   if (other === undefined) return unknown(`no token is accepted: ${text}`, refused.stream);
-  const isTold = refused.stream.exchange.end?.by === 'service';
-  return isTold
+  const isRefused = refused.stream.exchange.end?.by === 'service';
+  return isRefused
     ? fail(`not accepted: ${text}`, [refused.stream, other.stream])
     : unknown(text, refused.stream);
 }
@@ -179,7 +179,7 @@ const closesOnAudio: readonly number[] = [
   closeCodes.invalidData,
   closeCodes.policyViolation,
 ];
-/** This much base64 in a row is audio, and no text for people. */
+/** This much base64 in a row is audio, not text for people. */
 const base64Audio = /[A-Za-z0-9+/_-]{400,}/;
 
 function judgeAudioFlow({ stream, message, confirmed }: Presentation): Finding | undefined {
@@ -202,8 +202,8 @@ function judgeAudioFlow({ stream, message, confirmed }: Presentation): Finding |
 }
 
 function judgeTexts(seen: readonly Seen[]): Finding | undefined {
-  const told = streams(seen).filter((one) => serviceMessages(one).some((message) => 'text' in message));
-  const wrong = told.flatMap((one: SeenStream) => {
+  const withText = streams(seen).filter((one) => serviceMessages(one).some((message) => 'text' in message));
+  const wrong = withText.flatMap((one: SeenStream) => {
     const message = serviceMessages(one).find((text) => readTextMessage(text)?.category === 'malformed');
     return message === undefined ? [] : [{ one, message }];
   });
@@ -213,5 +213,5 @@ function judgeTexts(seen: readonly Seen[]): Finding | undefined {
       `a text message is ${messageText(first.message)}`,
       wrong.map(({ one }) => one),
     );
-  return told.length > 0 ? pass('each text message is JSON', told) : undefined;
+  return withText.length > 0 ? pass('each text message is JSON', withText) : undefined;
 }

@@ -55,7 +55,8 @@ export const tokenAnswerRules: readonly Rule[] = [
     judge: (seen) =>
       judgeGrants(seen, ({ exchange: { answer } }) => {
         const found = headerValue(answer.headers, 'Cache-Control');
-        const missing = directives(cacheControl).filter((one) => !directives(found ?? '').includes(one));
+        if (found === undefined) return 'Cache-Control is missing';
+        const missing = directives(cacheControl).filter((one) => !directives(found).includes(one));
         return missing.length === 0
           ? undefined
           : `Cache-Control is ${show(found)}, without ${missing.join(', ')}`;
@@ -150,7 +151,7 @@ function judgeCaching(seen: readonly Seen[]): Finding | undefined {
     byHash.set(hash, [...(byHash.get(hash) ?? []), grant]);
   }
   const same = [...byHash.values()].map(farApart).find((alike) => alike.length > 0);
-  // Far enough apart, whatever a second try brings.
+  // Far enough apart: a second try cannot change this.
   if (same !== undefined)
     return { ...fail('two requests were answered with the same token', same), isProof: true };
   const apart = farApart(granted);
@@ -175,7 +176,7 @@ function judgeBody(seen: readonly Seen[]): Finding | undefined {
     return fail(`the body is ${found}`, wrong);
   }
   if (page !== undefined) return unknown('the body is a web page, not from the service', page);
-  return answers.length > 0 ? pass('the body holds a token', answers) : undefined;
+  return answers.length > 0 ? pass('the body contains a token', answers) : undefined;
 }
 
 function lacksAccept({ exchange }: { exchange: SeenAnswer['exchange'] }): boolean {
@@ -214,13 +215,13 @@ function judgeCredentials(seen: readonly Seen[]): Finding | undefined {
   const [asked] = asking;
   if (asked !== undefined) {
     const wanted = headerValue(asked.exchange.answer.headers, 'WWW-Authenticate');
-    return fail(`asks for another credential: WWW-Authenticate is ${show(wanted)}`, asking);
+    return fail(`requires another credential: WWW-Authenticate is ${show(wanted)}`, asking);
   }
   const [first] = bare;
   if (first === undefined) return undefined;
   const { status } = first.exchange.answer;
   return unknown(
-    `refused with ${status}${saidText(first)}: because of the key, or for lack of another credential`,
+    `refused with ${status}${saidText(first)}: because of the key, or because another credential is missing`,
     first,
   );
 }

@@ -53,12 +53,12 @@ function isFilled(value: unknown): boolean {
   return typeof value === 'string' && value !== '';
 }
 
-/** The body of a token request; undefined if it is no JSON object. */
+/** The body of a token request; undefined if it is not a JSON object. */
 export function requestFields({ exchange }: SeenToken): Record<string, unknown> | undefined {
   return readFields(exchange.request);
 }
 
-/** A proxy judges the same exchanges again and again: what is read of them is kept. */
+/** A proxy judges the same exchanges again and again: what is read from them is kept. */
 const readFields = memo(({ body }: TokenExchange['request']) => {
   const fields = parseJson(body);
   return isRecord(fields) ? fields : undefined;
@@ -141,7 +141,7 @@ export function serviceTime({ exchange, serviceAt }: SeenAnswer): number | undef
   return Number.isNaN(date) ? undefined : date;
 }
 
-/** What the service says of a refusal: ` ("INVALID_REQUEST: no such device")`. */
+/** What the service says about a refusal: ` ("INVALID_REQUEST: no such device")`. */
 export function saidText(refused: SeenAnswer): string {
   const { code, message } = errorOf(refused);
   const said = [code, message].filter((text) => text !== undefined).join(': ');

@@ -20,10 +20,10 @@ function judgeOne(one: Seen): Finding | undefined {
   const { protocol, hostname } = new URL(request.url);
   if (breakdown?.code === 'tls-failed') return fail(breakdown.message, one);
   if (answer === undefined) return undefined;
-  if (secureProtocols.includes(protocol)) return pass('TLS, with a certificate that is trusted', one);
+  if (secureProtocols.includes(protocol)) return pass('TLS with a trusted certificate', one);
   if (isLoopbackHost(hostname)) return skipped('not applicable on loopback', one);
   if (one.provoked !== true) return fail(`${protocol}//${hostname}: keys and tokens are not encrypted`, one);
-  // The plain port of a service that is asked over TLS; no key was sent.
+  // The plain port of a service that is used over TLS; no key was sent.
   const isService = answer.status < 300 || answer.body.includes(invalidRequestCode);
-  return isService ? warn(`${hostname} answers over plain HTTP too, with ${answer.status}`, one) : undefined;
+  return isService ? warn(`${hostname} also answers over plain HTTP, with ${answer.status}`, one) : undefined;
 }

@@ -16,7 +16,7 @@ async function verdicts(baseUrl: string, rules: readonly string[], wsUrl = baseU
   };
 }
 
-describe('what is no service', () => {
+describe('what is not a service', () => {
   test('a page behind a balancer is unknown, and the run stops', async () => {
     const { baseUrl, requests } = await services.http((response) => {
       response.writeHead(503, { 'Content-Type': 'text/html' }).end(page);
@@ -25,7 +25,7 @@ describe('what is no service', () => {
     expect(requests.length).toBeLessThan(6);
   });
 
-  test('a captive portal that answers 200 with a page is no service', async () => {
+  test('a captive portal that answers 200 with a page is not a service', async () => {
     const { baseUrl } = await services.http((response) => {
       response.writeHead(200, { 'Content-Type': 'text/html' }).end(page);
     });
@@ -40,7 +40,7 @@ describe('what is no service', () => {
     expect(requests.filter(({ url }) => url === '/login')).toEqual([]);
   });
 
-  test('200 with an empty object to everything fails what a token must be', async () => {
+  test('200 with an empty object for everything fails the rules about tokens', async () => {
     const { baseUrl } = await services.http((response) => {
       response.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
     });
@@ -50,22 +50,25 @@ describe('what is no service', () => {
     });
   });
 
-  test.each([5_000, 20_000])('a token nested %i deep is none, and the run goes on', async (depth) => {
-    const deep = `{"sub":${'['.repeat(depth)}${']'.repeat(depth)}}`;
-    const part = (text: string) => Buffer.from(text).toString('base64url');
-    const token = `${part('{"alg":"HS256"}')}.${part(deep)}.c2lnbmF0dXJl`;
-    const { baseUrl } = await services.http((response) => {
-      response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify({ token }));
-    });
-    expect(await verdicts(baseUrl, ['R1', 'R9'])).toMatchObject({ exitCode: 1, R1: 'pass', R9: 'fail' });
-  });
+  test.each([5_000, 20_000])(
+    'a token nested %i deep is not a token, and the run continues',
+    async (depth) => {
+      const deep = `{"sub":${'['.repeat(depth)}${']'.repeat(depth)}}`;
+      const part = (text: string) => Buffer.from(text).toString('base64url');
+      const token = `${part('{"alg":"HS256"}')}.${part(deep)}.c2lnbmF0dXJl`;
+      const { baseUrl } = await services.http((response) => {
+        response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify({ token }));
+      });
+      expect(await verdicts(baseUrl, ['R1', 'R9'])).toMatchObject({ exitCode: 1, R1: 'pass', R9: 'fail' });
+    },
+  );
 
-  test('where nobody listens, nothing can be checked', async () => {
+  test('if nobody listens, nothing can be checked', async () => {
     const baseUrl = `http://127.0.0.1:${await services.unusedPort()}`;
     expect(await verdicts(baseUrl, ['R1'])).toEqual({ exitCode: 4, R1: 'unknown' });
   });
 
-  test('a service that cuts each connection is not there', async () => {
+  test('a service that cuts each connection counts as absent', async () => {
     const { port } = await services.tcp((socket) => socket.destroy());
     expect((await verdicts(`http://127.0.0.1:${port}`, [])).exitCode).toBe(4);
   });
@@ -81,14 +84,14 @@ describe('what is no service', () => {
     expect(sockets).toHaveLength(2);
   });
 
-  test('bytes that are no HTTP are no answer', async () => {
+  test('bytes that are not HTTP are not an answer', async () => {
     const { port } = await services.tcp((socket) => socket.end('SSH-2.0-OpenSSH\r\n'));
     expect([4, 6]).toContain((await verdicts(`http://127.0.0.1:${port}`, [])).exitCode);
   });
 });
 
 describe('a token endpoint with another kind of stream', () => {
-  test('an ordinary echo WebSocket fails, and no token is in what is told', async () => {
+  test('an ordinary echo WebSocket fails, and the report contains no token', async () => {
     await using tokens = await startMiniService();
     const wsUrl = await services.ws((peer) => {
       peer.on('message', (data, isBinary) => peer.send(data, { binary: isBinary }));
@@ -109,7 +112,7 @@ describe('a token endpoint with another kind of stream', () => {
     expect(result.rules.map(({ finding }) => finding.verdict)).toEqual(['fail', 'fail']);
   });
 
-  test('one that breaks the WebSocket protocol is told as such', async () => {
+  test('one that breaks the WebSocket protocol is reported as such', async () => {
     await using tokens = await startMiniService();
     const { port } = await services.tcp((socket) =>
       upgradeByHand(socket, { onOpen: () => socket.write(Buffer.of(0xff, 0x01)) }),
@@ -121,7 +124,7 @@ describe('a token endpoint with another kind of stream', () => {
     expect(result.rules.map(({ finding }) => finding.verdict)).toEqual(['pass', 'fail']);
   });
 
-  test('one that says nothing to a token is not waited for more than twice', async () => {
+  test('one that does not react to a token is waited for at most twice', async () => {
     await using tokens = await startMiniService();
     const wsUrl = await services.ws(() => {});
     const result = await check({ ...tokens, wsUrl });

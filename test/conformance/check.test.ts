@@ -5,7 +5,7 @@ import { hastyClock } from '../helpers/hasten.ts';
 
 const start = setUpEmulators();
 
-test('the emulator keeps every rule, and time that is moved is not waited for', async () => {
+test('the emulator follows every rule, and moved time is not waited for', async () => {
   const emulator = await start({ reply: 'echo', clock: hastyClock });
   const result = await check(emulator, { scope: { levels: everything }, isEmulator: true });
   expect(complaints(result)).toEqual([]);

@@ -6,7 +6,7 @@ import { hastyClock } from '../helpers/hasten.ts';
 
 const start = setUpEmulators();
 
-test('a rule is judged as soon as all that is asked for it has been asked, and once more at the end', async () => {
+test('a rule is judged as soon as all its exchanges are over, and once more at the end', async () => {
   const emulator = await start({ reply: 'echo', clock: hastyClock });
   const told: string[] = [];
   const result = await check(emulator, {
@@ -25,7 +25,7 @@ test('a rule is judged as soon as all that is asked for it has been asked, and o
   );
 });
 
-test('the cost is told as it grows, and ends as it is in the result', async () => {
+test('the cost is reported as it grows, and ends as it is in the result', async () => {
   const emulator = await start({ reply: 'echo', clock: hastyClock });
   const costs: unknown[] = [];
   const { spent } = await check(emulator, {

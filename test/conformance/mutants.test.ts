@@ -14,7 +14,7 @@ const asked = mutants.filter(({ isAlike }) => isAlike !== true || process.env.TA
 
 const levels = { base: ['base'], standard: ['base', 'standard'], exhaust: [...everything] } as const;
 
-test('the service that is not changed breaks no rule', async () => {
+test('the unchanged service breaks no rule', async () => {
   await using service = await startMiniService();
   const result = await check(service, { scope: { levels: everything } });
   expect(complaints(result)).toEqual([]);
@@ -91,12 +91,12 @@ describe('Remaining that falls by two', () => {
     return `${verdict}, exit code ${exitCode}`;
   };
 
-  test('is nobody’s fault where a device that nobody else uses falls by one', async () => {
+  test('is nobody’s fault if it falls by one on a device that nobody else uses', async () => {
     expect(await told({})).toBe('pass, exit code 0');
     expect(await told({ rules: ['R25'] })).toBe('pass, exit code 0');
   });
 
-  test('is not settled where there is no other device', async () => {
+  test('is not settled if there is no other device', async () => {
     expect(await told({ isAlone: true })).toBe('unknown, exit code 0');
   });
 });

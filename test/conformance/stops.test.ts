@@ -41,7 +41,7 @@ test('the run stops when ten requests are left for the device', async () => {
   expect(result).toMatchObject({ exitCode: 5, spent: { tokens: 1 } });
 });
 
-test('one refusal that does not come again stops nothing', async () => {
+test('one refusal that is not repeated does not stop the run', async () => {
   let isRefused = false;
   await using service = await startMiniService({
     intercept(_request, response) {
@@ -56,7 +56,7 @@ test('one refusal that does not come again stops nothing', async () => {
   expect(result.verdicts.fail).toBe(0);
 });
 
-test('the cost never exceeds the plan, and a wrong key is sent once, also where every rule fails', async () => {
+test('the cost never exceeds the plan, and a wrong key is sent only once, even if every rule fails', async () => {
   await using service = await startMiniService({
     status: () => 201,
     claims: () => ({}),
@@ -73,7 +73,7 @@ test('the cost never exceeds the plan, and a wrong key is sent once, also where 
   expect(posts.filter(({ body }) => body.includes('voicectl-wrong-key'))).toHaveLength(1);
 });
 
-test('--max-requests bounds all that is sent', async () => {
+test('--max-requests limits everything that is sent', async () => {
   await using service = await startMiniService();
   const result = await check(service, { maxRequests: 5 });
   expect(service.arrived.length).toBeLessThanOrEqual(5);
@@ -126,7 +126,7 @@ test('a suspicion about one device stays unknown with --one-device, and says why
   expect(several.rules.map(({ finding }) => finding.verdict)).toEqual(['fail', 'fail']);
 });
 
-test('only a run that was stopped says so, and a limit that one device cannot reach is no matter of the level', async () => {
+test('only a run that was stopped says so, and a limit that one device cannot reach does not depend on the level', async () => {
   await using service = await startMiniService({ upgradeStatus: 404 });
   const result = await check(service, {
     scope: { isAlone: true, levels: new Set(['base', 'standard', 'exhaust']) },
@@ -138,7 +138,7 @@ test('only a run that was stopped says so, and a limit that one device cannot re
   expect(about('R30')).toBe('not possible with these options');
 });
 
-test('a refused key that was made up is named first, and a key of one’s own is not', async () => {
+test('a refused made-up key is reported as made up, and a key of the user is not', async () => {
   const json = lawful.headers({} as never);
   const intercept: MiniBehaviour['intercept'] = (_request, response) => {
     response.writeHead(401, json).end('{"error":{"code":"INVALID_API_KEY","message":"no"}}');

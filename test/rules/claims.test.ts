@@ -60,7 +60,7 @@ const cases: Case[] = [
   [
     'R10',
     'no sub',
-    'fail: sub is nothing, the device is "d1" (X1)',
+    'fail: sub is missing, the device is "d1" (X1)',
     seenAs(answered({ claims: { sub: undefined } })),
   ],
   ['R10', 'a request without a device', undefined, seenAs(answered({ asked: '{"apiKey":"k"}' }))],
@@ -76,7 +76,7 @@ const cases: Case[] = [
   [
     'R11',
     'two seconds later',
-    `fail: iat is ${iat + 2}: 2.0 s from the service’s time (X1)`,
+    `fail: iat is ${iat + 2}, 2.0 s off the service’s time (X1)`,
     seenAs(answered({ claims: { iat: iat + 2 } })),
   ],
   [
@@ -88,7 +88,7 @@ const cases: Case[] = [
   [
     'R11',
     'longer before the answer than it took',
-    `fail: iat is ${iat - 5}: -5.0 s from the service’s time (X1)`,
+    `fail: iat is ${iat - 5}, -5.0 s off the service’s time (X1)`,
     seenAs(answered({ claims: { iat: iat - 5 }, totalMs: 2_999 })),
   ],
   [
@@ -101,17 +101,17 @@ const cases: Case[] = [
   [
     'R11',
     'by the service’s own clock',
-    `fail: iat is ${iat}: -100.0 s from the service’s time (X1)`,
+    `fail: iat is ${iat}, -100.0 s off the service’s time (X1)`,
     seenAs(answered({ totalMs: 50 })).map((one) => ({ ...one, serviceAt: epochMs + 99_950 })),
   ],
 
   ['R12', '60 s', 'pass: exp is 60 s after iat (X1)', seenAs(answered())],
   ['R12', '61 s', 'fail: exp is 61 s after iat (X1)', seenAs(answered({ claims: { exp: iat + 61 } }))],
-  ['R12', 'no exp', 'fail: exp is nothing (X1)', seenAs(answered({ claims: { exp: undefined } }))],
+  ['R12', 'no exp', 'fail: exp is missing (X1)', seenAs(answered({ claims: { exp: undefined } }))],
   [
     'R12',
     'no iat',
-    `unknown: exp is ${iat + 60}, iat is nothing (X1)`,
+    `unknown: exp is ${iat + 60}, iat is missing (X1)`,
     seenAs(answered({ claims: { iat: undefined } })),
   ],
 
@@ -148,7 +148,7 @@ const cases: Case[] = [
   [
     'R14',
     'none beside one',
-    'fail: iss is "voice", nothing (X1 X2)',
+    'fail: iss is "voice", missing (X1 X2)',
     seenAs(answered(), answered({ at: 9, claims: { iss: undefined } })),
   ],
   ['R14', 'no JWT', undefined, noJwt],

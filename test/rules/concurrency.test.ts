@@ -67,7 +67,7 @@ const pending = (at: number, end?: number): Seen[] =>
 type Case = [id: string, what: string, found: string | undefined, seen: readonly Seen[]];
 
 const cases: Case[] = [
-  ['R42', 'ten', `pass: 10 are open (${all})`, open(10)],
+  ['R42', 'ten', `pass: 10 streams are open (${all})`, open(10)],
   ['R42', 'nine', undefined, open(9)],
   ['R42', 'five of each of two', undefined, [...open(5), ...open(5, { device: 'd2' }, 50)]],
   [
@@ -98,7 +98,7 @@ const cases: Case[] = [
   [
     'R42',
     'a slot that does not come back',
-    `pass: 10 are open (${all})`,
+    `pass: 10 streams are open (${all})`,
     [...open(9), ...closed(90, 200, 'device'), ...opens({ at: 300, accepted: false })],
   ],
   [

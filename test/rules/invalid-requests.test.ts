@@ -54,7 +54,7 @@ const cases: Case[] = [
   [
     'R15',
     'no message',
-    'fail: the message does not name apiKey: nothing (X1)',
+    'fail: the message does not name apiKey: missing (X1)',
     seenAs(refused({ asked: noKey, error: { code } })),
   ],
   [
@@ -69,8 +69,8 @@ const cases: Case[] = [
     'fail: details are {"field":"apiKey","expected":"number"} (X1)',
     missing('apiKey', noKey, { field: 'apiKey', expected: 'number' }),
   ],
-  ['R15', 'no details', 'fail: details are nothing (X1)', missing('apiKey', noKey, null)],
-  ['R15', 'details that are a text', 'fail: details are nothing (X1)', missing('apiKey', noKey, 'apiKey')],
+  ['R15', 'no details', 'fail: details are missing (X1)', missing('apiKey', noKey, null)],
+  ['R15', 'details that are a text', 'fail: details are missing (X1)', missing('apiKey', noKey, 'apiKey')],
   [
     'R15',
     'details beside the code of a flat body',
@@ -125,7 +125,7 @@ const cases: Case[] = [
   ['R17', 'JSON', undefined, seenAs(refused({ asked: 'null' }))],
 
   ['R18', 'refused', ok, empty('apiKey')],
-  ['R18', 'without details', 'fail: details are nothing (X1)', empty('apiKey', null)],
+  ['R18', 'without details', 'fail: details are missing (X1)', empty('apiKey', null)],
   ['R18', 'the other one', undefined, empty('deviceId')],
   ['R19', 'refused', ok, empty('deviceId')],
   [
@@ -170,7 +170,7 @@ const cases: Case[] = [
   ['R21', 'a list', 'fail: the body is [] (X1)', error([])],
   ['R21', 'an empty code', 'fail: error.code is "" (X1)', error({ error: { code: '', message: '' } })],
   ['R21', 'a number as code', 'fail: error.code is 7 (X1)', error({ error: { code: 7, message: '' } })],
-  ['R21', 'no message', 'fail: error.message is nothing (X1)', error({ error: { code } })],
+  ['R21', 'no message', 'fail: error.message is missing (X1)', error({ error: { code } })],
   [
     'R21',
     'details that are a text',

@@ -167,7 +167,7 @@ const cases: Case[] = [
   [
     'R27',
     'a count that does not fall',
-    'unknown: Remaining does not fall for one device either (X1 X2)',
+    'unknown: Remaining does not fall within one device either (X1 X2)',
     seenAs(left(0, 59), left(10, 59, { device: 'd2' }), left(20, 59, { device: 'd2' })),
   ],
   [
@@ -252,7 +252,7 @@ const cases: Case[] = [
   [
     'R29',
     'they come back too soon',
-    'warn: Remaining is 59, later 59, and 59 after 60 s: requests come back before 60 s have passed (X1 X2 X3)',
+    'warn: Remaining is 59, later 59, and 59 after 60 s: the allowance refills before 60 s have passed (X1 X2 X3)',
     window([0, 59], [40_000, 59], [61_000, 59]),
   ],
   [
@@ -264,13 +264,13 @@ const cases: Case[] = [
   [
     'R29',
     'more than there can be',
-    'unknown: Remaining is 50 after the first that is known: the window had begun before (X1 X2 X3)',
+    'unknown: Remaining is 50 after the first known request: the window had already begun (X1 X2 X3)',
     window([0, 50], [40_000, 49], [61_000, 55]),
   ],
   [
     'R29',
     'as many as at first, and not as many as there can be',
-    'unknown: Remaining is 50 after the first that is known: the window had begun before (X1 X2 X3)',
+    'unknown: Remaining is 50 after the first known request: the window had already begun (X1 X2 X3)',
     window([0, 50], [40_000, 49], [61_000, 50]),
   ],
   [
@@ -334,9 +334,19 @@ const cases: Case[] = [
     ],
   ),
 
-  ['R30', 'sixty', 'pass: 60 requests were granted, and the next answered 429 (X60 X61)', burst(61, 60)],
-  ['R30', 'sixty-one', 'fail: 61 requests of one window were granted (X61)', burst(62, 61)],
-  ['R30', 'fewer', 'fail: 40 requests were granted, and the next answered 429 (X40 X41)', burst(61, 40)],
+  [
+    'R30',
+    'sixty',
+    'pass: 60 requests were granted, and the next was answered with 429 (X60 X61)',
+    burst(61, 60),
+  ],
+  ['R30', 'sixty-one', 'fail: 61 requests in one window were granted (X61)', burst(62, 61)],
+  [
+    'R30',
+    'fewer',
+    'fail: 40 requests were granted, and the next was answered with 429 (X40 X41)',
+    burst(61, 40),
+  ],
   [
     'R30',
     'sixty, and no more asked',
@@ -352,7 +362,7 @@ const cases: Case[] = [
   [
     'R30',
     'a window that had begun before',
-    'unknown: the first that is known leaves 49: the window had begun before (X50)',
+    'unknown: the first known request leaves 49: the window had already begun (X50)',
     burst(51, 50).map((one, at) => ({ ...one, exchange: at === 0 ? left(0, 49) : one.exchange })),
   ],
   ['R30', 'twenty-nine', undefined, burst(29, 29)],
@@ -360,7 +370,7 @@ const cases: Case[] = [
   [
     'R30',
     'a few, each refused as it should be',
-    'fail: 0 requests were granted, and the next answered 429 (X1)',
+    'fail: 0 requests were granted, and the next was answered with 429 (X1)',
     provoked(burst(3, 0)),
   ],
   [
@@ -372,20 +382,20 @@ const cases: Case[] = [
   [
     'R30',
     'sixty, begun at any time',
-    'pass: 60 requests were granted, and the next answered 429 (X60 X61)',
+    'pass: 60 requests were granted, and the next was answered with 429 (X60 X61)',
     [...burst(61, 60).map((one) => laterBy(one, 500_000)), ...later(answered({ at: 560_000 }))],
   ],
   ['R30', 'a few that should be refused, and were granted', undefined, provoked(burst(3, 3))],
   [
     'R30',
     'those after the window are of the next',
-    'pass: 60 requests were granted, and the next answered 429 (X60 X61)',
+    'pass: 60 requests were granted, and the next was answered with 429 (X60 X61)',
     burst(61, 60, later(answered({ at: 60_000 }))),
   ],
   [
     'R30',
     'incomplete requests are not counted',
-    'pass: 60 requests were granted, and the next answered 429 (X60 X61)',
+    'pass: 60 requests were granted, and the next was answered with 429 (X60 X61)',
     burst(61, 60, later(refused({ at: 1, asked: '{"deviceId":"d1"}' }))),
   ],
 

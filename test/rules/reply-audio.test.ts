@@ -135,7 +135,7 @@ test.each<[what: string, found: string | undefined, messages: readonly WireMessa
   expect(judge(messages, end)).toBe(found);
 });
 
-test('audio that ends in the middle of a sound fits the format, and it is said', () => {
+test('audio that ends in the middle of a sound fits the format, and the end is reported', () => {
   const found = [1_200, 1_300, 1_400, 1_500, 1_600, 1_700, 1_800].map(
     (ms) => judge(spoken(16_000, ms), { at: 5_000, by: 'device' }) ?? '',
   );

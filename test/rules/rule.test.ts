@@ -10,7 +10,7 @@ const finding = (verdict: Verdict, ...evidence: string[]): Finding => ({
   evidence,
 });
 
-describe('the mostSevere of several findings', () => {
+describe('the most severe of several findings', () => {
   const order: Verdict[] = ['fail', 'warn', 'observed', 'pass', 'unknown', 'skipped'];
   test.each(order.slice(1).map((lesser, at) => [order[at]!, lesser] as const))(
     'is %s before %s',
@@ -19,7 +19,7 @@ describe('the mostSevere of several findings', () => {
     },
   );
 
-  test('has the evidence of all that are as grave, each once, and the message of the first', () => {
+  test('has the evidence of all equally severe ones, each once, and the message of the first', () => {
     const findings = [finding('fail', 'E1', 'E2'), finding('pass', 'E3'), finding('fail', 'E2', 'E4')];
     expect(mostSevere(findings)).toEqual({
       ...finding('fail', 'E1', 'E2', 'E4'),
@@ -28,7 +28,7 @@ describe('the mostSevere of several findings', () => {
     expect(mostSevere([mostSevere(findings), finding('fail', 'E5')])?.each).toHaveLength(3);
   });
 
-  test('is none where there is none', () => {
+  test('is none if there is none', () => {
     expect(mostSevere([])).toBeUndefined();
     expect(mostSevere([undefined])).toBeUndefined();
   });
@@ -42,7 +42,7 @@ test('names an exchange once as evidence', () => {
 
 test.each([
   ['short', '"short"'],
-  [undefined, 'nothing'],
+  [undefined, 'missing'],
   ['x'.repeat(58), `"${'x'.repeat(58)}"`],
   ['x'.repeat(59), `"${'x'.repeat(58)}…`],
 ])('a message shows %s as %s', (value, shown) => {
@@ -53,6 +53,6 @@ test('the rules of a service are R1 to R45, in order', () => {
   expect(serviceRules.map(({ id }) => id)).toEqual(Array.from({ length: 45 }, (_, index) => `R${index + 1}`));
 });
 
-test.each(serviceRules)('$id says nothing where there is nothing to see', ({ judge }) => {
+test.each(serviceRules)('$id says nothing if there is nothing to see', ({ judge }) => {
   expect(judge([])).toBeUndefined();
 });

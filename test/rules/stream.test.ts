@@ -469,7 +469,7 @@ test.each(cases)('%s of %s: %s', (id, _what, found, seen) => {
   expect(finding(streamRules, id, seen)).toBe(found);
 });
 
-test('a reason of a close is told, and a breakdown of the upgrade', () => {
+test('the reason of a close is reported, and a breakdown of the upgrade', () => {
   const closed = connects({ at: 1, messages: [presents(token, 1)], end: byService(5) });
   const told = { ...closed, end: { ...closed.end!, reason: 'no "voice"' } };
   const broken = upgraded(undefined, {

@@ -112,7 +112,7 @@ const cases: Case[] = [
   [
     'R3',
     'no type',
-    'fail: Content-Type is nothing (X1)',
+    'fail: Content-Type is missing (X1)',
     seenAs(answered({ headers: { 'Content-Type': undefined } })),
   ],
   ['R3', 'no grant', undefined, seenAs(refused())],
@@ -133,7 +133,7 @@ const cases: Case[] = [
   [
     'R4',
     'none',
-    'fail: Cache-Control is nothing, without no-cache, no-store, must-revalidate (X1)',
+    'fail: Cache-Control is missing (X1)',
     seenAs(answered({ headers: { 'Cache-Control': undefined } })),
   ],
 
@@ -173,7 +173,7 @@ const cases: Case[] = [
     seenAs(answered({ headers: { Age: '3' } })),
   ],
 
-  ['R6', 'a token', 'pass: the body holds a token (X1)', seenAs(answered())],
+  ['R6', 'a token', 'pass: the body contains a token (X1)', seenAs(answered())],
   [
     'R6',
     'another object, of two',
@@ -224,13 +224,13 @@ const cases: Case[] = [
   [
     'R8',
     'asked for another credential',
-    'fail: asks for another credential: WWW-Authenticate is "Basic" (X2)',
+    'fail: requires another credential: WWW-Authenticate is "Basic" (X2)',
     seenAs(refused({ status: 401 }), refused({ status: 401, headers: { 'WWW-Authenticate': 'Basic' } })),
   ],
   [
     'R8',
     'refused without a word',
-    'unknown: refused with 401 ("INVALID_REQUEST: invalid"): because of the key, or for lack of another credential (X1)',
+    'unknown: refused with 401 ("INVALID_REQUEST: invalid"): because of the key, or because another credential is missing (X1)',
     seenAs(refused({ status: 401 }), refused({ status: 403 })),
   ],
   ...['Authorization', 'Cookie', 'X-Api-Key', 'Proxy-Authorization'].map(

@@ -14,11 +14,11 @@ test.each([
   ['of a longer path', answered({ path: `${plain}/more` }), false],
   ['of another method', answered({ method: 'PUT' }), false],
   ['that never came', { ...answered(), answer: undefined }, false],
-])('an answer %s counts as one of the token endpoint: %#', (_what, exchange, counts) => {
+])('an answer %s counts as an answer of the token endpoint: %#', (_what, exchange, counts) => {
   expect(only(exchange)).toHaveLength(counts ? 1 : 0);
 });
 
-test('requests stand by device, in the order of time', () => {
+test('requests are grouped by device, in the order of time', () => {
   const seen = only(
     answered({ at: 30 }),
     answered({ at: 20, device: 'd2' }),
@@ -38,7 +38,7 @@ test.each([
   expect(only(answered({ status })).map(hasSucceeded)).toEqual([isOne]);
 });
 
-test('a request without an answer is no success', () => {
+test('a request without an answer is not a success', () => {
   const exchange = { ...answered(), answer: undefined };
   expect(hasSucceeded({ id: 'X1', exchange })).toBe(false);
 });

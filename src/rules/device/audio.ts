@@ -34,12 +34,12 @@ function judgeStart(stream: SeenStream): Finding | undefined {
   if (confirmed === undefined) return fail('audio was sent, but the stream was never confirmed', stream);
   if (audio.at >= confirmed.at)
     return pass(`audio began ${secondsText(audio.at - confirmed.at, 1)} after the confirmation`, stream);
-  return fail(`audio came ${secondsText(confirmed.at - audio.at, 1)} before the confirmation`, stream);
+  return fail(`audio was sent ${secondsText(confirmed.at - audio.at, 1)} before the confirmation`, stream);
 }
 
 /**
- * Bounds of the pace, wider than the advice of `serve`: the machine that measures may be busy, and then messages
- * arrive together that were sent apart.
+ * Bounds of the pace, wider than those of the advice of `serve`: on a busy machine, messages that were sent apart may
+ * arrive together.
  */
 const slowest = 0.9;
 const fastest = 1.1;
@@ -60,31 +60,31 @@ function judgeSent(stream: SeenStream): Finding | undefined {
   return judgeSentVoice(stream, { check, count: messages.length, audioMs });
 }
 
-/** What is known of the audio of a device. */
+/** What is known about the audio of a device. */
 export interface SentVoice extends Pick<JudgedVoice, 'count' | 'audioMs'> {
   check: Pick<VoiceCheck, 'verdict'>;
 }
 
-/** D5 for a stream that was checked while its audio came. */
+/** D5 for a stream that was checked while its audio arrived. */
 export function judgeSentVoice(stream: Seen, { check, count, audioMs }: SentVoice): Finding {
   const verdict = check.verdict();
   const wrong = verdict.findings.filter(isWrongFormat);
-  const told = remarksOf(verdict);
-  if (wrong.length > 0) return fail(wrong.map(told).join('; '), stream);
+  const remarkOn = remarksOf(verdict);
+  if (wrong.length > 0) return fail(wrong.map(remarkOn).join('; '), stream);
   const pace = judgePace(stream, verdict, { count, audioMs });
   if (pace !== undefined) return pace;
   const weak = verdict.findings.filter((finding) => isHeard.has(voiceFindings[finding].about));
-  if (weak.length > 0) return warn(weak.map(told).join('; '), stream);
+  if (weak.length > 0) return warn(weak.map(remarkOn).join('; '), stream);
   return pass(
     `${secondsText(audioMs, 1)} of audio fit the format, at ${verdict.pace.timesRealTime} × real time`,
     stream,
   );
 }
 
-/** What leaves the format right, and is worth a look. */
+/** Topics of findings that do not concern the format but are worth a look. */
 const isHeard: ReadonlySet<string> = new Set(['room', 'sound']);
 const ofTheRate: readonly VoiceFinding[] = ['wrong-rate', 'too-fast', 'too-slow'];
-/** Findings and remarks stand in the same order. */
+/** Findings and remarks are in the same order. */
 function remarksOf({ findings, remarks }: VoiceVerdict) {
   return (finding: VoiceFinding): string => remarks[findings.indexOf(finding)] ?? finding;
 }
@@ -97,7 +97,7 @@ function judgePace(
   const { timesRealTime, longestGapMs: gapMs, burstMessages } = verdict.pace;
   if (timesRealTime === null)
     return audioMs > 2 * leastMs
-      ? fail(`${secondsText(audioMs, 1)} of audio came within ${leastMs / 1000} s`, stream)
+      ? fail(`${secondsText(audioMs, 1)} of audio arrived within ${leastMs / 1000} s`, stream)
       : unknown(`only ${secondsText(audioMs, 1)} of audio: too little to judge its pace`, stream);
   const wrong = ofTheRate.find((finding) => verdict.findings.includes(finding));
   if (wrong !== undefined && (timesRealTime > fastest || timesRealTime < slowest))

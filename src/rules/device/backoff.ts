@@ -9,7 +9,7 @@ const stormMs = 10_000;
 const restfulMs = 10_000;
 /** The later waits are longer than the earlier ones by this factor: less than two, because of jitter. */
 const leastGrowth = 1.3;
-/** Fewer waits show no growth. */
+/** Fewer waits do not show growth. */
 const leastWaits = 3;
 
 /** The first storm among attempts at these times: how many within how long. */

@@ -11,7 +11,7 @@ import {
 } from '../stream-seen.ts';
 import { httpRequests, type SeenToken } from '../token-seen.ts';
 
-/** What a device sent to the token endpoint, by any method; a browser's preflight is not of the device. */
+/** What a device sent to the token endpoint, by any method; a browser's preflight is not from the device. */
 export function deviceRequests(seen: readonly Seen[]): SeenToken[] {
   return httpRequests(seen)
     .filter(({ exchange }) => exchange.request.method !== 'OPTIONS')
@@ -69,7 +69,7 @@ export function tokenName({ token }: FirstMessage): string {
   return typeof jti === 'string' ? `jti ${jti}` : `token ${token.hash.slice(0, 8)}…`;
 }
 
-/** Confirmed streams that broke, or that the service ended otherwise than normally. */
+/** Confirmed streams that broke, or that the service did not end normally. */
 export function interruptions(seen: readonly Seen[]): (SeenStream & { exchange: { end: StreamEnd } })[] {
   return connections(seen).filter(
     (stream): stream is SeenStream & { exchange: { end: StreamEnd } } =>

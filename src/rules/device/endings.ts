@@ -7,7 +7,7 @@ import { endText, type SeenStream } from '../stream-seen.ts';
 import { findStorm, growsApart, waitsText } from './backoff.ts';
 import { confirmationOf, connections, deviceRequests, interruptions } from './device-seen.ts';
 
-/** How a device ends its streams, and goes on when one is ended. */
+/** How a device ends its streams, and what it does when one is ended. */
 export const endingRules: readonly Rule[] = [
   {
     id: 'D9',
@@ -19,7 +19,7 @@ export const endingRules: readonly Rule[] = [
   {
     id: 'D13',
     section: 'Limits',
-    title: 'closes its streams, and has ten open at most',
+    title: 'closes its streams, and has at most ten open',
     says: 'Concurrent connections: 10 per device.',
     judge: (seen) => mostSevere([judgeNumber(seen), ...connections(seen).map(judgeClose)]),
   },
@@ -40,7 +40,7 @@ function judgeReturn(seen: readonly Seen[]): Finding | undefined {
   const storm = findStorm(later.map(({ exchange }) => exchange.at));
   if (storm !== undefined)
     return fail(
-      `${storm.attempts} attempts in ${secondsText(storm.ms, 1)}, after ${endText(first)}`,
+      `${endText(first)}, then ${storm.attempts} attempts in ${secondsText(storm.ms, 1)}`,
       evidence,
     );
   if (growsApart(times) === false)
@@ -65,7 +65,7 @@ function judgeNumber(seen: readonly Seen[]): Finding | undefined {
   return undefined;
 }
 
-/** Codes by which a side says that it cannot go on with what it received. */
+/** Codes with which a side says that it cannot process what it received. */
 const protests: ReadonlySet<number> = new Set([
   closeCodes.protocolError,
   closeCodes.unsupportedData,
@@ -76,7 +76,7 @@ const protests: ReadonlySet<number> = new Set([
   closeCodes.internalError,
 ]);
 
-/** Whether the last ping of the device had no pong: then nobody is there to close with. */
+/** Whether the last ping of the device got no pong: then nobody is left to answer a close. */
 function isUnanswered({ exchange: { messages } }: SeenStream): boolean {
   const last = (from: Side, opcode: WireMessage['opcode']) =>
     messages.findLast((message) => message.from === from && message.opcode === opcode)?.at;

@@ -11,12 +11,12 @@ import { answeredAt, connections, deviceRequests } from './device-seen.ts';
 
 const section = `POST ${tokenPath()}`;
 
-/** How a device asks for tokens. */
+/** How a device requests tokens. */
 export const requestRules: readonly Rule[] = [
   {
     id: 'D1',
     section,
-    title: 'asks for a token as specified',
+    title: 'requests a token as specified',
     says: 'POST, Content-Type: application/json; JSON object with apiKey (string, required) and deviceId (string, required).',
     judge: (seen) => mostSevere(deviceRequests(seen).map(judgeRequest)),
   },
@@ -38,13 +38,9 @@ export const requestRules: readonly Rule[] = [
 
 function judgeRequest(one: SeenToken): Finding {
   const { method, headers } = one.exchange.request;
-  if (method !== 'POST') return fail(`it asks with ${method}, expected POST`, one);
+  if (method !== 'POST') return fail(`it requests with ${method}, expected POST`, one);
   const type = mediaTypeOf({ headers });
-  if (type !== jsonMediaType)
-    return fail(
-      `Content-Type is ${type === undefined ? 'missing' : show(type)}, expected ${jsonMediaType}`,
-      one,
-    );
+  if (type !== jsonMediaType) return fail(`Content-Type is ${show(type)}, expected ${jsonMediaType}`, one);
   const fields = requestFields(one);
   if (fields === undefined) return fail('the body is not a JSON object', one);
   const wrong = ['apiKey', 'deviceId'].find(
@@ -64,7 +60,7 @@ function judgeLimited(seen: readonly Seen[]): Finding | undefined {
   const limited = asked.filter(({ exchange }) => exchange.answer?.status === rateLimited);
   const [first] = limited;
   if (first === undefined) return undefined;
-  // One that was under way already is no answer to the refusal.
+  // A request that was already under way is not a reaction to the refusal.
   const nextAfter = (one: SeenToken) =>
     asked.slice(asked.indexOf(one) + 1).find(({ exchange }) => exchange.at >= answeredAt(one));
   const waits = limited.map((one) => judgeWait(one, nextAfter(one)));
@@ -75,17 +71,17 @@ function judgeLimited(seen: readonly Seen[]): Finding | undefined {
 
 /** The time between a refusal and the next request, against what the refusal said. */
 function judgeWait(one: SeenToken, next: SeenToken | undefined): Finding {
-  const told = toldWait(one);
-  if (next === undefined) return unknown(`it did not ask again after ${rateLimited}`, one);
+  const requested = requestedWait(one);
+  if (next === undefined) return unknown(`it did not try again after ${rateLimited}`, one);
   const waitedMs = next.exchange.at - answeredAt(one);
-  const waited = `after ${rateLimited} it asked again in ${secondsText(waitedMs, 1)}`;
-  if (told === undefined) return pass(waited, [one, next]);
-  const text = `${waited}; ${told.name} said ${secondsText(told.ms, 1)}`;
-  return waitedMs < told.ms - earlyMs ? fail(text, [one, next]) : pass(text, [one, next]);
+  const waited = `it tried again ${secondsText(waitedMs, 1)} after ${rateLimited}`;
+  if (requested === undefined) return pass(waited, [one, next]);
+  const text = `${waited}; ${requested.name} said ${secondsText(requested.ms, 1)}`;
+  return waitedMs < requested.ms - earlyMs ? fail(text, [one, next]) : pass(text, [one, next]);
 }
 
-/** How long a refusal asks to wait. */
-function toldWait({ exchange: { answer, wallAt, totalMs } }: SeenToken) {
+/** How long a refusal tells the device to wait. */
+function requestedWait({ exchange: { answer, wallAt, totalMs } }: SeenToken) {
   if (answer === undefined) return undefined;
   const nowMs = wallAt + totalMs;
   // A reset has whole seconds, rounded up; Retry-After is more exact.
@@ -96,7 +92,7 @@ function toldWait({ exchange: { answer, wallAt, totalMs } }: SeenToken) {
   return undefined;
 }
 
-/** Whether the requests spread out, where no refusal said how long to wait. */
+/** Whether the requests spread out, if no refusal said how long to wait. */
 function judgeSpread(limited: readonly SeenToken[], times: readonly number[]): Finding | undefined {
   const storm = findStorm(times);
   if (storm !== undefined)
@@ -104,7 +100,7 @@ function judgeSpread(limited: readonly SeenToken[], times: readonly number[]): F
       `${storm.attempts} requests in ${secondsText(storm.ms, 1)}, while it was rate limited`,
       limited,
     );
-  if (limited.some((one) => toldWait(one) !== undefined)) return undefined;
+  if (limited.some((one) => requestedWait(one) !== undefined)) return undefined;
   const grows = growsApart(times);
   if (grows === undefined) return undefined;
   const waits = `it waited ${waitsText(times)}`;
@@ -123,9 +119,10 @@ function judgeRefused(seen: readonly Seen[]): Finding | undefined {
   if (storm !== undefined)
     return fail(`${storm.attempts} requests in ${secondsText(storm.ms, 1)}, all of them refused`, refused);
   const next = asked[asked.indexOf(first) + 1];
-  const after = `after ${answerText(first)} it`;
-  if (next === undefined) return pass(`${after} did not connect`, refused);
-  return pass(`${after} asked again in ${secondsText(next.exchange.at - answeredAt(first), 1)}`, refused);
+  const after = `after ${answerText(first)}`;
+  if (next === undefined) return pass(`it did not connect ${after}`, refused);
+  const waited = secondsText(next.exchange.at - answeredAt(first), 1);
+  return pass(`it tried again ${waited} ${after}`, refused);
 }
 
 /** A connection that follows a refusal, with no token to present. */

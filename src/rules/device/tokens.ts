@@ -34,7 +34,7 @@ export const tokenRules: readonly Rule[] = [
   {
     id: 'D8',
     section,
-    title: 'asks for a new token after a refusal',
+    title: 'requests a new token after a refusal',
     says: 'A token cannot be renewed; a new token is requested for each WebSocket connection.',
     judge: judgeRefusal,
   },
@@ -45,8 +45,8 @@ function judgeFirstMessage(stream: SeenStream, seen: readonly Seen[]): Finding |
   const [first] = messages;
   const { tokenIn } = stream.exchange.upgrade;
   if (first === undefined) {
-    const isTold = stream.exchange.end?.by === 'service' || tokenIn !== undefined;
-    return isTold ? failWith(absenceProblem(tokenIn, 0), stream) : undefined;
+    const isEnded = stream.exchange.end?.by === 'service' || tokenIn !== undefined;
+    return isEnded ? failWith(absenceProblem(tokenIn, 0), stream) : undefined;
   }
   if (!('token' in first)) {
     const problem = messages.some((one) => 'token' in one)
@@ -103,7 +103,7 @@ function judgeUse(seen: readonly Seen[]): Finding | undefined {
   );
 }
 
-/** Whether the token was granted more than once: without `jti`, tokens of one second are the same. */
+/** Whether the token was granted more than once: without `jti`, tokens of the same second are identical. */
 function isGrantedAnew({ message }: ShownToken, seen: readonly Seen[]): boolean {
   return grants(seen).filter(({ exchange }) => exchange.granted.hash === message.token.hash).length > 1;
 }
@@ -133,7 +133,7 @@ function judgeRefusal(seen: readonly Seen[]): Finding | undefined {
       if (next === undefined) return [unknown('it did not reconnect after its token was refused', stream)];
       const after = secondsText(next.exchange.at - endedAt, 1);
       return [
-        pass(`it asked for a new token after ${after}${isGranted(next) ? '' : ', which was not granted'}`, [
+        pass(`it requested a new token after ${after}${isGranted(next) ? '' : ', which was not granted'}`, [
           stream,
           next,
         ]),

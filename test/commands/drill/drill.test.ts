@@ -51,7 +51,7 @@ describe('a device that sends a form', () => {
     const junit = join(folder, 'drill.xml');
     const { code, stdout } = await run('--situation', 'D1', '--junit', junit, '--', ...device);
     expect(code).toBe(1);
-    expect(stdout).toMatch(/^D1 +fail +\d\.\d s {2}asks for a token as specified\n/);
+    expect(stdout).toMatch(/^D1 +fail +\d\.\d s {2}requests a token as specified\n/);
     expect(stdout).toContain('Content-Type is "application/x-www-form-urlencoded"');
     expect(stdout.replace(/\s+/g, ' ')).toContain(
       'POST, Content-Type: application/json; JSON object with apiKey',
@@ -59,7 +59,7 @@ describe('a device that sends a form', () => {
     expect(stdout).toMatch(/T1 at 0\.0 s: POST \/api\/websocket-voice\/token answered 415/);
     expect(stdout).toContain('again: voicectl drill --situation D1 -- ');
     const xml = readFileSync(junit, 'utf8');
-    expect(xml).toContain('<testcase name="D1: asks for a token as specified" classname="voicectl.drill"');
+    expect(xml).toContain('<testcase name="D1: requests a token as specified" classname="voicectl.drill"');
     expect(xml).toContain('<failure type="fail"');
   });
 
@@ -68,7 +68,7 @@ describe('a device that sends a form', () => {
       env,
       isTTY: true,
     });
-    expect(stderr).toMatch(/^(\r\u001b\[K)*0\/1 {2}D1 asks for a token as specified(\r\u001b\[K)+$/);
+    expect(stderr).toMatch(/^(\r\u001b\[K)*0\/1 {2}D1 requests a token as specified(\r\u001b\[K)+$/);
   });
 
   test('is told to GitHub', async () => {
@@ -76,7 +76,7 @@ describe('a device that sends a form', () => {
       env: { ...env, GITHUB_ACTIONS: 'true' },
     });
     expect(stderr).toMatch(
-      /^::error title=voicectl drill .*D1 asks for a token as specified::Content-Type is/m,
+      /^::error title=voicectl drill .*D1 requests a token as specified::Content-Type is/m,
     );
   });
 });

@@ -67,7 +67,7 @@ const verdictsOf = (change: unknown, verdict: string) =>
     .filter(({ finding }) => finding.verdict === verdict)
     .map(({ id, finding }) => `${id}: ${finding.message}`);
 
-test('the device that is not changed passes every situation', () => {
+test('the unchanged device passes every situation', () => {
   const others = results.get(lawfulDevice)?.drilled.filter(({ finding }) => finding.verdict !== 'pass') ?? [];
   expect(others.map(({ id, finding }) => `${id} ${finding.verdict} ${finding.message}`)).toEqual([
     'D14-name skipped needs --tls',
@@ -88,7 +88,7 @@ describe('a device that breaks one rule', () => {
   });
 });
 
-test('a device that never asks for a second token is not waited for in each interruption', () => {
+test('a device that never requests a second token is not waited for at each interruption', () => {
   const interrupted = results.get(stuck)?.drilled.filter(({ id }) => /^D9-(?!503)/.test(id)) ?? [];
   expect(interrupted.length).toBeGreaterThan(5);
   for (const { finding, elapsedMs } of interrupted) {

@@ -6,7 +6,7 @@ import { openStream } from '../../helpers/stream-client.ts';
 
 const mebibyte = 1024 * 1024;
 
-test('what is kept of a device that floods the service is bounded by its bytes', async () => {
+test('what is kept from a device that floods the service is limited in bytes', async () => {
   const stage = await openStage({
     situation: {
       id: 'D1',

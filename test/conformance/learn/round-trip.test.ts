@@ -60,7 +60,7 @@ describe('what learn finds out', () => {
     120_000,
   );
 
-  test('differs from the usual dialect in just the choices that are others', async () => {
+  test('differs from the usual dialect in only the choices that differ', async () => {
     const dialect: DialectInput = {
       token: { issuer: 'another' },
       refusals: { invalidRequest: { statuses: { emptyDeviceId: 422 } } },

@@ -15,7 +15,7 @@ function paths({ properties }: JsonSchema, at = ''): string[] {
   );
 }
 
-test('every setting of the dialect says how it is found out, or why it cannot be told', () => {
+test('every setting of the dialect says how it is determined, or why it cannot be', () => {
   const schema = dialectSchema.toJSONSchema({ io: 'input' }) as JsonSchema;
   const all = paths(schema);
   expect(all.length).toBeGreaterThan(100);
@@ -27,7 +27,7 @@ test('each names steps that exist', () => {
   for (const { steps } of settings) for (const step of steps) expect(ids).toContain(step);
 });
 
-test('nothing is concluded where nothing was seen', async () => {
+test('nothing is concluded if nothing was seen', async () => {
   const { inferDialect } = await import('../../../src/conformance/learn/infer.ts');
   const lesson = inferDialect([], 10_000);
   expect(lesson.settings.filter(({ learned }) => 'value' in learned)).toEqual([]);

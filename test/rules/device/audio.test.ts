@@ -51,7 +51,11 @@ test.each<[string, string, Heard]>([
     'unknown: only 4.0 s of audio: too little to judge its pace (X1)',
     { timesRealTime: null },
   ],
-  ['no pace in more', 'fail: 4.1 s of audio came within 2 s (X1)', { timesRealTime: null, audioMs: 4_100 }],
+  [
+    'no pace in more',
+    'fail: 4.1 s of audio arrived within 2 s (X1)',
+    { timesRealTime: null, audioMs: 4_100 },
+  ],
 ])('%s: %s', (_what, found, heard) => {
   expect(judge(heard)).toBe(found);
 });
@@ -66,6 +70,6 @@ test.each<[VoiceFinding, boolean]>([
   ['gaps', false],
   ['wrong-rate', false],
   ['too-slow', false],
-])('%s is of the format: %s', (finding, isOfTheFormat) => {
+])('%s concerns the format: %s', (finding, isOfTheFormat) => {
   expect(isWrongFormat(finding)).toBe(isOfTheFormat);
 });

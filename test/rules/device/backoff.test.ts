@@ -36,7 +36,7 @@ describe('the waits between attempts', () => {
     expect(growsApart(times)).toBe(grows);
   });
 
-  test('are told in seconds', () => {
+  test('are shown in seconds', () => {
     expect(waitsText(attempts(500, 1_080, 2_000))).toBe('0.5 s, 1.1 s, 2.0 s');
     expect(waitsText([3_000])).toBe('');
   });

@@ -49,7 +49,7 @@ type Case = [id: string, what: string, found: string | undefined, seen: Seen[]];
 
 const cases: Case[] = [
   ['D1', 'a request as specified', 'pass: POST, JSON, both fields (X1)', seenAs(asks({ token: one }))],
-  ['D1', 'a GET', 'fail: it asks with GET, expected POST (X1)', seenAs(asks({ method: 'GET' }))],
+  ['D1', 'a GET', 'fail: it requests with GET, expected POST (X1)', seenAs(asks({ method: 'GET' }))],
   ['D1', 'a preflight of a browser', undefined, seenAs(asks({ method: 'OPTIONS' }))],
   [
     'D1',
@@ -294,7 +294,7 @@ const cases: Case[] = [
   [
     'D4',
     'audio before it',
-    'fail: audio came 1.5 s before the confirmation (X1)',
+    'fail: audio was sent 1.5 s before the confirmation (X1)',
     seenAs(connects({ messages: [presents(one), ...speaks(500), confirms(2_000)] })),
   ],
   [
@@ -344,7 +344,7 @@ const cases: Case[] = [
   [
     'D5',
     'all at once',
-    'fail: 20.0 s of audio came within 2 s (X1)',
+    'fail: 20.0 s of audio arrived within 2 s (X1)',
     seenAs(connects({ messages: speaks(0, { ms: 1_000, everyMs: 1 }) })),
   ],
   [
@@ -377,49 +377,49 @@ const cases: Case[] = [
   [
     'D6',
     'it waits as told',
-    'pass: after 429 it asked again in 2.1 s; Retry-After said 2.0 s (X1 X2)',
+    'pass: it tried again 2.1 s after 429; Retry-After said 2.0 s (X1 X2)',
     seenAs(limited(0, retryAfter('2')), asks({ at: 2_100, token: one })),
   ],
   [
     'D6',
     'it waits as told, after an answer that took its time',
-    'pass: after 429 it asked again in 2.0 s; Retry-After said 2.0 s (X2 X3)',
+    'pass: it tried again 2.0 s after 429; Retry-After said 2.0 s (X2 X3)',
     seenAs(asks({ at: 50, token: two }), limited(100, retryAfter('2'), 300), asks({ at: 2_400, token: one })),
   ],
   [
     'D6',
     'another request was under way already',
-    'pass: after 429 it asked again in 2.0 s; Retry-After said 2.0 s (X1 X3)',
+    'pass: it tried again 2.0 s after 429; Retry-After said 2.0 s (X1 X3)',
     seenAs(limited(0, retryAfter('2'), 100), asks({ at: 50, token: two }), asks({ at: 2_100, token: one })),
   ],
   [
     'D6',
     'it does not wait',
-    'fail: after 429 it asked again in 0.3 s; Retry-After said 12.0 s (X1 X2)',
+    'fail: it tried again 0.3 s after 429; Retry-After said 12.0 s (X1 X2)',
     seenAs(limited(0, retryAfter('12')), asks({ at: 300, token: one })),
   ],
   [
     'D6',
     'it is a little early',
-    'pass: after 429 it asked again in 1.9 s; Retry-After said 2.0 s (X1 X2)',
+    'pass: it tried again 1.9 s after 429; Retry-After said 2.0 s (X1 X2)',
     seenAs(limited(0, retryAfter('2')), asks({ at: 1_850, token: one })),
   ],
   [
     'D6',
     'it is too early',
-    'fail: after 429 it asked again in 1.8 s; Retry-After said 2.0 s (X1 X2)',
+    'fail: it tried again 1.8 s after 429; Retry-After said 2.0 s (X1 X2)',
     seenAs(limited(0, retryAfter('2')), asks({ at: 1_849, token: one })),
   ],
   [
     'D6',
     'it waits for the reset',
-    'pass: after 429 it asked again in 3.0 s; X-RateLimit-Reset said 3.0 s (X1 X2)',
+    'pass: it tried again 3.0 s after 429; X-RateLimit-Reset said 3.0 s (X1 X2)',
     seenAs(limited(0, [['X-RateLimit-Reset', '3']]), asks({ at: 3_000, token: one })),
   ],
   [
     'D6',
     'it waits as Retry-After says, which is more exact than the reset',
-    'pass: after 429 it asked again in 2.0 s; Retry-After said 2.0 s (X1 X2)',
+    'pass: it tried again 2.0 s after 429; Retry-After said 2.0 s (X1 X2)',
     seenAs(
       limited(0, [
         ['X-RateLimit-Reset', '3'],
@@ -431,7 +431,7 @@ const cases: Case[] = [
   [
     'D6',
     'it waits until a moment',
-    'fail: after 429 it asked again in 0.5 s; Retry-After said 3.5 s (X1 X2)',
+    'fail: it tried again 0.5 s after 429; Retry-After said 3.5 s (X1 X2)',
     seenAs(
       { ...limited(0, retryAfter(new Date(epochMs + 4_000).toUTCString()), 500), wallAt: epochMs },
       asks({ at: 1_000, token: one }),
@@ -468,7 +468,7 @@ const cases: Case[] = [
   [
     'D6',
     'waits that do not, as told',
-    'pass: after 429 it asked again in 2.0 s; Retry-After said 2.0 s (X1 X2 X3 X4)',
+    'pass: it tried again 2.0 s after 429; Retry-After said 2.0 s (X1 X2 X3 X4)',
     seenAs(...[0, 2_000, 4_000, 6_000].map((at) => limited(at, at === 0 ? retryAfter('2') : []))),
   ],
   [
@@ -477,12 +477,12 @@ const cases: Case[] = [
     'fail: 7 requests in 0.6 s, while it was rate limited (X1 X2 X3 X4 X5 X6 X7 X8 X9)',
     seenAs(...Array.from({ length: 9 }, (_, index) => limited(index * 100))),
   ],
-  ['D6', 'it gives up', 'unknown: it did not ask again after 429 (X1)', seenAs(limited(0))],
+  ['D6', 'it gives up', 'unknown: it did not try again after 429 (X1)', seenAs(limited(0))],
   ['D6', 'it is refused otherwise', undefined, seenAs(asks())],
   ['D6', 'it has no answer', undefined, seenAs(unanswered())],
 
-  ['D7', 'it does not connect', 'pass: after 401 it did not connect (X1)', seenAs(asks())],
-  ['D7', 'it has no answer', 'pass: after no answer it did not connect (X1)', seenAs(unanswered())],
+  ['D7', 'it does not connect', 'pass: it did not connect after 401 (X1)', seenAs(asks())],
+  ['D7', 'it has no answer', 'pass: it did not connect after no answer (X1)', seenAs(unanswered())],
   ['D7', 'it is rate limited, which D6 is about', undefined, seenAs(limited(0))],
   ['D7', 'it is granted a token', undefined, seenAs(asks({ token: one }))],
   ['D7', 'it connects anyway', 'fail: it connected after 401 (X1 X2)', seenAs(asks(), connects({ at: 5 }))],
@@ -495,7 +495,7 @@ const cases: Case[] = [
   [
     'D7',
     'it tries to connect, and is refused',
-    'pass: after 401 it did not connect (X1)',
+    'pass: it did not connect after 401 (X1)',
     seenAs(asks(), barred(5)),
   ],
   [
@@ -513,19 +513,19 @@ const cases: Case[] = [
   [
     'D7',
     'it connected before it asked',
-    'pass: after 401 it did not connect (X2)',
+    'pass: it did not connect after 401 (X2)',
     seenAs(connects({ at: 0 }), asks({ at: 5 })),
   ],
   [
     'D7',
     'it connected before it was answered',
-    'pass: after 401 it did not connect (X2)',
+    'pass: it did not connect after 401 (X2)',
     seenAs(connects({ at: 5 }), asks({ at: 4, totalMs: 2 })),
   ],
   [
     'D7',
     'it connects with a token that it had before',
-    'pass: after 401 it did not connect (X2)',
+    'pass: it did not connect after 401 (X2)',
     seenAs(asks({ token: one, totalMs: 5 }), asks({ at: 2 }), live(one, 5)),
   ],
   [
@@ -537,7 +537,7 @@ const cases: Case[] = [
   [
     'D7',
     'it connects with a new token',
-    'pass: after 401 it asked again in 0.0 s (X1)',
+    'pass: it tried again 0.0 s after 401 (X1)',
     seenAs(asks(), asks({ at: 10, token: one, totalMs: 5 }), live(one, 15)),
   ],
   [
@@ -549,26 +549,26 @@ const cases: Case[] = [
   [
     'D7',
     'it asks again, then connects',
-    'pass: after 401 it asked again in 1.0 s (X1)',
+    'pass: it tried again 1.0 s after 401 (X1)',
     seenAs(asks({ at: 100, totalMs: 200 }), asks({ at: 1_300, token: one }), live(one, 1_301)),
   ],
 
   [
     'D8',
     'it asks for a new one',
-    'pass: it asked for a new token after 0.5 s (X2 X3)',
+    'pass: it requested a new token after 0.5 s (X2 X3)',
     seenAs(asks({ token: one }), refused(one, 0), asks({ at: 505, token: two }), live(two, 506)),
   ],
   [
     'D8',
     'it asks for a new one at once',
-    'pass: it asked for a new token after 0.0 s (X2 X3)',
+    'pass: it requested a new token after 0.0 s (X2 X3)',
     seenAs(asks({ token: one }), refused(one, 0), asks({ at: 5, token: two })),
   ],
   [
     'D8',
     'it asks for a new one, and is refused',
-    'pass: it asked for a new token after 1.0 s, which was not granted (X2 X3)',
+    'pass: it requested a new token after 1.0 s, which was not granted (X2 X3)',
     seenAs(asks({ token: one }), refused(one, 0), asks({ at: 1_005 })),
   ],
   [
@@ -586,7 +586,7 @@ const cases: Case[] = [
   [
     'D8',
     'it is granted the same one again',
-    'pass: it asked for a new token after 0.0 s (X2 X3)',
+    'pass: it requested a new token after 0.0 s (X2 X3)',
     seenAs(asks({ token: one }), refused(one, 0), asks({ at: 50, token: one }), live(one, 100)),
   ],
   [
@@ -658,7 +658,7 @@ const cases: Case[] = [
   [
     'D9',
     'it comes back at once, again and again',
-    'fail: 7 attempts in 0.3 s, after closed with 1011 (X2 X3 X4 X5 X6 X7 X8 X9 X10 X11 X12 X13 X14 X15)',
+    'fail: closed with 1011, then 7 attempts in 0.3 s (X2 X3 X4 X5 X6 X7 X8 X9 X10 X11 X12 X13 X14 X15)',
     seenAs(
       ...Array.from({ length: 8 }, (_, index) => [
         asks({ at: index * 50, token: jwt(`t${index}`) }),
@@ -786,7 +786,7 @@ describe('each rule', () => {
     expect(ids.filter((id) => !with_('fail').has(id))).toEqual([]);
   });
 
-  test.each(deviceRules)('$id says nothing where there is nothing to see', ({ judge }) => {
+  test.each(deviceRules)('$id says nothing if there is nothing to see', ({ judge }) => {
     expect(judge([])).toBeUndefined();
   });
 });

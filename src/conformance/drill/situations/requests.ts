@@ -15,7 +15,7 @@ const watchMs = 3_000;
 /** Asking for tokens: D1, D6, D7 and the redirect of D14. */
 export const firstRequest: Situation = {
   id: 'D1',
-  title: 'asks for a token as specified',
+  title: 'requests a token as specified',
   until: (view) =>
     view.seen.some(({ exchange }) => exchange.kind === 'stream') || (sinceRefusal(view) ?? 0) > 1_000,
   longest: usual,
