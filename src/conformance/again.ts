@@ -12,16 +12,16 @@ import { isOfStep, type Step } from './steps/step.ts';
 import { plainPortStep } from './steps/token-steps.ts';
 import { exitCodeOf, type RunConclusion } from './verdicts.ts';
 
-/** What is asked again: an exchange, or those of a rule. */
+/** What is repeated: an exchange, or the exchanges of a rule. */
 export interface Again {
   /** As `check` prints it: `R17`, `E6`, `X-61`. */
   id: string;
   rule?: Rule;
-  /** The steps that ask it, without those that they use. */
+  /** The steps that perform it, without the steps that they use. */
   steps: readonly string[];
 }
 
-/** An exchange that was asked again, and the step that asked it. */
+/** An exchange that was repeated, and its step. */
 export interface AskedAgain {
   seen: Seen;
   step: Pick<Step, 'id' | 'title'>;
@@ -29,12 +29,12 @@ export interface AskedAgain {
 
 export interface AgainResult extends RunConclusion {
   exchanges: readonly AskedAgain[];
-  /** The verdict of this one try on the rule that was named. */
+  /** The verdict of this one try on the named rule. */
   judged: Judged | undefined;
   /** Why steps were not asked, by their id. */
   leftOut: ReadonlyMap<string, string>;
   spent: Cost;
-  /** Why what was named was not asked, if it was not. */
+  /** Why the named exchange or rule was not asked, if it was not. */
   notAsked: VoicectlError | undefined;
 }
 
@@ -46,7 +46,7 @@ export function againIds(): { id: string; title: string }[] {
 }
 
 /**
- * Finds what a name of `check`'s output stands for: a rule, or an exchange, of a second try (`E6/2`) too. Throws `usage`
+ * Finds what a name in the output of `check` stands for: a rule, or an exchange, also one of a second try (`E6/2`). Throws `usage`
  * for a name that is neither, and for exchanges that these options do not allow.
  */
 export function findAgain(written: string, scope: PlanOptions): Again {
@@ -58,7 +58,7 @@ export function findAgain(written: string, scope: PlanOptions): Again {
   for (const { id, exchanges = [id] } of steps) {
     const found = [id, ...exchanges].find((one) => one.toLowerCase() === exchange);
     if (found === undefined) continue;
-    // A stream that says nothing, or stays open, is whole when its last step has ended it.
+    // A stream that is silent, or stays open, is complete when its last step has ended it.
     const last = steps.filter((step) => step.id === `${id}-end`).map((step) => step.id);
     return allowed({ id: found, steps: [id, ...last] }, scope);
   }
@@ -84,12 +84,12 @@ function allowed(again: Again, scope: PlanOptions): Again {
   throw new VoicectlError('usage', `--again: ${again.id} cannot be asked ${why}`);
 }
 
-/** The steps of what is asked again, and those that they use. */
+/** The steps of what is repeated, and the steps that they use. */
 export function planAgain({ steps }: Again, scope: PlanOptions) {
   return planRun({ ...scope, steps });
 }
 
-/** Asks it once, and judges the rule if one was named. The signal stops it with what was found. */
+/** Repeats it once, and judges the rule if one was named. After an abort, the result is what was found so far. */
 export async function askAgain(
   again: Again,
   { expected, strict = false, ...options }: AgainOptions,

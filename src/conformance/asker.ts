@@ -27,7 +27,7 @@ export interface RunContext {
   stop: StopWatch;
   /** Verifies a token with a published key, if one was given. */
   verify?: ((token: string) => Promise<Seen['signature']>) | undefined;
-  /** The audio to say: PCM. */
+  /** The audio to send: PCM. */
   speech: Buffer;
   /** How long to watch a connection that does not answer, milliseconds. */
   waitMs: number;
@@ -73,7 +73,7 @@ export interface Asker extends Pick<RunContext, 'subject' | 'clockwork' | 'signa
   /** Throws `NotAsked` if it was not opened. */
   lineOf(id: string): ServiceLine;
   deviceOf(role: DeviceRole): string | undefined;
-  /** Whether `check` comes to hold within `ms` of the service's time; `expected`: it should, and soon. */
+  /** Whether `check` becomes true within `ms` of the service's time; `expected`: it should, and soon. */
   wait(line: ServiceLine, check: () => boolean, ms: number, expected?: boolean): Promise<boolean>;
   /** Reports that something promised by the specification did not arrive. The second time stops the run. */
   miss(what: string): void;
@@ -84,11 +84,11 @@ export interface Asker extends Pick<RunContext, 'subject' | 'clockwork' | 'signa
   end(): Promise<void>;
 }
 
-/** How long an answer may take that is waited for by moving the clock: an expected one on a busy machine, and another. */
+/** How long to wait for an answer before the clock is moved: for an expected one on a busy machine, and for any other. */
 const expectedMs = 3_000;
 const graceMs = 400;
 
-/** `suffix` is put behind the name of each exchange. */
+/** `suffix` is appended to the name of each exchange. */
 export function createAsker(context: RunContext, devices: Devices, suffix = ''): Asker {
   const { subject, clockwork, signal, redactor, budget, pace, stop } = context;
   const { clock } = clockwork;
@@ -139,7 +139,7 @@ export function createAsker(context: RunContext, devices: Devices, suffix = ''):
       const isUsual = options.body === undefined && options.hurry === undefined;
       if (isUsual) await apart.wait(deviceId, signal);
       await beginning('tokens', options.hurry);
-      // A step that another one needs once more, after its token was used or has expired.
+      // Another step needs this one again, after its token was used or has expired.
       const isMore = entries.some((entry) => entry.id === id + suffix);
       const seen = await send(id, request, { ...options, isMore });
       apart.note(deviceId, seen);
@@ -238,7 +238,7 @@ interface Apart {
   note(device: string, seen: Seen): void;
 }
 
-/** Without a `jti`, tokens of one device and one second are the same, and one of them counts as reused. */
+/** Without a `jti`, tokens of the same device and second are identical, and one of them counts as reused. */
 const apartMs = 1_100;
 
 function createApart({ clock, pass }: Clockwork): Apart {

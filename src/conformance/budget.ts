@@ -8,7 +8,7 @@ export interface Budget {
   readonly spent: Cost;
   /** Counts one request or connection; throws `NotAsked` if that exceeds the plan. */
   take(kind: keyof Cost): void;
-  /** A request that was none of the service. */
+  /** Takes back a request that turned out not to concern the service. */
   giveBack(kind: keyof Cost): void;
   fits(cost: Cost): boolean;
 }

@@ -29,7 +29,7 @@ export interface CheckResult extends RunConclusion {
   spent: Cost;
 }
 
-/** Runs the planned exchanges, judges them by every rule, and repeats what failed. The signal stops it with what was found. */
+/** Runs the planned exchanges, judges them by every rule, and repeats what failed. After an abort, the result is what was found so far. */
 export async function checkService(options: CheckOptions): Promise<CheckResult> {
   const { scope, clock, expected = new Map(), onJudged } = options;
   const startedAt = clock.now();
@@ -73,15 +73,15 @@ export async function checkService(options: CheckOptions): Promise<CheckResult> 
     return run.hold(planSecondTry(ids, scope), { fresh });
   }
 
-  /** Why a second try has no devices that nobody else uses; undefined if it has. */
+  /** Why a second try has no devices that nobody else uses; undefined if it has some. */
   function whyNotFresh(): string | undefined {
     if (scope.isAlone) return 'only another device can tell, and --one-device allows none';
-    if (run.stopped !== undefined) return 'the run was stopped before another device was asked for';
+    if (run.stopped !== undefined) return 'the run was stopped before another device was used';
     return knowsOthers(first.seen) ? undefined : 'only another device can tell, and none was granted a token';
   }
 }
 
-/** Holds what is planned, and the controls of selected rules that are still open. */
+/** Holds the planned exchanges, and the controls of selected rules that are still open. */
 async function tryFirst(
   run: ExchangeRun,
   rules: readonly Rule[],
@@ -106,12 +106,12 @@ async function tryFirst(
 
 /**
  * Judges each rule as soon as all its planned steps have been held, for those who watch a run. Such a verdict may
- * still change: a fail is confirmed later. Takes a step that is over, and a look at the exchanges so far.
+ * still change: a fail is confirmed later. The result takes a step that is over, and a look at the exchanges so far.
  */
 function judgeEarly(
   rules: readonly Rule[],
   plan: Plan,
-  tell: (rule: Rule, finding: Finding, seen: readonly Seen[]) => void,
+  report: (rule: Rule, finding: Finding, seen: readonly Seen[]) => void,
 ) {
   const planned = new Set(plan.steps.map(({ id }) => id));
   const waiting = new Map(
@@ -124,7 +124,7 @@ function judgeEarly(
     for (const [rule] of ready) {
       waiting.delete(rule);
       const finding = rule.judge(seen);
-      if (finding !== undefined) tell(rule, finding, seen);
+      if (finding !== undefined) report(rule, finding, seen);
     }
   };
 }

@@ -2,10 +2,10 @@ import { type Clock, waitUntil } from '../kernel/clock.ts';
 
 /** Time for a run: the machine's time, or the time of an emulator whose clock moves instead of waiting. */
 export interface Clockwork {
-  /** For those who speak with the service: timestamps follow moved time, deadlines the machine's. */
+  /** For exchanges with the service: timestamps follow moved time, deadlines the machine's time. */
   readonly clock: Clock;
   readonly isMoved: boolean;
-  /** Passes time until the monotonic moment `at`; `isWatched`: whether something may happen on the way. Default: it may. */
+  /** Passes time until the monotonic moment `at`; `isWatched`: whether something may happen in between. Default: it may. */
   pass(at: number, signal: AbortSignal, isWatched?: () => boolean): Promise<void>;
 }
 
@@ -19,11 +19,11 @@ export interface MovedClockworkOptions {
   aheadMs: number;
   /** Moves the emulator's clock. */
   advance(ms: number): Promise<void>;
-  /** Size of one move over short spans, so that events on the way happen at their time. Default: the whole span. */
+  /** Size of one move over short spans, so that events in between happen at their time. Default: the whole span. */
   grainMs?: number | undefined;
 }
 
-/** Over longer spans than this nothing is seen at its time. */
+/** Over longer spans than this, the clock moves in one step. */
 const longestFineMs = 40_000;
 
 /** Moves the emulator's clock instead of waiting. */
@@ -43,7 +43,7 @@ export function createMovedClockwork(options: MovedClockworkOptions): Clockwork 
       const mostMs = () => (span > longestFineMs || !isWatched() ? span : (grainMs ?? span));
       for (let left = span; left > 0; left = at - clock.now()) {
         const ms = Math.min(left, mostMs());
-        // First: what the move brings about may arrive before its answer, and must not seem early.
+        // First: what the move causes may arrive before its answer, and must not seem early.
         moved += ms;
         await advance(ms);
       }

@@ -21,7 +21,7 @@ export function addCosts(costs: readonly Cost[]): Cost {
   };
 }
 
-/** All requests of a cost: an upgrade is one too. */
+/** All requests of a cost, upgrades included. */
 export function totalOf({ tokens, plain, connections }: Cost): number {
   return tokens + plain + connections;
 }

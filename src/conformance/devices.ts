@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** The devices that a run speaks for: the user's own, a second, one for many connections, one to exhaust. */
+/** The devices that a run uses: the user's own, a second, one for many connections, one to exhaust. */
 export type DeviceRole = 'own' | 'second' | 'many' | 'exhausted';
 
 /** Which device each role is; undefined for a role that this run has no device for. */
@@ -16,8 +16,8 @@ const suffixes: Record<Exclude<DeviceRole, 'own'>, string> = {
 const roles: readonly DeviceRole[] = ['own', 'second', 'many', 'exhausted'];
 
 /**
- * Devices of a run: those that were given, then ones made up from the first. Only a throwaway device is exhausted, so
- * that one is new in each run. `isAlone`: no other than the first is used, and none is exhausted.
+ * Devices of a run: the given ones, then ones derived from the first. Only a throwaway device is exhausted, so
+ * that one is new in each run. `isAlone`: only the first is used, and none is exhausted.
  */
 export function createDevices(given: readonly [string, ...string[]], isAlone: boolean): Devices {
   const fresh = randomBytes(3).toString('hex');

@@ -22,7 +22,7 @@ import { createStopWatch } from './stop.ts';
 
 export interface ExchangeRunOptions
   extends Pick<RunContext, 'subject' | 'signal' | 'redactor' | 'verify' | 'speech'> {
-  /** The first is the user’s own; up to three more stand for the other roles. */
+  /** The first is the user’s own; up to three more take the other roles. */
   devices: readonly [string, ...string[]];
   scope: PlanOptions;
   plan: Plan;
@@ -39,11 +39,11 @@ export interface ExchangeRunOptions
   onWait?: (ms: number) => void;
   /** Called after each step of the first try, with a look at the exchanges so far. */
   onHeld?: ((step: Step, seen: () => readonly Seen[]) => void) | undefined;
-  /** Called when another request or connection was begun. */
+  /** Called when another request or connection has begun. */
   onSpent?: ((spent: Cost) => void) | undefined;
 }
 
-/** The result of the exchanges of one try. */
+/** The result of one try. */
 export interface AttemptResult {
   /** If the signal stopped the run: of the steps that had ended. */
   seen: readonly Seen[];
@@ -53,7 +53,7 @@ export interface AttemptResult {
 /** A run that holds planned exchanges, and may hold some of them a second time. */
 export interface ExchangeRun {
   /**
-   * The signal stops it with what was found until then. Each call is a try of its own, except with `isMore`: those
+   * After an abort, the result is what was found so far. Each call is a separate try, except with `isMore`: those
    * steps belong to the first one.
    */
   hold(steps: readonly Step[], options?: { fresh?: boolean; isMore?: boolean }): Promise<AttemptResult>;
@@ -74,7 +74,7 @@ export function createExchangeRun(options: ExchangeRunOptions): ExchangeRun {
   let clockwork: Clockwork | undefined;
   let tries = 0;
   let first: Asker | undefined;
-  /** What was seen while the clock was looked for. */
+  /** What was seen while finding out whether the clock can be moved. */
   const early: Seen[] = [];
   const contextWith = (chosen: Clockwork): RunContext => ({
     ...options,
@@ -156,13 +156,13 @@ type TakeOverOptions = Pick<ExchangeRunOptions, 'subject' | 'clock' | 'signal' |
 interface TakenOver {
   /** Undefined if time cannot be moved. */
   clockwork: Clockwork | undefined;
-  /** The step that was answered on the way. */
+  /** The step that was answered in the process. */
   answered: string | undefined;
 }
 
 /**
- * Finds out whether the service is an emulator of this machine whose clock may be moved. If that is not known, the
- * unknown path that is asked anyway is that of an emulator's clock: it costs nothing more.
+ * Finds out whether the service is an emulator on this machine whose clock may be moved. If that is not known, the
+ * unknown path that is requested anyway is that of an emulator's clock: it costs nothing extra.
  */
 async function takeOverClock(options: TakeOverOptions): Promise<TakenOver> {
   const { subject, steps, ask, isEmulator } = options;
@@ -204,7 +204,7 @@ interface RunStepsOptions {
   onHeld: (step: Step) => void;
 }
 
-/** Why each step that was not asked was not, by its id. */
+/** Why each step that was left out was, by its id. */
 type LeftOut = ReadonlyMap<string, string>;
 
 /**

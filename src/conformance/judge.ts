@@ -14,7 +14,7 @@ export interface Judged {
   expected?: string | undefined;
 }
 
-/** What was asked at first, and what could have been. */
+/** The steps of the first try, and all possible steps. */
 interface AskedSteps {
   plan: Plan;
   /** Every step that there is. */
@@ -55,15 +55,15 @@ function levelText(step: Step | undefined, levels: ReadonlySet<CheckLevel>): str
   return `not asked at this level: ${levelFlags[step.level]}`;
 }
 
-/** What was seen at first, and once more. */
+/** What the two tries showed. */
 export interface TwoTries {
   first: readonly Seen[];
   again: AttemptResult | undefined;
-  /** Why the second try had no devices that nobody else uses; undefined if it had. */
+  /** Why the second try had no devices that nobody else uses; undefined if it had some. */
   notFresh: string | undefined;
 }
 
-/** A failure counts if it was seen twice, independently. What is neither a failure nor a suspicion stays. */
+/** A failure counts if it was seen twice, independently. Any other finding stays, except a suspicion. */
 export function judgeTwice(rule: Rule, first: Finding, { first: seen, again, notFresh }: TwoTries): Finding {
   const second = again === undefined ? undefined : rule.judge(again.seen);
   if (first.suspicion !== undefined) {
@@ -79,7 +79,7 @@ export function judgeTwice(rule: Rule, first: Finding, { first: seen, again, not
   return { verdict: 'unknown', message: `seen once and not confirmed: ${first.message}`, evidence };
 }
 
-/** The second try was on a device that nobody else uses: it shows the same, or that somebody else was there. */
+/** The second try used a device that nobody else uses: it shows the same, or that somebody else was using the first. */
 function settleSuspicion(first: Finding, suspicion: string, second: Finding | undefined): Finding {
   const evidence = [...first.evidence, ...(second?.evidence ?? [])];
   if (second?.suspicion !== undefined) return { verdict: 'fail', message: suspicion, evidence };
@@ -96,7 +96,7 @@ function secondThoughts(first: Finding, second: Finding, evidence: readonly stri
   };
 }
 
-/** Whether several independent exchanges show it, each alone. */
+/** Whether several independent exchanges each show it on their own. */
 function failsEachTime(rule: Rule, first: Finding, seen: readonly Seen[]): boolean {
   const alone = first.evidence.filter((id) => {
     const one = seen.find((other) => other.id === id);

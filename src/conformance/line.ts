@@ -6,7 +6,7 @@ import { readServiceMessage } from '../protocol/messages.ts';
 import { type Connection, connect } from '../wire/client/connect.ts';
 import type { StreamEnd, StreamExchange, Upgrade, WireMessage } from '../wire/exchange.ts';
 
-/** A connection to the voice stream, as it is asked and as it is seen. */
+/** A connection to the voice stream: what is sent on it and what is seen of it. */
 export interface ServiceLine {
   readonly isOpen: boolean;
   /** Whether the service has confirmed the token. */
@@ -18,11 +18,11 @@ export interface ServiceLine {
   present(token: string, opcode?: 'text' | 'binary'): void;
   sendText(text: string): void;
   sendAudio(pcm: Buffer): void;
-  /** Whether `check` holds within `ms` of the machine's time; false also if the line ends without it. */
+  /** Whether `check` becomes true within `ms` of the machine's time; false also if the line ends before. */
   until(check: () => boolean, ms: number): Promise<boolean>;
-  /** Resolves when all that the service sent before has come: it has answered a ping. At most a second. */
+  /** Resolves when everything that the service sent before has arrived: it has answered a ping. Takes at most a second. */
   settle(): Promise<void>;
-  /** Closes with 1000, and resolves when it is gone. After the signal it is cut. */
+  /** Closes with 1000, and resolves when it is closed. After an abort it is cut. */
   close(): Promise<void>;
 }
 
@@ -34,7 +34,7 @@ export interface ServiceLineOptions {
   redactor: Redactor;
 }
 
-/** More than any service says to a few seconds of speech: beyond it the line is cut. */
+/** More than any service sends in reply to a few seconds of speech: beyond this the line is cut. */
 const maxBytes = 8 * 1024 * 1024;
 const maxMessages = 20_000;
 const settleMs = 1_000;
@@ -73,12 +73,12 @@ export async function openLine({ clock, ...options }: ServiceLineOptions): Promi
       ...options,
       clock,
       tap: {
-        opened(told) {
-          upgrade = told;
+        opened(answered) {
+          upgrade = answered;
         },
         message: take,
-        closed(told) {
-          end = told;
+        closed(ended) {
+          end = ended;
           wake();
         },
       },

@@ -49,7 +49,7 @@ const needed = {
 
 export type RuleId = keyof typeof needed;
 
-/** What else distinguishes a fail from something harmless: asked in the second try, and where the first leaves it open. */
+/** Steps that distinguish a fail from something harmless: used in the second try, and if the first leaves the rule open. */
 const controls: Partial<Record<RuleId, readonly string[]>> = {
   R1: ['E2'],
   R2: ['E1', 'E3'],
@@ -67,12 +67,12 @@ export const otherDeviceStep = 'E3';
 
 const counting: readonly RuleId[] = ['R25', 'R26', 'R27', 'R29', 'R30', 'R31', 'R42', 'R43', 'R44'];
 
-/** Whether a rule counts: a second try asks for devices that nobody has used. */
+/** Whether a rule counts something: a second try needs devices that nobody has used. */
 export function isCounting(id: string): boolean {
   return counting.some((rule) => rule === id);
 }
 
-/** The steps of a rule that is asked for by its name: also what its second try has to know. */
+/** The steps of a rule that is selected by name: also what its second try needs to know. */
 export function stepsForNamed(id: string): readonly string[] {
   return isCounting(id) ? [...stepsFor(id), otherDeviceStep] : stepsFor(id);
 }

@@ -1,8 +1,8 @@
 import { type Clock, waitUntil } from '../kernel/clock.ts';
 
-/** Lets requests pass one after the other, so many a second. */
+/** Lets requests pass one after the other, at a steady rate. */
 export interface RequestPace {
-  /** Resolves when the next request may go; `factor` times as fast as usual. */
+  /** Resolves when the next request may be sent; `factor` times as fast as usual. */
   turn(factor: number, signal: AbortSignal): Promise<void>;
 }
 

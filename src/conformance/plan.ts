@@ -21,12 +21,12 @@ export interface PlanOptions {
   rules: readonly string[];
   /** Only these steps, of any level, in place of those of rules. */
   steps?: readonly string[];
-  /** Only one device is used, and none exhausted. */
+  /** Only one device is used, and none is exhausted. */
   isAlone: boolean;
   wrongKey: boolean;
-  /** Whether the token endpoint is asked over TLS: then its plain port is looked at. */
+  /** Whether the token endpoint is used over TLS: then its plain port is checked. */
   isSecure: boolean;
-  /** Whether the service is of this machine: then what is selected may be of any level. */
+  /** Whether the service is on this machine: then the selected steps may be of any level. */
   isLoopback: boolean;
   waitMs: number;
 }
@@ -35,13 +35,13 @@ export interface PlanOptions {
 export interface Plan {
   steps: readonly Step[];
   cost: Cost;
-  /** What controls and a second try of every fail cost at most, beside `cost`. */
+  /** The maximum cost of controls and a second try of every fail, in addition to `cost`. */
   confirmCost: Cost;
   /** With a service that answers immediately, milliseconds. */
   durationMs: number;
 }
 
-/** Every step that there is, in the order in which they are asked. */
+/** Every step, in the order in which they are asked. */
 export function allSteps({ waitMs }: Pick<PlanOptions, 'waitMs'>): readonly Step[] {
   return [
     ...grantedSteps,
@@ -68,7 +68,7 @@ export function planRun(options: PlanOptions): Plan {
   const selected =
     options.steps ?? (options.rules.length === 0 ? undefined : options.rules.flatMap(stepsForNamed));
   const wanted = selected ?? all.map(({ id }) => id);
-  // What is selected is asked at any level.
+  // Selected steps are asked at any level.
   const levels: ReadonlySet<CheckLevel> =
     selected === undefined ? options.levels : new Set(['base', 'standard', 'exhaust', 'thorough']);
   const steps = withUsed(all, wanted).filter((step) => levels.has(step.level) && isPossible(step, options));
@@ -84,13 +84,13 @@ export function planRun(options: PlanOptions): Plan {
   };
 }
 
-/** What the levels do that are asked beyond this machine only with their own flag. */
+/** What the levels do that need their own flag beyond this machine. */
 const flagged = {
   exhaust: 'reaches the rate limit',
   thorough: 'sends what a firewall may treat as an attack',
 } as const;
 
-/** Throws `usage` if what is selected by name, such as `--rule R30`, is asked only with a flag that was not given. */
+/** Throws `usage` if a selection by name, such as `--rule R30`, needs a flag that was not given. */
 export function requireFlags(selected: string, { steps }: Plan, { levels, isLoopback }: PlanOptions): void {
   if (isLoopback) return;
   for (const { level } of steps)
@@ -98,13 +98,13 @@ export function requireFlags(selected: string, { steps }: Plan, { levels, isLoop
       throw new VoicectlError('usage', `${selected} ${flagged[level]}: add ${levelFlags[level]}`);
 }
 
-/** The steps that confirm the fails of these rules, of those that this run may ask. */
+/** The steps that confirm the fails of these rules, as far as this run may ask them. */
 export function planSecondTry(rules: readonly string[], options: PlanOptions): readonly Step[] {
   return repeatable(rules.flatMap(stepsToConfirm), options);
 }
 
 /**
- * The steps without which these rules may stay open, of those that are not `planned`, and all that they use: a token
+ * The steps without which these rules may stay open, unless they are `planned`, and all steps that they use: a token
  * that was granted at the start may have expired.
  */
 export function planControls(
@@ -113,7 +113,7 @@ export function planControls(
   options: PlanOptions,
 ): readonly Step[] {
   const ids = planned.map(({ id }) => id);
-  // Where no rules are selected, the levels say what is asked.
+  // If no rules are selected, the levels say what is asked.
   if (options.rules.length === 0) return [];
   return repeatable(
     rules.flatMap(controlsOf).filter((id) => !ids.includes(id)),
@@ -127,7 +127,7 @@ function repeatable(wanted: readonly string[], options: PlanOptions): readonly S
   );
 }
 
-/** With whatever they use, in the order of `all`. */
+/** With all steps that they use, in the order of `all`. */
 function withUsed(all: readonly Step[], wanted: readonly string[]): Step[] {
   const byId = new Map(all.map((step) => [step.id, step]));
   const found = new Set<string>();

@@ -13,14 +13,14 @@ import {
 import { madeUpKeyHint } from '../wire/client/token.ts';
 import type { HttpAnswer } from '../wire/exchange.ts';
 
-/** The service is why a run ended before its plan did. */
+/** A reason to stop that lies with the service. */
 function trouble(code: ErrorCode, message: string, hint?: string): VoicectlError {
   return new VoicectlError(code, message, { hint, details: { isTrouble: true } });
 }
 
 /** Watches answers for a service that is in trouble or does not want us, and stops the run. */
 export interface StopWatch {
-  /** Why the run ended before its plan did. With the detail `isTrouble` the service is the reason, and no fault of the run. */
+  /** Why the run ended before its plan did. The detail `isTrouble` says that the reason lies with the service. */
   readonly stopped: VoicectlError | undefined;
   /** Examines an exchange; `again` means: repeat the same request immediately, to be sure. */
   look(seen: Seen): 'again' | undefined;
@@ -32,7 +32,7 @@ export interface StopWatch {
 
 /** Fewer requests left than this may be needed by the users of the device. */
 const fewestLeft = 10;
-/** As often as this it is no accident. */
+/** This often is not a coincidence. */
 const limit = 2;
 
 type Trouble = 'auth' | 'server' | 'tls' | 'timeout' | 'unreachable';
@@ -46,7 +46,11 @@ const stops: Record<Trouble, (what: string) => VoicectlError> = {
     ),
   server: (what) => trouble('service-error', `The service failed twice: ${what}`),
   tls: (what) =>
-    trouble('tls-failed', what, 'If the certificate is right, pass the authority that signed it with --ca.'),
+    trouble(
+      'tls-failed',
+      what,
+      'If the certificate is right, pass the certificate of its authority with --ca.',
+    ),
   timeout: (what) => trouble('timed-out', `The service did not answer: ${what}`),
   unreachable: (what) => trouble('connect-failed', what),
 };
@@ -86,7 +90,7 @@ export function createStopWatch({ isKeyMadeUp }: { isKeyMadeUp: boolean }): Stop
     if (remaining === undefined || remaining > fewestLeft) return;
     stop(trouble('rate-limited', `Only ${remaining} token requests are left for this device`));
   };
-  /** A page or a redirect in the place of every answer is no service. */
+  /** A page or a redirect in place of every answer is not a service. */
   const lookForService = ({ status, ...answer }: HttpAnswer) => {
     const isRedirect = status >= 300 && status < 400;
     answers += 1;
@@ -128,7 +132,7 @@ export function createStopWatch({ isKeyMadeUp }: { isKeyMadeUp: boolean }): Stop
       if (token !== undefined) return lookAtToken(token);
       if (seen.provoked === true) return undefined;
       if (exchange.kind === 'token') {
-        // One without a key: what it says is no trouble, but silence is.
+        // A request without a key: any answer is fine, but silence is trouble.
         const { breakdown } = exchange;
         if (breakdown?.code === 'timed-out') count('timeout', breakdown.message);
         return undefined;

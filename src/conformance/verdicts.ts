@@ -28,7 +28,7 @@ export function isFailed(
   return (strict ? failingStrictly : failing).includes(finding.verdict) && expected === undefined;
 }
 
-/** Of a run: of what stopped it, or of a rule that failed and was not `expected` to. `strict`: `warn` and `unknown` fail. */
+/** The exit code of a run: of what stopped it, or of a rule that failed without being `expected` to. `strict`: `warn` and `unknown` fail too. */
 export function exitCodeOf(
   judged: readonly { finding: Finding; expected?: string | undefined }[],
   stopped: VoicectlError | undefined,

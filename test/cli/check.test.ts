@@ -344,7 +344,7 @@ describe('--again', () => {
       '    > Content-Type: application/json',
       '    > {"apiKey":"[redacted]","deviceId":"d1"}',
       '    < Cache-Control: no-cache, no-store, must-revalidate',
-      'S3  a token of the v1 path, then 641 bytes, then text',
+      'S3  a token from the v1 path, then 641 bytes, then text',
       '    > GET ws://127.0.0.1:PORT/voice-stream',
     ])
       expect(stdout.replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:PORT').split('\n')).toContain(text);

@@ -95,7 +95,7 @@ describe('voicectl learn', () => {
         clock: hastyClock,
       });
     const { stdout } = await asked();
-    expect(stdout).toContain('# - tokens live 90 s (exp − iat), and the specification says 60 s');
+    expect(stdout).toContain('# - tokens live 90 s (exp − iat), but the specification says 60 s');
     expect(stdout).toContain('# - fields of the confirmation that differ: free');
     writeFileSync(file('short.yaml'), 'token: { issuer: mini }\n');
     const compared = await asked('--diff', file('short.yaml'));

@@ -45,7 +45,7 @@ export const situations: readonly Situation[] = [
   datedSituation,
 ];
 
-/** What a rule of the drill says: the words of the specification, or those of good sense. */
+/** A rule of the drill: in the words of the specification, or by common sense. */
 export type DrillRule = Omit<Rule, 'judge'>;
 
 /** The rules that traffic alone does not show. */
@@ -65,7 +65,7 @@ const others: readonly DrillRule[] = [
   {
     id: 'D12',
     section: 'What the service does',
-    title: 'keeps sending whatever it receives',
+    title: 'keeps sending, no matter what it receives',
     says: 'Stream raw PCM audio as binary messages in both directions.',
   },
   {

@@ -12,7 +12,7 @@ export interface DrillOptions extends SituationOptions {
   /** Situations at once; only a device that the drill starts can be in several. */
   parallel: number;
   onBegin?: ((situation: Situation) => void) | undefined;
-  /** Called with each verdict: of the situation, and of rules that were broken beside it. */
+  /** Called with each verdict: of the situation, and of other rules that were broken in it. */
   onDrilled?: ((drilled: Drilled) => void) | undefined;
 }
 
@@ -22,18 +22,18 @@ export interface DrillResult extends RunConclusion {
   verdicts: Record<Verdict, number>;
 }
 
-/** Said of a situation that was not reached. */
+/** The reason for a situation that was not reached. */
 export const endedBefore = 'the drill was stopped';
-/** A device that does not come this often in a row will not come any more. */
+/** A device that fails to connect this often in a row will not connect again. */
 const mostAbsences = 2;
-/** The first situations tell whether there is a device at all, and whether it can stream. */
+/** The first situations show whether there is a device at all, and whether it can stream. */
 const firstSituations = 2;
 /** Situations that can be judged without a stream. */
 const needsNoStream = /^(D1|D2|D6|D7|D14|D17)(-|$)/;
 
 /**
  * Puts a device through situations. Throws what starting the service or the device throws. An abort, or a device
- * that does not come, ends the drill with what was seen so far.
+ * that does not connect, ends the drill with what was seen so far.
  */
 export async function drill({ signal: given, ...rest }: DrillOptions): Promise<DrillResult> {
   const { situations, clock, parallel } = rest;
@@ -59,7 +59,7 @@ export async function drill({ signal: given, ...rest }: DrillOptions): Promise<D
   };
 }
 
-/** Takes situations one by one. */
+/** Runs situations one by one. */
 function createCourse(options: DrillOptions) {
   const { access, signal, onBegin, onDrilled, onListening } = options;
   // A device that the drill does not start knows one address.
@@ -67,7 +67,7 @@ function createCourse(options: DrillOptions) {
   const drilled: Drilled[] = [];
   const prospects = createProspects(options);
 
-  const tell = (one: Drilled) => {
+  const report = (one: Drilled) => {
     drilled.push(one);
     onDrilled?.(one);
   };
@@ -80,7 +80,7 @@ function createCourse(options: DrillOptions) {
       if (signal.aborted) prospects.stop();
       const finding = prospects.reasonToLeaveOut(situation);
       if (finding !== undefined) {
-        tell(leftOut(situation, finding));
+        report(leftOut(situation, finding));
         return;
       }
       onBegin?.(situation);
@@ -93,12 +93,12 @@ function createCourse(options: DrillOptions) {
             onListening?.(address);
           },
         });
-        [outcome.drilled, ...outcome.also].forEach(tell);
+        [outcome.drilled, ...outcome.also].forEach(report);
         prospects.learn(outcome);
       } catch (thrown) {
         if (!signal.aborted) throw thrown;
         prospects.stop();
-        tell(leftOut(situation, skipped(endedBefore, [])));
+        report(leftOut(situation, skipped(endedBefore, [])));
       }
     },
   };
@@ -152,7 +152,7 @@ type Absent = Pick<SituationOptions, 'start' | 'deviceTimeoutMs'>;
 function noDeviceCame({ finding, output }: Drilled, { start, deviceTimeoutMs }: Absent): VoicectlError {
   if (start === undefined)
     return new VoicectlError('timed-out', `No device connected within ${deviceTimeoutMs / 1000} s`, {
-      hint: 'Point the device to the addresses above, or wait longer with --device-timeout.',
+      hint: 'Point the device at the addresses above, or wait longer with --device-timeout.',
     });
   const last = output.slice(-3).join(' · ');
   const why = finding.message.replace('it did not', 'The device did not');
@@ -164,7 +164,7 @@ function noDeviceCame({ finding, output }: Drilled, { start, deviceTimeoutMs }: 
   return new VoicectlError('timed-out', `${why}${within}`, { hint });
 }
 
-/** It came before, and does not come any more. */
+/** It connected before, and does not connect any more. */
 function lostDevice({ deviceTimeoutMs }: Absent): VoicectlError {
   return new VoicectlError('timed-out', `The device did not reconnect within ${deviceTimeoutMs / 1000} s`, {
     hint: 'Restart it, and run the remaining situations with --situation.',

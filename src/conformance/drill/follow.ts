@@ -13,7 +13,7 @@ export interface FollowOptions {
   start: StartDevice | undefined;
   /** The user has to stop a device that the drill did not start. */
   onStopNeeded: () => void;
-  /** Gets a function that looks again, for when something has changed. */
+  /** Receives a function to call when something has changed: it looks again. */
   onReady: (look: () => void) => void;
 }
 
@@ -25,13 +25,13 @@ export interface Followed {
   device: Device | undefined;
 }
 
-/** How often it is looked whether so much time has passed. What happens is looked at when it happens. */
+/** How often elapsed time is checked. Events are looked at when they happen. */
 const lookEveryMs = 100;
-/** After a command has ended, its sockets end within this time. */
+/** After a command ends, its sockets close within this time. */
 const afterEndMs = 500;
 
 /**
- * How long a situation lasts at most. A device that connects by itself remembers the failures of earlier situations, so its
+ * How long a situation lasts at most. A device that the drill does not start remembers the failures of earlier situations, so its
  * next pause may be its longest one: it has as much time as for its first connection.
  */
 export function longestMsOf(

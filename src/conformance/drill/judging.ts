@@ -5,7 +5,7 @@ import type { SeenStream } from '../../rules/stream-seen.ts';
 import { confirmed, isOpen, sentMs, stuckOn } from './moments.ts';
 import type { DrillView } from './situation.ts';
 
-/** The verdict of a device rule on what was seen. */
+/** Judges what was seen by a device rule. */
 export function judgeBy(id: string) {
   const rule = deviceRules.find((one) => one.id === id);
   return ({ seen }: DrillView): Finding => rule?.judge(seen) ?? unknown('the device was not seen', []);
@@ -18,8 +18,8 @@ export function deviceEndText({ device: { ended } }: DrillView): string {
 }
 
 /**
- * What is to be said of a device that should have come back: `found` if it did. One that is a command and ends is
- * started again by whoever runs it: not wrong, and not the best.
+ * The verdict on a device that should have reconnected: `found` if it did. A command that ends instead relies on
+ * whoever restarts it: not wrong, but not ideal.
  */
 export function judgeComeback(view: DrillView, found: Finding): Finding {
   const { device, now } = view;
@@ -27,14 +27,14 @@ export function judgeComeback(view: DrillView, found: Finding): Finding {
     return {
       ...found,
       verdict: 'warn',
-      message: `${deviceEndText(view)} and did not reconnect; started again, it took a new token`,
+      message: `${deviceEndText(view)} and did not reconnect; restarted, it requested a new token`,
     };
   if (found.verdict !== 'unknown') return found;
   if (device.ended !== undefined) return warn(`${deviceEndText(view)} and did not reconnect`, view.seen);
   const times = stuckOn(view);
   if (times !== undefined)
     return fail(
-      `it presented the same token ${times} times, and did not ask for a new one`,
+      `it presented the same token ${times} times, and did not request a new one`,
       view.seen.slice(-3),
     );
   const since = view.done.at(-1) ?? lastEnd(view) ?? now;
@@ -45,11 +45,11 @@ function lastEnd({ seen }: DrillView): number | undefined {
   return seen.flatMap(({ exchange }) => (exchange.kind === 'stream' ? (exchange.end?.at ?? []) : [])).at(-1);
 }
 
-/** Whether a stream went on after something happened to it that it should bear. */
+/** Whether a stream continued after something that it should tolerate. */
 export function judgeGoingOn(view: DrillView, what: string): Finding {
   const at = view.done.at(-1) ?? view.now;
   const stream = confirmed(view).find(({ exchange }) => (exchange.end?.at ?? view.now) >= at);
-  if (stream === undefined) return unknown(`no stream was open at ${what}`, []);
+  if (stream === undefined) return unknown(`no stream was open for ${what}`, []);
   const { end } = stream.exchange;
   if (end !== undefined) {
     const how = end.code === 1006 ? 'cut the connection' : `closed with ${end.code}`;
@@ -60,7 +60,7 @@ export function judgeGoingOn(view: DrillView, what: string): Finding {
   return judgeSending(view, stream, { from: at, what });
 }
 
-/** A device that sent before sends on: at least so much of real time, in whatever the rest of the second brings. */
+/** A device that was sending must continue to send at least this share of real time. */
 const leastShare = 0.8;
 const shortestMs = 300;
 
@@ -78,6 +78,6 @@ function judgeSending(
   const share = sent / lastedMs;
   const figure = `${share.toFixed(1)} × real time`;
   return share < leastShare
-    ? fail(`from ${what} on it sent ${figure}`, stream)
+    ? fail(`after ${what} it sent only ${figure}`, stream)
     : pass(`it kept sending after ${what}, at ${figure}`, stream);
 }

@@ -27,7 +27,7 @@ export function sentMs(stream: SeenStream, from = 0, to = Number.POSITIVE_INFINI
   return msForBytes(audio.reduce((sum, { bytes }) => sum + bytes, 0));
 }
 
-/** So much audio shows that a device sends; one that does not send by then waits for its user. */
+/** This much audio shows that a device is sending; one that is silent for this long waits for its user. */
 const streamingMs = 400;
 const quietMs = 3_000;
 
@@ -39,15 +39,15 @@ export function isStreaming(view: DrillView): boolean {
   return sentMs(stream) >= streamingMs || view.now - at > quietMs;
 }
 
-/** Whether a second stream was confirmed, after the first one had its trouble. */
+/** Whether a second stream was confirmed, after the trouble with the first one. */
 export function isBack(view: DrillView): boolean {
   return confirmed(view).length > 1;
 }
 
-/** Presentations of one token that show a device to have no other. */
+/** After this many presentations of one token, a device has no other. */
 const stuckTimes = 3;
 
-/** How often the newest token was presented, if that is so often that the device will never ask for another. */
+/** How often the newest token was presented, if that is so often that the device will never request another. */
 export function stuckOn({ seen }: DrillView): number | undefined {
   const shown = shownTokens(seen);
   const last = shown.at(-1)?.message.token.hash;

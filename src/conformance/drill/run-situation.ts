@@ -23,7 +23,7 @@ export interface SituationOptions {
 
 /** The verdict on one situation. */
 export interface Drilled {
-  /** Of the situation, or of a rule that was broken beside it. */
+  /** Of the situation, or of another rule that was broken in it. */
   id: string;
   situation: string;
   rule: DrillRule;
@@ -31,14 +31,14 @@ export interface Drilled {
   finding: Finding;
   evidence: readonly Seen[];
   elapsedMs: number;
-  /** The last lines of the command, if it is not all right. */
+  /** The last lines of the command, unless it passed. */
   output: readonly string[];
 }
 
 /** What one situation showed. */
 export interface Outcome {
   drilled: Drilled;
-  /** Rules that were broken beside that of the situation. */
+  /** Other rules that were broken in the situation. */
   also: readonly Drilled[];
   view: DrillView;
   cameAtAll: boolean;
@@ -66,9 +66,9 @@ export async function runSituation(situation: Situation, options: SituationOptio
     const finding = judge(situation, view, cameAtAll);
     const elapsedMs = clock.now() - startedAt;
     const output = device?.output() ?? [];
-    const drilled = told(situation, { finding, view, elapsedMs, output });
+    const drilled = drilledIn(situation, { finding, view, elapsedMs, output });
     const also = judgeOthers(situation, view).map((found) => ({
-      ...told(situation, { ...found, view, elapsedMs, output }),
+      ...drilledIn(situation, { ...found, view, elapsedMs, output }),
       id: found.rule.id,
       rule: found.rule,
       title: `${found.rule.title} (${situation.id})`,
@@ -84,7 +84,7 @@ export async function runSituation(situation: Situation, options: SituationOptio
   }
 }
 
-function told(
+function drilledIn(
   { id, title }: Situation,
   found: { finding: Finding; view: DrillView; elapsedMs: number; output: readonly string[] },
 ): Drilled {
@@ -103,7 +103,7 @@ function judge(situation: Situation, view: DrillView, cameAtAll: boolean): Findi
   return unknown(`this situation could not be created: ${ended ?? 'it did not stream'}`, view.seen);
 }
 
-/** What holds in every situation. */
+/** The rules that apply in every situation. */
 const everywhere: readonly string[] = ['D1', 'D2', 'D3', 'D4'];
 
 function judgeOthers(situation: Situation, view: DrillView): { rule: DrillRule; finding: Finding }[] {

@@ -5,7 +5,7 @@ import type { Finding, Seen } from '../../rules/rule.ts';
 import type { EmulatorEvent } from '../../service/events.ts';
 import type { TokenExchange } from '../../wire/exchange.ts';
 
-/** One thing that happens to a device, and what a good device does then. */
+/** Something that happens to a device, and how a good device reacts. */
 export interface Situation {
   /** Its rule, and which of its situations: `D9-1012`. */
   id: string;
@@ -14,19 +14,19 @@ export interface Situation {
   service?: Service | ((places: Places) => Service);
   /** What is done to the service or the device, in order, each once its moment has come. */
   steps?: readonly SituationStep[];
-  /** Whether all has been seen. */
+  /** Whether everything has been seen. */
   until(view: DrillView): boolean;
   /** Longest time from the first sign of the device, or as many times the device's own time to notice a loss. */
   longest: { ms: number } | { deviceTimeouts: number };
   /** Pure. */
   judge(view: DrillView): Finding;
-  /** A command that ends is started again, once: what does it present then? */
+  /** A command that ends is restarted once, to see what it presents then. */
   restarts?: true;
   /** Needs `--tls`. */
   tls?: 'wrong-name' | 'untrusted';
 }
 
-/** Options of the emulator that make a situation. */
+/** Options of the emulator that create a situation. */
 export type Service = Pick<
   EmulatorOptions,
   'faults' | 'dialect' | 'reply' | 'rateLimit' | 'maxConnections' | 'pingEveryMs'
@@ -34,7 +34,7 @@ export type Service = Pick<
 
 /** Addresses that a situation may name. */
 export interface Places {
-  /** Base URL of another host, which no device of this service should visit. */
+  /** Base URL of another host, which no device of this service should contact. */
   elsewhere: string;
 }
 
@@ -45,7 +45,7 @@ export interface SituationStep {
 
 /**
  * What a step does: adds a fault, moves the service's clock, asks the device to stop, sends a status message, audio
- * messages of these lengths in bytes, or speaks for this long.
+ * messages of these lengths in bytes, or a reply of this duration.
  */
 export type StepAction =
   | { fault: FaultInput }
@@ -58,7 +58,7 @@ export type StepAction =
 /** An event of the service's journal, and when it happened on the clock of the exchanges. */
 export type TimedEvent = EmulatorEvent & { at: number };
 
-/** What has been seen of a device in one situation so far. */
+/** What has been seen of a device in a situation so far. */
 export interface DrillView {
   now: number;
   /** Token requests `T1`, `T2` … and streams `S1`, `S2` …, each in the order of time. */
@@ -73,7 +73,7 @@ export interface DrillView {
   deviceTimeoutMs: number;
 }
 
-/** What is known of the command, if the drill started one. */
+/** What is known about the command, if the drill started one. */
 export interface DeviceState {
   /** How often the drill started it; 0: somebody else starts it. */
   starts: number;
@@ -101,7 +101,7 @@ export interface Device {
   readonly ended: Promise<number | string>;
   /** Asks it to stop, as its user would. */
   stop(): void;
-  /** Ends it with everything that it started, and resolves when nothing of it is left. */
+  /** Ends it and everything that it started, and resolves when all of it is gone. */
   kill(): Promise<void>;
   /** The last lines that it printed. */
   output(): string[];

@@ -38,7 +38,7 @@ export interface StageOptions {
 }
 
 const toneHz = 330;
-/** A name that no device asks for. */
+/** A name that no device connects to. */
 const otherName = 'another-host.invalid';
 
 /** Sets a situation up. Throws what starting an emulator throws. */
@@ -85,7 +85,7 @@ function serviceOf({ service }: Situation, elsewhere: string): Service {
   return typeof service === 'function' ? service({ elsewhere }) : (service ?? {});
 }
 
-/** The certificate of the situation: the usual one, one for another name, or one that is not handed out. */
+/** The certificate of the situation: the usual one, one for another name, or one that the device does not know. */
 async function certificateFor(
   { tls }: Situation,
   { tls: usual, host = '127.0.0.1', allowHosts = [] }: ServiceAccess,
@@ -95,7 +95,7 @@ async function certificateFor(
   return createCertificate(tls === 'wrong-name' ? [otherName] : certificateNames(host, allowHosts));
 }
 
-/** An AI that says nothing of itself. */
+/** An AI that says nothing on its own. */
 function listen(voices: Set<Voice>): CreateReply {
   return (voice) => {
     voices.add(voice);
@@ -128,12 +128,12 @@ interface Watch {
   readonly journal: readonly TimedEvent[];
 }
 
-/** Most messages of a stream that are kept: a minute of audio in frames of 10 ms, both ways. */
+/** Maximum number of messages kept of a stream: a minute of audio in frames of 10 ms, both ways. */
 const maxMessages = 12_000;
-/** Most events and exchanges: a device in a storm must not fill the memory. */
+/** Maximum number of events and exchanges: a device in a storm must not fill the memory. */
 const maxEvents = 5_000;
 const maxExchanges = 2_000;
-/** Most bytes of messages of all streams together. */
+/** Maximum bytes of the messages of all streams together. */
 const maxKeptBytes = 64 * 1024 * 1024;
 
 interface WatchOptions {
@@ -166,8 +166,8 @@ function createWatch({ clock, device, onChange }: WatchOptions): Watch {
           collector.tap.message?.(message);
         },
       };
-      const told: Tap = { token: onChange, opened: onChange, message: onChange, closed: onChange };
-      return joinTaps(kept, told);
+      const notifying: Tap = { token: onChange, opened: onChange, message: onChange, closed: onChange };
+      return joinTaps(kept, notifying);
     },
     note(event) {
       epoch ??= clock.now() - event.t;
@@ -194,7 +194,7 @@ function named(letter: string, exchanges: readonly Seen['exchange'][]): Seen[] {
   return exchanges.map((exchange, index) => ({ id: `${letter}${index + 1}`, exchange }));
 }
 
-/** Whether an exchange is of this device, as far as it names one. */
+/** Whether an exchange is from this device, if it names one. */
 function isOf({ id, exchange }: Seen, device: string): boolean {
   if (exchange.kind === 'token') return deviceOf(id, exchange) === device;
   const token = exchange.messages.find((message) => 'token' in message);
@@ -226,12 +226,12 @@ export function createCollector(): Collector {
     tokens,
     tap: {
       token: (exchange) => void tokens.push(exchange),
-      opened(told) {
-        upgrade = told;
+      opened(answered) {
+        upgrade = answered;
       },
       message: (message) => void messages.push(message),
-      closed(told) {
-        end = told;
+      closed(ended) {
+        end = ended;
       },
     },
     stream: () => upgrade && { kind: 'stream', upgrade, messages: [...messages], end },

@@ -25,12 +25,12 @@ const causes: Partial<
   sessionExpired: { steps: ['A55', 'A55-end'], find: expiryEnd },
 };
 
-/** Causes that no exchange brings about. */
+/** Causes that no exchange can trigger. */
 const never: Partial<Record<CloseCause, string>> = {
   unavailable: 'seen only when the service is full',
-  idle: 'a stream is watched for 75 s and not longer',
-  sessionTooLong: 'a stream is watched for 75 s and not longer',
-  slowReader: 'seen only when a client does not read',
+  idle: 'a stream is watched for 75 s at most',
+  sessionTooLong: 'a stream is watched for 75 s at most',
+  slowReader: 'seen only when a device does not read',
   shutdown: 'seen only when the service stops',
 };
 
@@ -42,7 +42,7 @@ export const closeSettings: readonly Setting[] = [
       (field): Setting => ({
         path: `stream.closes.${cause}.${field}`,
         steps,
-        how: `how ${steps.join(', ')} ${steps.length > 1 ? 'end' : 'ends'}`,
+        how: `how ${listText(steps)} ${steps.length > 1 ? 'end' : 'ends'}`,
         infer(view) {
           const end = find(view);
           if (end !== undefined) return fieldOf(end, field, steps.join(', '));
@@ -56,16 +56,21 @@ export const closeSettings: readonly Setting[] = [
   ),
 ];
 
+/** `S6`, `S6 and S6-end`, `A62, A66 and A72` */
+function listText(names: readonly string[]): string {
+  return names.join(', ').replace(/, ([^,]*)$/, ' and $1');
+}
+
 function fieldOf(end: ServiceEnd, field: (typeof fields)[number], evidence: string) {
   if (field === 'reason' && !isSendableCloseCode(end.close))
-    return unlearned(`no reason goes with ${end.close}`);
+    return unlearned(`a close with ${end.close} has no reason`);
   if (field === 'close' || field === 'reason') return learned(end[field], evidence);
   const value = end.error?.error?.[field];
   if (end.error === undefined) return unlearned('no error message came before the close');
   return value === undefined ? unlearned(`the error message has no ${field}`) : learned(value, evidence);
 }
 
-/** If text after the token gets an answer and no close, the answer has the words of the close. */
+/** If text after the token is answered and not followed by a close, the answer has the words of the close. */
 function wordOf(view: LearnView, field: (typeof fields)[number]) {
   const stream = view.stream('S3');
   const sentAt = stream && textSentAt(stream);
@@ -85,7 +90,7 @@ function firstRefusal(view: LearnView, ids: readonly string[]): ServiceEnd | und
   return undefined;
 }
 
-/** The close that follows 641 bytes on a stream that was confirmed, before any text was sent. */
+/** The close that follows a message of 641 bytes on a confirmed stream, before any text was sent. */
 function oddBytesEnd(view: LearnView): ServiceEnd | undefined {
   const stream = view.stream('S3');
   if (stream === undefined || confirmedAt(stream) === undefined || hasText(view)) return undefined;

@@ -8,15 +8,15 @@ import { type Difference, differences, learnedDialect } from './learned-dialect.
 
 /** The result of the same exchanges with an emulator of the learned dialect. */
 export interface Comparison {
-  /** What it still answers differently: `expected` of the service, `found` at the emulator. */
+  /** The remaining differences: `expected` from the service, `found` at the emulator. */
   differences: readonly Difference[];
   /** What the emulator showed. */
   shown: Lesson;
 }
 
 /**
- * Starts an emulator with the learned dialect, repeats the exchanges, and lists the remaining differences. Its clock is
- * moved, so that nothing waits. Throws `bad-dialect` if the service does something that a dialect cannot express.
+ * Starts an emulator with the learned dialect, repeats the exchanges, and lists the remaining differences. The clock of the
+ * emulator is moved, so that nothing waits. Throws `bad-dialect` if the service does something that a dialect cannot express.
  */
 export async function compareWithEmulator(learned: LearnResult, options: LearnOptions): Promise<Comparison> {
   const { apiKey } = options.subject;
@@ -45,8 +45,8 @@ export async function compareWithEmulator(learned: LearnResult, options: LearnOp
 function differAs(service: Lesson, emulator: Lesson): Difference[] {
   const parsed = parseDialect(learnedDialect(service));
   if (!parsed.ok) return [];
-  const told = new Set(
+  const determined = new Set(
     service.settings.flatMap(({ setting, learned }) => ('value' in learned ? [setting.path] : [])),
   );
-  return differences(emulator, parsed.dialect).filter(({ path }) => told.has(path));
+  return differences(emulator, parsed.dialect).filter(({ path }) => determined.has(path));
 }

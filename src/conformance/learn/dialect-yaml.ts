@@ -5,7 +5,7 @@ import type { Lesson } from './infer.ts';
 import { learnedDialect } from './learned-dialect.ts';
 import type { Learned } from './setting.ts';
 
-/** What stands at the head of the file, a line each. */
+/** The first lines of the file, as comments. */
 export interface DialectHead {
   lines: readonly string[];
 }
@@ -42,7 +42,7 @@ export function dialectYaml(lesson: Lesson, { lines }: DialectHead, base: Dialec
     .join('\n');
 }
 
-/** Quotes each text that is escaped in part: only there an escape means the character. */
+/** Quotes each text that needs an escape: only in quotes does an escape stand for the character. */
 function quoteHidden(document: Document): void {
   visit(document, {
     Scalar(_key, node) {

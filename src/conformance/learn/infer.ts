@@ -26,15 +26,15 @@ export const settings: readonly Setting[] = [
 
 const remarks = [...tokenRemarks, ...refusalRemarks, ...messageRemarks];
 
-/** What a run shows about a service where the specification is silent. */
+/** What a run shows about a service if the specification is silent. */
 export interface Lesson {
-  /** Of every setting, in the order of the dialect. */
+  /** A result for every setting, in the order of the dialect. */
   settings: readonly { setting: Setting; learned: Learned }[];
   /** What the dialect cannot express. */
   remarks: readonly string[];
-  /** The allowance that the service names, which is a flag of `serve` and no setting. */
+  /** The allowance that the service names, which is a flag of `serve`, not a setting. */
   rateLimit: number | undefined;
-  /** How long tokens live by their claims, where that is the same of all; no dialect can say it. */
+  /** The lifetime of tokens by their claims, if it is the same for all; a dialect cannot express it. */
   lifetimeSeconds: number | undefined;
 }
 

@@ -13,7 +13,7 @@ export interface LearnResult extends Lesson, Pick<RunConclusion, 'stopped'> {
 /** Precision of the time of a close if time is moved. */
 const grainMs = 250;
 
-/** Runs the exchanges of `check` once and draws the conclusions. The signal stops it with what was found. */
+/** Runs the exchanges of `check` once and draws the conclusions. After an abort, the result is what was found so far. */
 export async function learnDialect(options: LearnOptions): Promise<LearnResult> {
   const { scope } = options;
   const plan = planRun(scope);

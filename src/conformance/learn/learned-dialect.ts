@@ -6,7 +6,7 @@ import { ownValue } from '../../protocol/parse-json.ts';
 import type { Lesson } from './infer.ts';
 import type { LearnedValue } from './setting.ts';
 
-/** A setting whose value is not that of another dialect. */
+/** A setting whose value differs from that of another dialect. */
 export interface Difference {
   path: string;
   expected: unknown;

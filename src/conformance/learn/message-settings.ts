@@ -1,3 +1,4 @@
+import { countText } from '../../protocol/count-text.ts';
 import { isRecord } from '../../protocol/error-body.ts';
 import { connectedKind } from '../../protocol/messages.ts';
 import { ownValue } from '../../protocol/parse-json.ts';
@@ -23,7 +24,7 @@ export const messageSettings: readonly Setting[] = [
   {
     path: 'stream.kindField',
     steps: conversation,
-    how: `the field of the first message that holds ${connectedKind}`,
+    how: `the field of the first message that contains ${connectedKind}`,
     infer(view) {
       const field = kindFieldOf(view);
       return field === undefined ? undefined : learned(field, `S1 has ${quote({ [field]: connectedKind })}`);
@@ -54,7 +55,7 @@ export const messageSettings: readonly Setting[] = [
       const field = kindFieldOf(view);
       const samples = confirmations(view);
       if (field === undefined || samples.length === 0) return undefined;
-      return learned(fieldsOf(samples, [field]), `${samples.length} confirmations`);
+      return learned(fieldsOf(samples, [field]), countText(samples.length, 'confirmation'));
     },
   },
   {
@@ -74,7 +75,7 @@ export const messageSettings: readonly Setting[] = [
       const isSent = speaking !== undefined || listening !== undefined;
       return learned(
         isSent,
-        isSent ? `${quote((speaking ?? listening)?.body)} around the reply` : 'none came around the reply',
+        isSent ? `${quote((speaking ?? listening)?.body)} around the reply` : 'no text came around the reply',
       );
     },
   },
@@ -84,13 +85,13 @@ export const messageSettings: readonly Setting[] = [
   {
     path: 'stream.status.kinds.listening',
     steps: conversation,
-    how: 'never needed: `status.kind` says it',
+    how: 'never needed: `status.kind` covers it',
     infer: (view) =>
-      statesOf(view)?.listening === undefined ? undefined : learned(undefined, 'as stream.status.kind'),
+      statesOf(view)?.listening === undefined ? undefined : learned(undefined, 'same as stream.status.kind'),
   },
   stateSetting(
     'kinds.speaking',
-    'kind of the message before the reply, if it is a different one',
+    'kind of the message before the reply, if it differs',
     ({ listening, speaking }, field) =>
       ownValue(speaking, field) === ownValue(listening, field) ? undefined : ownValue(speaking, field),
   ),
@@ -157,19 +158,19 @@ export const messageSettings: readonly Setting[] = [
       const samples = errors.flatMap(({ stream, said }) => samplesOf(view, stream, [said]));
       return learned(
         fieldsOf(samples, [field, 'error', 'code', 'message']),
-        `${samples.length} error messages`,
+        countText(samples.length, 'error message'),
       );
     },
   },
   {
     path: 'stream.errorBeforeClose',
     steps: ['S4', 'S5', 'S2'],
-    how: 'whether an error message is the last word before a refusal',
+    how: 'whether an error message is the last message before a close',
     infer(view) {
       const ends = ['S4', 'S5', 'S2'].flatMap((id) => serviceEnd(view.stream(id)) ?? []);
       if (ends.length === 0) return undefined;
-      const told = ends.filter(({ error }) => error !== undefined).length;
-      return learned(told > 0, `${told} of ${ends.length} refusals began with one`);
+      const explained = ends.filter(({ error }) => error !== undefined).length;
+      return learned(explained > 0, `${explained} of ${ends.length} refusals came with one`);
     },
   },
   notProbed('stream.replyFailed.code', 'seen only when a reply fails'),
@@ -194,7 +195,7 @@ export const messageRemarks: readonly Remark[] = [
       if (states?.speaking === undefined || silent.length === 0) return undefined;
       return silent.some((stream) => textsOf(stream).some((said) => isStatus(view, said)))
         ? undefined
-        : 'no state is sent before the first reply: an emulator sends the one of listening after the confirmation';
+        : 'no state is sent before the first reply: an emulator sends the listening state after the confirmation';
     },
   },
 ];
@@ -239,7 +240,7 @@ function between(
     .filter((said) => said.at >= from && said.at <= to && !isConnected(said));
 }
 
-/** Status messages are what a reply says of itself: the first may come right behind the confirmation. */
+/** Without status messages: they belong to a reply, and the first may come right after the confirmation. */
 function afterConfirmed(view: LearnView, stream: SeenStream): TimedServiceMessage[] {
   const all = textsOf(stream);
   const from = all.findIndex(isConnected);
@@ -249,7 +250,7 @@ function afterConfirmed(view: LearnView, stream: SeenStream): TimedServiceMessag
   return behind.filter((said) => !isStatus(view, said));
 }
 
-/** A list of messages as the conversation has them, each a template of what other streams have in its place. */
+/** The messages of the conversation, each as a template of the messages in its place on other streams. */
 function listOf(
   view: LearnView,
   select: (stream: SeenStream) => TimedServiceMessage[],
@@ -267,7 +268,7 @@ function listOf(
   });
   if (!values.every(isRecord))
     return unlearned(`what comes ${where} is not a JSON object: ${quote(own.map(({ body }) => body))}`);
-  return learned(values, `${values.length} messages come ${where}`);
+  return learned(values, `${countText(values.length, 'message')} ${where}`);
 }
 
 /** The fields that are the same in all messages, except those with a meaning of their own. */
@@ -282,7 +283,7 @@ interface States<Message> {
   listening: Message | undefined;
 }
 
-/** The last text before the reply of S1, and the first behind it; undefined where no reply was heard. */
+/** The last text before the reply of S1, and the first after it; undefined if no reply was heard. */
 function statesOf(view: LearnView): States<TimedServiceMessage> | undefined {
   const stream = view.stream('S1');
   const audio = stream && audioOf(stream, 'service');
@@ -302,7 +303,7 @@ function stateBodies(view: LearnView): States<Record<string, unknown>> | undefin
   return states && { speaking: bodyOf(states.speaking), listening: bodyOf(states.listening) };
 }
 
-/** Whether a message is of the kinds that the states have. */
+/** Whether a message has the kind of a state. */
 function isStatus(view: LearnView, said: TimedServiceMessage): boolean {
   const [states, field] = [stateBodies(view), kindFieldOf(view)];
   if (states === undefined || field === undefined || !isRecord(said.body)) return said.category === 'status';
@@ -327,7 +328,7 @@ function stateFieldOf(
   });
 }
 
-/** The text of a state; null where no field holds it. */
+/** The text of a state; null if no field holds it. */
 function textOf(
   states: States<Record<string, unknown>>,
   state: keyof States<unknown>,

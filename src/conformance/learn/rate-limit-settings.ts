@@ -22,20 +22,20 @@ export const rateLimitSettings: readonly Setting[] = [
   {
     path: 'rateLimit.window',
     steps: ['E3', 'W30', 'W61'],
-    how: 'what is left 30 and 61 s after the first request of a device, and the time of the reset',
+    how: 'Remaining 30 and 61 s after the first request of a device, and the time of the reset',
     infer: inferWindow,
   },
   notProbed('rateLimit.counts', 'the answers over the limit look the same either way'),
   {
     path: 'rateLimit.countsInvalid',
     steps: ['E2', 'E4', 'E7', 'E10', 'E11'],
-    how: 'what is left before and after the invalid requests that name the device',
+    how: 'Remaining before and after the invalid requests that name the device',
     infer: inferCountsInvalid,
   },
   {
     path: 'rateLimit.resetFormat',
     steps: ['E1'],
-    how: 'how the reset header of E1 is written',
+    how: 'the format of the reset header of E1',
     infer(view) {
       const reset = resetOf(view.answer('E1'));
       if (reset === undefined) return undefined;
@@ -71,7 +71,7 @@ export const rateLimitSettings: readonly Setting[] = [
         .filter((one) => one !== undefined && !hasSucceeded(one));
       const having = refused.map(hasHeaders);
       if (having.length === 0) return undefined;
-      if (new Set(having).size > 1) return unlearned('some of E4, E7 and E10 carry them');
+      if (new Set(having).size > 1) return unlearned('only some of E4, E7 and E10 carry them');
       if (!having[0] && hasHeaders(view.answer('E1')) === false) return unlearned('E1 lacks them too');
       return learned(having[0], `E4, E7 and E10 ${having[0] ? 'have' : 'lack'} them`);
     },
@@ -79,7 +79,7 @@ export const rateLimitSettings: readonly Setting[] = [
   {
     path: 'rateLimit.retryAfter',
     steps: ['X'],
-    how: 'how Retry-After is written over the limit',
+    how: 'the format of Retry-After over the limit',
     infer(view) {
       const limited = limitedOf(view);
       if (limited === undefined) return undefined;
@@ -124,7 +124,7 @@ function isFullMinute(moment: number | undefined): boolean {
   return past < slackMs || past > rateLimitWindowMs - slackMs;
 }
 
-/** Whether the window of a first request ends as long after it as a window lasts. */
+/** Whether the window of a first request ends one full window after it. */
 function resetsAfterWindow(one: SeenAnswer | undefined): boolean {
   const [reset, now] = [resetAt(one), one && serviceTime(one)];
   if (reset === undefined || now === undefined) return false;
@@ -137,14 +137,14 @@ function inferWindow(view: LearnView): Learned | undefined {
   if (first === undefined || within === undefined || after === undefined) return undefined;
   const values = `Remaining ${first}, ${within} after 30 s, ${after} after 61 s`;
   const starts = ['E1', 'E3', 'W61'].map((id) => view.answer(id));
-  // A bucket that is asked at a full minute is full again at one too; half a minute later it is not.
+  // A bucket that is used at a full minute is also full again at a full minute; half a minute later it is not.
   const isMinute = [...starts, view.answer('W30')].every((one) => isFullMinute(resetAt(one)));
   const isOwn = starts.every(resetsAfterWindow);
   if (isMinute && !isOwn) return learned('calendar-minute', `${values}; each reset is at a full minute`);
   if (within >= first) return learned('token-bucket', values);
   if (within !== first - 1) return unlearned(`${values}: another user of the device`);
   if (after === first && isMinute)
-    return unlearned(`${values}; the windows end with a minute, by chance or not`);
+    return unlearned(`${values}; the windows end at full minutes, perhaps by chance`);
   if (after === first) return learned('first-request', values);
   return after === first - 1 ? learned('sliding', values) : unlearned(values);
 }
@@ -162,12 +162,12 @@ function inferCountsInvalid(view: LearnView): Learned | undefined {
   const granted = view.grants.filter((one) => isBetween(one, before, after)).length;
   const counted = left - then - granted;
   const asked = naming.filter((id) => view.answer(id) !== undefined).length;
-  const values = `Remaining ${left} at E2, ${then} at E11, and ${granted} granted on the way`;
+  const values = `Remaining ${left} at E2, ${then} at E11, with ${granted} granted in between`;
   if (counted === 0) return learned(false, values);
   return counted === asked ? learned(true, values) : unlearned(values);
 }
 
-/** Whether a token was granted to the device after the one request, up to the other. */
+/** Whether a token was granted to the device after the first request, up to the second. */
 function isBetween(one: SeenGrant, before: SeenAnswer, after: SeenAnswer): boolean {
   const { at } = one.exchange;
   return deviceOf(one) === deviceOf(after) && at > before.exchange.at && at <= after.exchange.at;

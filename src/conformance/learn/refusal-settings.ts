@@ -7,7 +7,7 @@ import { learned, mostCommon, notProbed, type Remark, type Setting, unlearned } 
 import { refusedUpgrade } from './stream-settings.ts';
 import type { LearnView } from './view.ts';
 
-/** The step that brings about each invalid request. */
+/** The step that sends each invalid request. */
 const caseSteps: Partial<Record<InvalidCase, string>> = {
   missingApiKey: 'E4',
   missingDeviceId: 'E5',
@@ -24,7 +24,7 @@ const untriedCases: readonly InvalidCase[] = [
   'badHttp',
 ];
 
-/** The step that brings about each refusal. */
+/** The step that triggers each refusal. */
 const causeSteps: Partial<Record<RefusalCause, string>> = {
   unauthorized: 'E10',
   notFound: 'K3',
@@ -35,8 +35,8 @@ const causeSteps: Partial<Record<RefusalCause, string>> = {
   headersTooLarge: 'H4',
 };
 const never = {
-  forbidden: 'never asked: a request with another host name would look like an attack',
-  requestTimeout: 'never asked: a slow request would look like an attack',
+  forbidden: 'never sent: a request with another host name would look like an attack',
+  requestTimeout: 'never sent: a slow request would look like an attack',
   unavailable: 'seen only when it happens',
 } as const;
 
@@ -44,7 +44,7 @@ export const refusalSettings: readonly Setting[] = [
   {
     path: 'refusals.invalidRequest.status',
     steps: Object.values(caseSteps),
-    how: 'the commonest status of the invalid requests',
+    how: 'the most common status of the invalid requests',
     infer(view) {
       const usual = usualStatus(view);
       return usual === undefined ? undefined : statusOf(usual, 'most of E4 to E9');
@@ -59,13 +59,13 @@ export const refusalSettings: readonly Setting[] = [
         const status = refusalOf(view.answer(step))?.status;
         if (status === undefined) return undefined;
         return status === usualStatus(view)
-          ? learned(undefined, `${step}: as refusals.invalidRequest.status`, [status, status])
+          ? learned(undefined, `${step}: same as refusals.invalidRequest.status`, [status, status])
           : statusOf(status, step);
       },
     }),
   ),
   ...untriedCases.map((name) =>
-    notProbed(`refusals.invalidRequest.statuses.${name}`, 'not part of the requests'),
+    notProbed(`refusals.invalidRequest.statuses.${name}`, 'no request tests this'),
   ),
   ...Object.entries(causeSteps).flatMap(([cause, step]) =>
     answerSettings(cause, [step], (view) => refusalOf(view.answer(step)), step),
@@ -95,8 +95,8 @@ export const refusalRemarks: readonly Remark[] = Object.values({ ...caseSteps, .
       if (one === undefined || !hasSucceeded(one)) return undefined;
       const { status } = one.exchange.answer;
       return step === causeSteps.unauthorized
-        ? `a wrong key gets a token (${step}, status ${status}), as from serve without --accept-key`
-        : `${step} is granted (status ${status}) where the specification asks for a refusal`;
+        ? `a wrong key gets a token (${step}, status ${status}), as with serve without --accept-key`
+        : `${step} is granted (status ${status}) although the specification requires a refusal`;
     },
   }),
 );
@@ -118,11 +118,11 @@ function usualStatus(view: LearnView): number | undefined {
   return mostCommon(Object.values(caseSteps).flatMap((step) => refusalOf(view.answer(step))?.status ?? []));
 }
 
-/** A status that the dialect can say. */
+/** A status that the dialect can express. */
 function statusOf(status: number, evidence: string) {
   return status >= 400 && status <= 599
     ? learned(status, evidence)
-    : unlearned(`${evidence} has status ${status}, which is not an error status`);
+    : unlearned(`the status of ${evidence} is ${status}, which is not an error status`);
 }
 
 /** Status, code and message of one refusal. */

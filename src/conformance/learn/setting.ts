@@ -3,7 +3,7 @@ import type { LearnView } from './view.ts';
 /** The range of numbers that the observations allow, both ends included. */
 export type Range = readonly [from: number, to: number];
 
-/** The finding about one setting: a value with its evidence, or why there is none. */
+/** The result for one setting: a value with its evidence, or why there is none. */
 export type Learned = LearnedValue | { unknown: string };
 
 /** A value of the dialect, and its evidence. */
@@ -13,13 +13,13 @@ export interface LearnedValue {
   range?: Range | undefined;
 }
 
-/** How to find out one setting of the dialect. */
+/** How one setting of the dialect is determined. */
 export interface Setting {
   /** Its path in the dialect, such as `token.algorithm`. */
   path: string;
   /** The steps that decide it; none if no exchange shows it. */
   steps: readonly string[];
-  /** How, or why it cannot be found out. */
+  /** How, or why it cannot be determined. */
   how: string;
   /** Undefined if the observations do not show it. Pure. */
   infer?: (view: LearnView) => Learned | undefined;
@@ -52,7 +52,7 @@ export function mostCommon(values: readonly number[]): number | undefined {
   return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0];
 }
 
-/** A value as evidence quotes it: JSON, cut. */
+/** A value as evidence quotes it: shortened JSON. */
 export function quote(value: unknown): string {
   const text = JSON.stringify(value) ?? 'nothing';
   return text.length <= 80 ? text : `${text.slice(0, 79)}…`;

@@ -31,16 +31,16 @@ export const learnedStreamSettings: readonly Setting[] = [
   },
   notProbed('stream.capacity.connections', 'the total limit of all devices is not tested'),
   notProbed('stream.capacity.refuseAt', 'the total limit of all devices is not tested'),
-  notProbed('stream.idleTimeoutMs', 'a stream is watched for 75 s and not longer'),
-  notProbed('stream.longestSessionMs', 'a stream is watched for 75 s and not longer'),
+  notProbed('stream.idleTimeoutMs', 'a stream is watched for 75 s at most'),
+  notProbed('stream.longestSessionMs', 'a stream is watched for 75 s at most'),
   {
     path: 'stream.explainRefusals',
     steps: ['S4', 'S5'],
-    how: 'whether two invalid tokens get two explanations',
+    how: 'whether two invalid tokens get different explanations',
     infer(view) {
       const [text, altered] = ['S4', 'S5'].map((id) => serviceEnd(view.stream(id))?.error?.error);
       if (text === undefined || altered === undefined) return undefined;
-      if (text.code !== altered.code) return unlearned('the two have codes of their own');
+      if (text.code !== altered.code) return unlearned('the two have different codes');
       return learned(
         text.message !== altered.message,
         `${JSON.stringify(text.message)}, ${JSON.stringify(altered.message)}`,
@@ -66,7 +66,7 @@ export const learnedStreamSettings: readonly Setting[] = [
   {
     path: 'stream.earlyAudioBytes',
     steps: ['S7'],
-    how: '640 bytes of audio come before the token: a bracket',
+    how: '640 bytes of audio before the token: this gives a lower or an upper bound',
     infer(view) {
       const stream = view.stream('S7');
       if (stream === undefined) return undefined;
@@ -80,13 +80,13 @@ export const learnedStreamSettings: readonly Setting[] = [
   {
     path: 'stream.maxMessageBytes',
     steps: ['M1', 'M2', 'M3'],
-    how: 'text of 64 KiB, 1 MiB and a byte, and 16 MiB instead of a token: a bracket',
+    how: 'text of 64 KiB, 1 MiB and a byte, and 16 MiB instead of a token: this gives a lower and an upper bound',
     infer: inferLargestMessage,
   },
   {
     path: 'stream.replyFrameMs',
     steps: ['S1'],
-    how: 'the commonest length of a binary message of the reply',
+    how: 'the most common length of the binary messages of the reply',
     infer(view) {
       const stream = view.stream('S1');
       const lengths = stream === undefined ? [] : audioOf(stream, 'service').map(({ bytes }) => bytes);
@@ -95,7 +95,9 @@ export const learnedStreamSettings: readonly Setting[] = [
       const count = lengths.filter((bytes) => bytes === usual).length;
       // The last message of a reply may be a short one.
       if (2 * count < lengths.length)
-        return unlearned(`messages have many lengths: ${count} of ${lengths.length} have ${usual} bytes`);
+        return unlearned(
+          `messages have different lengths: ${count} of ${lengths.length} have ${usual} bytes`,
+        );
       const ms = msForBytes(usual);
       if (!Number.isInteger(ms) || ms < replyFrameMsBounds.min || ms > replyFrameMsBounds.max)
         return unlearned(`messages of ${usual} bytes are not a whole number of milliseconds`);
@@ -108,14 +110,14 @@ export const learnedStreamSettings: readonly Setting[] = [
   {
     path: 'stream.oddBytes',
     steps: ['S3'],
-    how: 'a message of 641 bytes: a close shows; carried and dropped look the same',
+    how: 'a message of 641 bytes: only a close can be seen; carried and dropped look the same',
     infer(view) {
       const stream = view.stream('S3');
       if (stream === undefined || confirmedAt(stream) === undefined) return undefined;
       const end = serviceEnd(stream);
       if (end !== undefined && textSentAt(stream) === undefined)
-        return learned('close', `641 bytes closed S3 with ${end.close}`);
-      return unlearned('carried or dropped: S3 went on');
+        return learned('close', `a message of 641 bytes closed S3 with ${end.close}`);
+      return unlearned('carried or dropped: S3 continued');
     },
   },
   {
@@ -142,15 +144,16 @@ export const learnedStreamSettings: readonly Setting[] = [
       const stream = view.stream('A55');
       if (stream === undefined || confirmedAt(stream) === undefined) return undefined;
       const end = expiryEnd(view);
-      if (end !== undefined) return learned('close', `A55 was closed with ${end.close} when its token ended`);
+      if (end !== undefined)
+        return learned('close', `A55 was closed with ${end.close} when its token expired`);
       return serviceEnd(stream) === undefined
-        ? learned('continue', 'A55 was open 15 s after the end of its token')
+        ? learned('continue', 'A55 was still open 15 s after its token expired')
         : undefined;
     },
   },
 ];
 
-/** The close of a stream whose token ended: between its `exp` and a little later. */
+/** The close of a stream whose token expired: between its `exp` and a little later. */
 export function expiryEnd(view: LearnView): ServiceEnd | undefined {
   const stream = view.stream('A55');
   const end = serviceEnd(stream);
@@ -161,7 +164,7 @@ export function expiryEnd(view: LearnView): ServiceEnd | undefined {
   return ageMs > 58_000 && ageMs < 75_000 ? end : undefined;
 }
 
-/** The close for audio before the token; one that is like that for an invalid token has taken the audio for it. */
+/** The close for audio before the token; if it equals the close for an invalid token, the audio was taken for a token. */
 export function earlyAudioEnd(view: LearnView): ServiceEnd | undefined {
   const stream = view.stream('S7');
   const end = stream && confirmedAt(stream) === undefined ? serviceEnd(stream) : undefined;
@@ -188,7 +191,7 @@ function roundDown(ms: number): number {
   return Math.max(1, Math.floor(ms / deadlineGrainMs) * deadlineGrainMs);
 }
 
-/** A refusal comes immediately; audio that is held waits until the deadline of the token. */
+/** A refusal comes immediately; buffered audio waits until the deadline of the token. */
 const atOnceMs = 1_000;
 
 function inferBinaryToken(view: LearnView): Learned | undefined {
@@ -203,10 +206,10 @@ function inferBinaryToken(view: LearnView): Learned | undefined {
   const overflow = earlyAudioEnd(view);
   const isLike = (other: ServiceEnd | undefined) => other?.close === end.close && other.reason === end.reason;
   if (isLike(overflow) && !isLike(refused))
-    return learned('audio', `S8 was closed with ${end.close}, as audio in S7`);
-  if (isLike(overflow)) return unlearned('S8 was closed in the same way as audio and an invalid token');
-  if (isLike(refused) && !isLike(late)) return learned('refuse', `S8 was closed with ${end.close}, as S4`);
-  if (isLike(late) && !isLike(refused)) return learned('audio', `S8 was closed with ${end.close}, as S6`);
+    return learned('audio', `S8 was closed with ${end.close}, like audio in S7`);
+  if (isLike(overflow)) return unlearned('S8 was closed like both audio and an invalid token');
+  if (isLike(refused) && !isLike(late)) return learned('refuse', `S8 was closed with ${end.close}, like S4`);
+  if (isLike(late) && !isLike(refused)) return learned('audio', `S8 was closed with ${end.close}, like S6`);
   const ms = end.at - presented;
   return learned(ms < atOnceMs ? 'refuse' : 'audio', `S8 was closed ${secondsText(ms, 1)} after its message`);
 }
@@ -221,7 +224,7 @@ function inferConnectionLimit(view: LearnView): Learned | undefined {
   const evicted = evictedEnd(view);
   return evicted === undefined
     ? unlearned(`${streamTooMany} was confirmed, and no other stream closed`)
-    : learned('evict-oldest', `C1 was closed for ${streamTooMany}`);
+    : learned('evict-oldest', `C1 was closed to make room for ${streamTooMany}`);
 }
 
 /** The first of many connections of a device whose upgrade was refused: a limit by address counts other streams too. */
@@ -230,7 +233,7 @@ export function refusedUpgrade(view: LearnView): SeenStream | undefined {
   return ids.map((id) => view.refusedUpgrade(id)).find((stream) => stream !== undefined);
 }
 
-/** The close of the oldest stream of a device for its newest. */
+/** The close of the oldest stream of a device that makes room for the newest. */
 export function evictedEnd(view: LearnView): ServiceEnd | undefined {
   const last = view.stream(streamTooMany);
   const confirmed = last && confirmedAt(last);
@@ -256,7 +259,7 @@ function inferLargestMessage(view: LearnView): Learned | undefined {
   const smallest = tried.find(({ isTooBig }) => isTooBig)?.bytes;
   const largest = tried.filter(({ isTooBig }) => !isTooBig).at(-1)?.bytes;
   if (smallest === undefined)
-    return unlearned(`no message was too big: ${largest} bytes before the token were not`);
+    return unlearned(`no message was too big: the largest before the token had ${largest} bytes`);
   return learned(smallest - 1, `${largest ?? 0} to ${smallest - 1} bytes: ${smallest} are too many`, [
     largest ?? 1,
     smallest - 1,

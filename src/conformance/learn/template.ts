@@ -7,7 +7,7 @@ import { type LearnView, type TimedServiceMessage, textsOf } from './view.ts';
 /** One message as it was seen, and what its stream shows about the values in it. */
 export interface Sample {
   body: unknown;
-  /** The device of the stream, where a token named one. */
+  /** The device of the stream, if a token named one. */
   device: unknown;
   /** Wall-clock milliseconds of the message. */
   wallAt: number;
@@ -45,7 +45,7 @@ function deviceOf({ exchange }: SeenStream): unknown {
 
 /**
  * What the same message looks like each time it is sent: values that differ by their nature are templates of the
- * dialect. `varying` names the fields for which there is none.
+ * dialect. `varying` names the fields for which there is no template.
  */
 export function toTemplate(samples: readonly Sample[]): { value: unknown; varying: string[] } {
   const varying: string[] = [];
@@ -86,7 +86,7 @@ function templateOf(seats: readonly Seat[], path: readonly string[], varying: st
   return undefined;
 }
 
-/** Whether these are whole numbers that grow from stream to stream. */
+/** Whether these are whole numbers that increase from stream to stream. */
 function areCounted(seats: readonly Seat[]): boolean {
   const values = seats
     .toSorted((a, b) => a.sample.wallAt - b.sample.wallAt)
@@ -94,7 +94,7 @@ function areCounted(seats: readonly Seat[]): boolean {
   return values.every((value, at) => Number.isInteger(value) && value > (values[at - 1] ?? -1));
 }
 
-/** The template that a value is by its nature, whether or not it differs. */
+/** The template that a value stands for by its nature, whether or not it differs. */
 function natureOf({ sample, value }: Seat, path: readonly string[]): unknown {
   if (typeof value === 'number') return numberNature(value, sample, path);
   if (typeof value !== 'string') return undefined;
@@ -135,7 +135,7 @@ function textFields(value: unknown): [name: string, text: string][] {
   );
 }
 
-/** Fields that go 1, 2, 3 … through the messages that have them. */
+/** Fields that count 1, 2, 3 … through the messages that have them. */
 function counterNames(bodies: readonly unknown[]): Set<string> {
   const records = bodies.filter(isRecord);
   const names = new Set(records.flatMap((record) => Object.keys(record)));

@@ -7,11 +7,11 @@ import { learned, notProbed, quote, type Remark, type Setting, unlearned } from 
 import { confirmedAt, type LearnView, serviceEnd } from './view.ts';
 
 const grantSteps = ['E1', 'E2', 'E3'] as const;
-/** Ages at which an expired token is shown, seconds past `exp`. */
+/** Ages at which an expired token is presented, in seconds past `exp`. */
 const overdue = [2, 6, 12, 31, 61] as const;
 /** The steps that present an expired token, soonest first. */
 export const lateSteps = overdue.map((seconds) => `A${60 + seconds}`);
-/** The one of these that lies between two ages is the likely one: services are set to round figures. */
+/** If one of these lies between two ages, it is the likely value: services use round numbers. */
 const usualLeeways = [0, 5, 10, 30, 60] as const;
 
 export const learnedTokenSettings: readonly Setting[] = [
@@ -30,7 +30,7 @@ export const learnedTokenSettings: readonly Setting[] = [
   {
     path: 'token.issuer',
     steps: grantSteps,
-    how: '`iss`, where it is the same in each token',
+    how: '`iss`, if it is the same in each token',
     infer: ({ grants }) => constantOf(grants, 'iss'),
   },
   {
@@ -48,7 +48,7 @@ export const learnedTokenSettings: readonly Setting[] = [
   {
     path: 'token.extraClaims',
     steps: grantSteps,
-    how: 'claims that the specification does not have, if they are the same in each token',
+    how: 'claims that are not in the specification, if they are the same in each token',
     infer: ({ grants }) => {
       if (claimsOf(grants[0]) === undefined) return undefined;
       return learned(constants(grants.map(extraClaims)), `claims of ${idsOf(grants)}`);
@@ -57,7 +57,7 @@ export const learnedTokenSettings: readonly Setting[] = [
   {
     path: 'token.jti',
     steps: grantSteps,
-    how: 'whether there is a claim `jti`',
+    how: 'whether the token has a `jti` claim',
     infer({ grants: [first] }) {
       const claims = claimsOf(first);
       return claims && learned('jti' in claims, `claims of ${first?.id}`);
@@ -77,11 +77,11 @@ export const learnedTokenSettings: readonly Setting[] = [
   {
     path: 'token.clockToleranceSeconds',
     steps: lateSteps,
-    how: 'tokens are presented 2 to 61 s past `exp`, until the first refusal: an interval',
+    how: 'tokens are presented 2 to 61 s past `exp`, until the first refusal: this gives a lower and an upper bound',
     infer: inferLeeway,
   },
-  notProbed('token.secret', 'a service never shows its secret'),
-  notProbed('token.privateKey', 'a service never shows its private key'),
+  notProbed('token.secret', 'a service never reveals its secret'),
+  notProbed('token.privateKey', 'a service never reveals its private key'),
 ];
 
 export const tokenRemarks: readonly Remark[] = [
@@ -90,7 +90,7 @@ export const tokenRemarks: readonly Remark[] = [
     find(view) {
       const seconds = lifetimeOf(view);
       if (seconds === undefined || seconds === tokenLifetimeSeconds) return undefined;
-      return `tokens live ${seconds} s (exp − iat), and the specification says ${tokenLifetimeSeconds} s`;
+      return `tokens live ${seconds} s (exp − iat), but the specification says ${tokenLifetimeSeconds} s`;
     },
   },
   {
@@ -102,8 +102,8 @@ export const tokenRemarks: readonly Remark[] = [
       });
       if (during === undefined || after === undefined || during === after) return undefined;
       const when = during
-        ? 'while its stream is open, and not afterwards'
-        : 'after its stream has ended, and not before';
+        ? 'while its stream is open, but not afterwards'
+        : 'after its stream has ended, but not before';
       return `a token is accepted again ${when}`;
     },
   },
@@ -123,7 +123,7 @@ function varyingRemark(what: string, fieldsOf: (grant: SeenGrant) => Record<stri
   };
 }
 
-/** `exp` − `iat` of every token, where it is the same. */
+/** `exp` − `iat` of the tokens, if it is the same for all. */
 export function lifetimeOf({ grants }: LearnView): number | undefined {
   const [first, ...others] = grants.map((grant) => {
     const { iat, exp } = claimsOf(grant) ?? {};
@@ -141,7 +141,7 @@ function inferLeeway(view: LearnView) {
   const refused = shown.find(({ isAccepted }) => !isAccepted)?.seconds;
   const accepted = shown.filter(({ isAccepted }) => isAccepted).at(-1)?.seconds;
   if (refused === undefined)
-    return unlearned(`accepted ${accepted} s past exp: longer than the dialect can say`);
+    return unlearned(`accepted ${accepted} s past exp: longer than the dialect can express`);
   const value = usualLeeways.find((usual) => usual >= (accepted ?? 0) && usual < refused) ?? accepted ?? 0;
   const from = accepted === undefined ? 'less than' : `${accepted} to`;
   const evidence = `${from} ${refused} s: refused ${refused} s past exp`;

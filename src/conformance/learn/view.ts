@@ -13,11 +13,11 @@ import type { WireMessage } from '../../wire/exchange.ts';
 
 /** The exchanges of a run, by their names. */
 export interface LearnView {
-  /** The answer to a request; undefined where there is none, or a page was answered in the service's place. */
+  /** The answer to a request; undefined if there is none, or if it is a page from something else. */
   answer(id: string): SeenAnswer | undefined;
   /** A stream that was opened. */
   stream(id: string): SeenStream | undefined;
-  /** A stream whose upgrade was answered with something else. */
+  /** A stream whose upgrade was refused. */
   refusedUpgrade(id: string): SeenStream | undefined;
   /** Requests that granted a token, in the order of time. */
   readonly grants: readonly SeenGrant[];
@@ -62,7 +62,7 @@ function flatError({ category, body }: ServiceMessage): Partial<ServiceMessage> 
   return isFlat && category !== 'connected' ? { category: 'error', error: readError(body) } : {};
 }
 
-/** The first message by which the device showed a token, or what it showed in its place. */
+/** When the device first presented a token, or something in its place. */
 export function presentedAt({ exchange }: SeenStream): number | undefined {
   return exchange.messages.find(isShown)?.at;
 }
@@ -76,7 +76,7 @@ export function confirmedAt(stream: SeenStream): number | undefined {
   return textsOf(stream).find(({ category }) => category === 'connected')?.at;
 }
 
-/** How the service ended a stream, and the error that was its last word. */
+/** How the service ended a stream, and the error that was its last message. */
 export interface ServiceEnd {
   close: number;
   reason: string;
@@ -84,7 +84,7 @@ export interface ServiceEnd {
   error: TimedServiceMessage | undefined;
 }
 
-/** Undefined where the stream was not ended by the service. */
+/** Undefined if the service did not end the stream. */
 export function serviceEnd(stream: SeenStream | undefined): ServiceEnd | undefined {
   const end = stream?.exchange.end;
   if (stream === undefined || end === undefined || end.by !== 'service') return undefined;

@@ -4,17 +4,17 @@ import type { Step } from './step.ts';
 import { present } from './stream-steps.ts';
 import { tokenStep } from './token-steps.ts';
 
-/** Ages at which a token is shown, seconds: one that is valid, and then until the first refusal. */
+/** Ages in seconds at which a token is presented: a valid one, then expired ones until the first refusal. */
 const validAge = 55;
 const expiredAges: readonly number[] = [62, 66, 72, 91, 121];
-/** How long the stream of the valid one is held, from its token on. */
+/** How long the stream of the valid one is held, from the issue of its token. */
 const heldSeconds = 75;
-/** Without a `jti`, tokens of one second are the same. */
+/** Without a `jti`, tokens of the same second are identical. */
 const apartMs = 1_100;
 
 const ages = [validAge, ...expiredAges];
 
-/** Tokens that are taken at the start and shown late. */
+/** Tokens that are requested at the start and presented late. */
 export const expiryTokenSteps: readonly Step[] = ages.map((age, index) => {
   const after = index === 0 ? {} : { after: { step: `T${ages[index - 1]}`, ms: apartMs } };
   return tokenStep(`T${age}`, `a token to present after ${age} s`, {}, { level: 'standard', ...after });
@@ -38,7 +38,7 @@ export const expiryShowSteps: readonly Step[] = [
       after: { step: `T${age}`, ms: age * 1000 },
       async run(ask) {
         const earlier = expiredAges.filter((other) => other < age && age !== validAge);
-        // The first refusal shows everything: later ones show no more.
+        // The first refusal shows everything: later ones show nothing more.
         if (earlier.some((other) => wasRefused(ask, `A${other}`))) return;
         await showLate(ask, age);
       },

@@ -2,7 +2,7 @@ import type { Asker } from '../asker.ts';
 import type { Cost } from '../cost.ts';
 import type { DeviceRole } from '../devices.ts';
 
-/** How far a run goes. Each level holds those before it. */
+/** How far a run goes. Each level includes those before it. */
 export type CheckLevel = 'base' | 'standard' | 'exhaust' | 'thorough';
 
 /** What a user adds to the command for a level. */
@@ -18,7 +18,7 @@ export interface Step {
   title: string;
   level: CheckLevel;
   cost: Cost;
-  /** The device that it is asked for, where another than the user's own is needed. */
+  /** The device that it uses, if not the user's own. */
   device?: DeviceRole;
   /** The names of its exchanges, if they are not its own. */
   exchanges?: readonly string[];
@@ -28,14 +28,14 @@ export interface Step {
   after?: { step: string; ms: number };
   /** How long it takes, besides its requests, with a service that answers immediately. */
   takesMs?: number;
-  /** Set where it goes on while later steps are asked. */
+  /** Set if it continues while later steps are asked. */
   background?: true;
-  /** It sends a key that is wrong: it is never asked a second time, and not where no wrong key may be sent. */
+  /** It sends a wrong key: it is never repeated, and it is left out if no wrong key may be sent. */
   sendsWrongKey?: true;
   run(ask: Asker): Promise<void>;
 }
 
-/** Whether an exchange is of a step: of its own name or of one of its names, also with an ending (`E1-retry`). */
+/** Whether an exchange belongs to a step: it has its name or one of its names, possibly with an ending (`E1-retry`). */
 export function isOfStep(exchange: string, { id, exchanges = [] }: Pick<Step, 'id' | 'exchanges'>): boolean {
   return [id, ...exchanges].some((name) => exchange === name || exchange.startsWith(`${name}-`));
 }

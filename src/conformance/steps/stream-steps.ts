@@ -7,16 +7,16 @@ import type { Step } from './step.ts';
 
 const muteMs = 500;
 const shortSpeechMs = 1_000;
-/** For the confirmation, or the refusal, of a token. */
+/** For the confirmation or the refusal of a token. */
 const answerMs = 10_000;
 const refusalMs = 5_000;
-/** The longest that a reply is listened to. */
+/** The maximum time spent listening to a reply. */
 const replyMs = 10_000;
 /** A pause this long ends a reply. */
 const quietMs = 800;
 /** A service that spoke during the speech may have nothing more to say. */
 const moreMs = 2_000;
-/** After something that need not be answered. */
+/** After something that needs no answer. */
 const noticeMs = 500;
 
 function streamStep(
@@ -47,7 +47,7 @@ export async function present(
   if (isAnswered()) await line.until(() => line.isConfirmed, besideMs);
 }
 
-/** A fresh token is confirmed, or refused: silence is neither. */
+/** A fresh token must be confirmed or refused: silence is neither. */
 async function presentFresh(ask: Asker, line: ServiceLine, token: string): Promise<void> {
   const before = line.heard.texts;
   await present(ask, line, token);
@@ -55,12 +55,12 @@ async function presentFresh(ask: Asker, line: ServiceLine, token: string): Promi
     ask.miss('a token is neither confirmed nor refused');
 }
 
-/** Says the speech in real time, and goes on with silence, as a microphone does, until the reply has ended. */
+/** Sends the speech in real time, then silence like a microphone, until the reply has ended. */
 async function speak(ask: Asker, line: ServiceLine): Promise<void> {
   const { clock } = ask.clockwork;
   const frameBytes = bytesForMs(defaultFrameMs);
   const silence = Buffer.alloc(frameBytes);
-  // An emulator says everything back: a little is enough.
+  // An emulator echoes everything: a little is enough.
   const speech = ask.clockwork.isMoved ? ask.speech.subarray(0, bytesForMs(shortSpeechMs)) : ask.speech;
   const startedAt = clock.now();
   let replyEndsAt = Number.POSITIVE_INFINITY;
@@ -86,7 +86,7 @@ function listensUntil(heardAt: number, spokeUntil: number, { waitMs }: Asker): n
   return Math.min(overAt, spokeUntil + waitMs + replyMs);
 }
 
-/** Whichever of these was granted first has the token of the conversation. */
+/** The first of these that was granted provides the token of the conversation. */
 const ofConversation = ['E1', 'E2', 'E3', 'E11'] as const;
 
 async function converse(ask: Asker): Promise<void> {
@@ -101,7 +101,7 @@ async function converse(ask: Asker): Promise<void> {
   if (!line.isConfirmed) await line.close();
 }
 
-/** A step that opens a line, does something on it, waits for what comes of it, and closes. */
+/** A step that opens a line, does something on it, waits for the reaction, and closes. */
 function shortStep(
   id: string,
   title: string,
@@ -117,16 +117,16 @@ function shortStep(
   });
 }
 
-/** The whole conversation; it goes on while others are asked. */
+/** The whole conversation; it continues while other steps are asked. */
 export const conversationStep = streamStep(
   'S1',
-  'a conversation: mute, JWT, speech, reply',
+  'a conversation: silence, JWT, speech, reply',
   ['E1'],
   converse,
   { background: true, takesMs: 7_000 },
 );
 
-/** Says nothing: opened early, and looked at when its time has passed. */
+/** A connection that sends nothing: opened early, and examined when its time has passed. */
 export function silentSteps(waitMs: number): readonly Step[] {
   return [
     streamStep('S6', 'a connection that sends nothing', [], async (ask) => void (await ask.open('S6'))),
@@ -143,7 +143,7 @@ export function silentSteps(waitMs: number): readonly Step[] {
 }
 
 export const streamSteps: readonly Step[] = [
-  shortStep('S3', 'a token of the v1 path, then 641 bytes, then text', ['E2'], async (ask, line) => {
+  shortStep('S3', 'a token from the v1 path, then 641 bytes, then text', ['E2'], async (ask, line) => {
     await presentFresh(ask, line, ask.tokenOf('E2'));
     if (!line.isConfirmed) return;
     line.sendAudio(Buffer.alloc(bytesForMs(defaultFrameMs) + 1));
@@ -168,7 +168,7 @@ export const streamSteps: readonly Step[] = [
   }),
 ];
 
-/** The token of the conversation once more: while that is open, and afterwards. */
+/** The token of the conversation again: while the conversation is open, and afterwards. */
 export const reuseSteps: readonly Step[] = [
   streamStep('S9', 'the token of S1 again, while S1 is open', ['E1', 'S1'], async (ask) => {
     const first = ask.lineOf('S1');

@@ -4,18 +4,18 @@ import type { Step } from './step.ts';
 import { present } from './stream-steps.ts';
 import { plainStep, tokenStep } from './token-steps.ts';
 
-/** No secret, and no key of anybody. */
+/** Not a secret, and nobody's key. */
 const dummyKey = 'voicectl-no-key';
 const kibibyte = 1024;
 const bodySizes: readonly number[] = [64 * kibibyte, 1024 * kibibyte];
 const headerBytes = 64 * kibibyte;
 const messageSizes: readonly number[] = [64 * kibibyte, 1024 * kibibyte + 1, 16 * 1024 * kibibyte];
 
-/** Sizes and media types that a firewall may refuse in the place of the service. */
+/** Sizes and media types that a firewall may refuse before the service does. */
 export const thoroughSteps: readonly Step[] = [
   tokenStep(
     'H1',
-    'a request that says it is plain text',
+    'a request declared as plain text',
     { accept: true, mediaType: 'text/plain', provoked: true },
     { level: 'thorough' },
   ),

@@ -22,22 +22,22 @@ export function tokenStep(
 
 type Fields = Parameters<NonNullable<AskerTokenOptions['body']>>[0];
 
-/** A request with other fields than it should have. */
+/** A request whose fields are changed. */
 function bodyStep(id: string, title: string, change: (fields: Fields) => object): Step {
   return tokenStep(id, title, { accept: true, body: (fields) => JSON.stringify(change(fields)) });
 }
 
 const v1: ApiVersion = 'v1';
-/** So that the one answer cannot be the other's: tokens of one second may be the same. */
+/** So that one answer cannot be the other: tokens of the same second may be identical. */
 const apartMs = 1_200;
-/** Without a key of its own, a key is at least as long as this. */
+/** A key that no service knows. */
 const wrongKey = 'voicectl-wrong-key';
 
 /** Requests that should be granted. */
 export const grantedSteps: readonly Step[] = [
   tokenStep('E1', 'valid request, unversioned path, with Accept', { accept: true }),
   tokenStep('E2', 'valid request, v1 path, without Accept', { version: v1 }),
-  tokenStep('E3', 'valid request of a second device', { device: 'second' }),
+  tokenStep('E3', 'valid request from a second device', { device: 'second' }),
 ];
 
 /** Requests that should be refused. */
@@ -74,7 +74,7 @@ export const lastGrantedSteps: readonly Step[] = [
   },
 ];
 
-/** A step that began may have had to wait before it sent its request. */
+/** From the request on, not from the start of its step: the step may have waited first. */
 async function waitAfter({ seen, clockwork, signal }: Asker, id: string, ms: number): Promise<void> {
   const first = seen().find((one) => one.id.split('/')[0] === id)?.exchange;
   if (first?.kind === 'token') await clockwork.pass(first.at + ms, signal);
@@ -93,7 +93,7 @@ export function plainStep(
   };
 }
 
-/** On this machine it is also how an emulator is found whose clock may be moved. */
+/** On this machine, it is also used to detect an emulator whose clock may be moved. */
 export const unknownPathStep = plainStep('K3', 'a path that does not exist', ({ baseUrl }) => ({
   url: serviceUrl(baseUrl, '/voicectl-check-unknown-path'),
 }));
@@ -101,13 +101,13 @@ export const unknownPathStep = plainStep('K3', 'a path that does not exist', ({ 
 /** Requests without a key. */
 export const plainSteps: readonly Step[] = [
   plainStep('K1', 'GET of the token path', ({ baseUrl }) => ({ url: serviceUrl(baseUrl, tokenPath()) })),
-  plainStep('K2', 'the stream’s path without an upgrade', ({ wsUrl }) => ({
+  plainStep('K2', 'the stream path without an upgrade', ({ wsUrl }) => ({
     url: serviceUrl(wsUrl.replace(/^ws/i, 'http'), streamPath),
   })),
   unknownPathStep,
 ];
 
-/** The plain port of a service that is asked over TLS. No key is sent. */
+/** The plain port of a service that is used over TLS. No key is sent. */
 export const plainPortStep = plainStep('K4', 'the same host over plain HTTP', ({ baseUrl }) => ({
   url: serviceUrl(`http://${new URL(baseUrl).hostname}`, tokenPath()),
   provoked: true,

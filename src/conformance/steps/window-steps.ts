@@ -22,11 +22,11 @@ function windowStep(id: string, title: string, ms: number): Step {
   return tokenStep(id, title, { device: 'second' }, when);
 }
 
-/** A device of its own, until it is refused; and again when its window has passed. */
+/** A separate device, until it is refused; and again when its window has passed. */
 export const exhaustSteps: readonly Step[] = [
   {
     id: 'X',
-    title: `${burst} requests of a throwaway device`,
+    title: `${burst} requests from a throwaway device`,
     level: 'exhaust',
     cost: { tokens: burst, plain: 0, connections: 0 },
     device: 'exhausted',

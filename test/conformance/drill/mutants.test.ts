@@ -94,7 +94,7 @@ test('a device that never requests a second token is not waited for at each inte
   for (const { finding, elapsedMs } of interrupted) {
     expect(finding).toMatchObject({
       verdict: 'fail',
-      message: 'it presented the same token 3 times, and did not ask for a new one',
+      message: 'it presented the same token 3 times, and did not request a new one',
     });
     expect(elapsedMs).toBeLessThan(10_000);
   }

@@ -36,8 +36,8 @@ function spanMs(stream: Parameters<typeof audioOf>[0]): number {
   return (audio.at(-1)?.at ?? 0) - (audio[0]?.at ?? 0);
 }
 
-/** Something strange that a device bears: it is done once it streams, and then the device goes on. */
-function bearing(
+/** Something strange that a device tolerates: it happens once the device streams, and the device must continue. */
+function tolerating(
   id: string,
   title: string,
   {
@@ -60,11 +60,11 @@ function bearing(
 
 /** What the specification does not rule out: D11. */
 export const strangeSituations: readonly Situation[] = [
-  bearing('D11-kind', 'a message of an unknown kind', {
+  tolerating('D11-kind', 'a message of an unknown kind', {
     action: { fault: { name: 'message-unknown', times: 1 } },
     what: 'a message of an unknown kind',
   }),
-  bearing('D11-fields', 'messages with unknown fields', {
+  tolerating('D11-fields', 'messages with unknown fields', {
     action: { status: 'speaking' },
     what: 'messages with unknown fields',
     service: {
@@ -76,38 +76,42 @@ export const strangeSituations: readonly Situation[] = [
       },
     },
   }),
-  bearing('D11-odd', 'audio messages that end within a sample', {
+  tolerating('D11-odd', 'audio messages that end in the middle of a sample', {
     action: { audio: [641, 1, 639, 3] },
     what: 'audio of odd sizes',
   }),
-  bearing('D11-huge', 'an audio message of 512 KiB', {
+  tolerating('D11-huge', 'an audio message of 512 KiB', {
     action: { audio: [512 * 1024] },
     what: 'a huge message',
   }),
-  bearing('D11-tiny', 'audio messages of one and two bytes', {
+  tolerating('D11-tiny', 'audio messages of one and two bytes', {
     action: { audio: [2, 1, 1, 2, 2] },
     what: 'tiny messages',
   }),
-  bearing('D11-empty', 'an empty audio message', { action: { audio: [0, 0] }, what: 'an empty message' }),
+  tolerating('D11-empty', 'an empty audio message', { action: { audio: [0, 0] }, what: 'an empty message' }),
 ];
 
 const replyMs = 4_000;
 
-/** Audio that does not come as it should: D12, and the stall of D10. */
+/** Audio that does not arrive as it should: D12, and the stall of D10. */
 export const unevenSituations: readonly Situation[] = [
-  bearing('D12-burst', 'the reply comes in bursts', {
+  tolerating('D12-burst', 'the reply arrives in bursts', {
     action: { sayMs: replyMs },
     what: 'a reply in bursts',
     watchMs: replyMs,
     service: { faults: [{ name: 'burst', every: 1_000 }] },
   }),
-  bearing('D12-drip', 'the reply comes slower than real time', {
+  tolerating('D12-drip', 'the reply arrives slower than real time', {
     action: { sayMs: replyMs },
     what: 'a reply at half the speed',
     watchMs: replyMs,
     service: { faults: [{ name: 'drip', factor: 0.5 }] },
   }),
-  bearing('D12-long', 'a long reply', { action: { sayMs: 10_000 }, what: 'a long reply', watchMs: replyMs }),
+  tolerating('D12-long', 'a long reply', {
+    action: { sayMs: 10_000 },
+    what: 'a long reply',
+    watchMs: replyMs,
+  }),
 ];
 
 /** How long the service is stuck, and how long the device is watched from then on. */

@@ -47,7 +47,7 @@ export const tokenSituations: readonly Situation[] = [
 export const refusedTokenSituations: readonly Situation[] = [
   {
     id: 'D8-refused',
-    title: 'the stream refuses a good token',
+    title: 'the stream refuses a valid token',
     service: { faults: [{ name: 'auth-refused', times: 1 }] },
     until: (view) => isAcceptedAfterRefusal(view) || hasTwice(view),
     longest: usual,
@@ -65,7 +65,7 @@ export const refusedTokenSituations: readonly Situation[] = [
   },
   {
     id: 'D8-session',
-    title: 'the service ends the stream as its token expires',
+    title: 'the service ends the stream when its token expires',
     service: { dialect: { stream: { expiryDuringStream: 'close' } } },
     steps: [{ when: isStreaming, do: { advanceMs: 61_000 } }],
     until: (view) => isBack(view) || hasTwice(view),
@@ -92,7 +92,7 @@ function judgeTwice({ seen }: DrillView): Finding | undefined {
 function judgeExpired(view: DrillView): Finding {
   const noticed = shownTokens(view.seen).every(({ refused }) => !refused);
   if (noticed && confirmed(view).length > 0)
-    return pass('it noticed by itself, and requested another', view.seen);
+    return pass('it noticed on its own, and requested another', view.seen);
   return judgeComeback(view, judgeBy('D8')(view));
 }
 
@@ -112,7 +112,7 @@ export const interruptionSituations: readonly Situation[] = [
   interrupted('1001', 'the service goes away (1001)', { name: 'close', code: 1001 }),
   interrupted('1011', 'the service fails (1011)', { name: 'close', code: 1011 }),
   interrupted('1012', 'the service restarts (1012)', { name: 'close', code: 1012 }),
-  interrupted('4000', 'a close code of the service (4000)', { name: 'close', code: 4000 }),
+  interrupted('4000', 'a service-specific close code (4000)', { name: 'close', code: 4000 }),
   interrupted('cut', 'the connection ends without a close', { name: 'abnormal-close' }),
   interrupted('reset', 'the connection is reset', { name: 'reset' }),
   {
@@ -140,7 +140,7 @@ function judgeRepeated(view: DrillView): Finding {
   return judgeComeback(view, unknown(`closed only ${count} times`, view.seen));
 }
 
-/** A refused upgrade is no exchange: the journal has its time. */
+/** A refused upgrade is not an exchange: the journal has its time. */
 function judgeUpgrades(view: DrillView): Finding {
   const refused = view.journal.flatMap((event) =>
     event.type === 'fault-struck' && event.fault === 'upgrade-refused' ? [event.at] : [],
@@ -156,7 +156,7 @@ function judgeUpgrades(view: DrillView): Finding {
   return judgeComeback(view, found);
 }
 
-/** A service that is there no more, and does not say so: D10. */
+/** A service that disappears without saying so: D10. */
 export const silenceSituations: readonly Situation[] = [
   {
     id: 'D10-half-open',
@@ -201,7 +201,7 @@ const answerMs = 2_000;
 /** Audio that may be on its way when a close is sent, milliseconds. */
 const inFlightMs = 500;
 
-/** What the WebSocket protocol asks of a device: D15 and D16. */
+/** What the WebSocket protocol requires of a device: D15 and D16. */
 export const answerSituations: readonly Situation[] = [
   {
     id: 'D15',
@@ -231,7 +231,7 @@ function judgePings(view: DrillView): Finding {
     );
     if (pong !== undefined)
       return pass(`it answered a ping after ${secondsText(pong.at - ping.at, 1)}`, stream);
-    // A cut stream is told by the service's next ping, which comes as soon.
+    // The service detects a cut stream by its next ping, which comes just as soon.
     if (end?.by === 'service' || view.now - ping.at > answerMs)
       return fail(
         `a ping was not answered within ${secondsText(answerMs, 1)}: a service considers such a stream lost`,
@@ -305,7 +305,7 @@ function judgeOrphans(view: DrillView): Finding {
   if (first === undefined) return unknown('no stream was left unconfirmed', view.seen);
   if (back === undefined && isOpen(first))
     return unknown(
-      `it waited ${secondsText(view.now - first.exchange.upgrade.at, 1)} and longer for the confirmation`,
+      `it waited ${secondsText(view.now - first.exchange.upgrade.at, 1)} or longer for the confirmation`,
       first,
     );
   if (back !== undefined && orphans.length > 0)

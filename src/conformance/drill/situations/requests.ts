@@ -12,7 +12,7 @@ const usual = { ms: 30_000 };
 /** How long a device is watched for what it must not do. */
 const watchMs = 3_000;
 
-/** Asking for tokens: D1, D6, D7 and the redirect of D14. */
+/** Token requests: D1, D6, D7 and the redirect of D14. */
 export const firstRequest: Situation = {
   id: 'D1',
   title: 'requests a token as specified',
@@ -39,7 +39,7 @@ export const rateLimitSituations: readonly Situation[] = [
   },
   {
     id: 'D6-backoff',
-    title: 'rate limited four times, without a time to wait',
+    title: 'rate limited four times, without being told how long to wait',
     service: {
       dialect: { rateLimit: { retryAfter: 'none', headersOn: 'success' } },
       faults: [{ name: 'rate-limited', times: 4 }],
@@ -50,7 +50,7 @@ export const rateLimitSituations: readonly Situation[] = [
   },
 ];
 
-/** A service that says when to come back, and not how long to wait: D17. */
+/** A service that says when to try again, not how long to wait: D17. */
 export const datedSituation: Situation = {
   id: 'D17',
   title: 'rate limited, with a date in Retry-After',
@@ -69,7 +69,7 @@ function judgeLimited(view: DrillView): Finding {
   const [first] = deviceRequests(view.seen);
   if (first === undefined) return found;
   if (view.device.ended !== undefined) return pass(`it gave up: ${deviceEndText(view)}`, first);
-  return warn(`it did not ask again within ${secondsText(view.now - first.exchange.at, 1)}`, first);
+  return warn(`it did not try again within ${secondsText(view.now - first.exchange.at, 1)}`, first);
 }
 
 function refusing(name: string, title: string, service: Service): Situation {
@@ -83,7 +83,7 @@ function refusing(name: string, title: string, service: Service): Situation {
   };
 }
 
-/** Whether it opened a connection, though it has no token. */
+/** Whether it opened a connection although it has no token. */
 function hasConnected({ seen }: DrillView): boolean {
   return streams(seen).length > 0;
 }
@@ -120,7 +120,7 @@ export const redirectSituation: Situation = {
     if (followed === undefined) return pass('it did not follow the redirect', first);
     const hasKey = followed.request.body.includes('apiKey');
     return fail(
-      `it followed with a ${followed.request.method}${hasKey ? ' that contained its key' : ''}`,
+      `it followed the redirect with a ${followed.request.method}${hasKey ? ' that contained its key' : ''}`,
       first,
     );
   },
@@ -129,7 +129,7 @@ export const redirectSituation: Situation = {
 /** TLS: certificates that a device must not accept. */
 export const tlsSituations: readonly Situation[] = [
   wrongCertificate('D14-name', 'a certificate for another name', 'wrong-name'),
-  wrongCertificate('D14-untrusted', 'a certificate of an unknown authority', 'untrusted'),
+  wrongCertificate('D14-untrusted', 'a certificate from an unknown authority', 'untrusted'),
 ];
 
 function wrongCertificate(id: string, title: string, tls: NonNullable<Situation['tls']>): Situation {
