@@ -33,17 +33,12 @@ export function judgeFirst(
   if (finding !== undefined) return finding;
   const steps = stepsFor(rule.id);
   const asked = plan.steps.filter(({ id }) => steps.includes(id));
-  const reasons = asked.map(({ id }) => first.leftOut.get(id)).filter((reason) => reason !== undefined);
-  const [reason] = reasons;
-  const missing = steps.filter((id) => !asked.some((step) => step.id === id) && id !== plainPortStep.id);
-  if (missing.length > 0)
-    return skipped(
-      levelText(
-        all.find(({ id }) => id === missing[0]),
-        levels,
-      ),
-      [],
-    );
+  const reason = asked.map(({ id }) => first.leftOut.get(id)).find((one) => one !== undefined);
+  const missing = steps.find((id) => !asked.some((step) => step.id === id) && id !== plainPortStep.id);
+  if (missing !== undefined) {
+    const step = all.find(({ id }) => id === missing);
+    return skipped(levelText(step, levels), []);
+  }
   if (reason !== undefined) return skipped(`not asked: ${reason}`, []);
   const isCutShort = isStopped && asked.some((step) => !first.seen.some(({ id }) => isOfStep(id, step)));
   return isCutShort ? skipped('not asked: the run was stopped', []) : unknown('no answer shows this', []);

@@ -95,12 +95,8 @@ const others: readonly DrillRule[] = [
 ];
 
 export const drillRules: readonly DrillRule[] = [...deviceRules, ...others].sort(
-  (a, b) => numberOf(a.id) - numberOf(b.id),
+  (a, b) => Number(a.id.slice(1)) - Number(b.id.slice(1)),
 );
-
-function numberOf(id: string): number {
-  return Number(id.slice(1));
-}
 
 /** The rule of a situation: `D9` for `D9-1012`. */
 export function ruleOf(id: string): DrillRule {

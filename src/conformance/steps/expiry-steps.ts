@@ -20,13 +20,6 @@ export const expiryTokenSteps: readonly Step[] = ages.map((age, index) => {
   return tokenStep(`T${age}`, `a token to present after ${age} s`, {}, { level: 'standard', ...after });
 });
 
-async function showLate(ask: Asker, age: number): Promise<void> {
-  const token = ask.tokenOf(`T${age}`);
-  const line = await ask.open(`A${age}`);
-  await present(ask, line, token);
-  if (age !== validAge) await line.close();
-}
-
 export const expiryShowSteps: readonly Step[] = [
   ...ages.map(
     (age): Step => ({
@@ -40,7 +33,10 @@ export const expiryShowSteps: readonly Step[] = [
         const earlier = expiredAges.filter((other) => other < age && age !== validAge);
         // The first refusal shows everything: later ones show nothing more.
         if (earlier.some((other) => wasRefused(ask, `A${other}`))) return;
-        await showLate(ask, age);
+        const token = ask.tokenOf(`T${age}`);
+        const line = await ask.open(`A${age}`);
+        await present(ask, line, token);
+        if (age !== validAge) await line.close();
       },
     }),
   ),

@@ -94,11 +94,9 @@ async function converse(ask: Asker): Promise<void> {
   const line = await ask.open('S1');
   await line.until(() => false, muteMs);
   await presentFresh(ask, line, token);
-  if (line.isConfirmed) {
-    await speak(ask, line);
-  }
   // If it was confirmed, it stays open for S9.
-  if (!line.isConfirmed) await line.close();
+  if (line.isConfirmed) await speak(ask, line);
+  else await line.close();
 }
 
 /** A step that opens a line, does something on it, waits for the reaction, and closes. */
