@@ -112,11 +112,7 @@ test.each([
 });
 
 test.each([
-  [
-    'close with a reason',
-    frame(8, Buffer.of(0x03, 0xe8, 0xff, 0xfe, 0x1b)),
-    'Its close reason is not UTF-8',
-  ],
+  ['close with a reason', frame(8, Buffer.of(0x03, 0xe8, 0xff, 0xfe, 0x1b)), 'Its close reason is not UTF-8'],
   ['text', frame(1, Buffer.of(0xff, 0xfe)), 'Invalid WebSocket frame: invalid UTF-8 sequence'],
 ])(
   'a %s that is not UTF-8 fails the connection with 1007, and is one event',
