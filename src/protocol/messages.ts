@@ -3,7 +3,13 @@ import type { Dialect } from './dialect.ts';
 import { errorBody } from './error-body.ts';
 import { connectedKind } from './read-message.ts';
 
-export { connectedKind, isInterruption, readServiceMessage, type ServiceMessage } from './read-message.ts';
+export {
+  connectedKind,
+  isInterruption,
+  isOfKind,
+  readServiceMessage,
+  type ServiceMessage,
+} from './read-message.ts';
 
 /** What the emulated AI is doing, as reported by its status messages. */
 export type ReplyState = 'listening' | 'speaking';

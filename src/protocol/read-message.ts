@@ -3,6 +3,9 @@ import { isRecord, type ReadError, readError } from './error-body.ts';
 /** Kind of the service's first message: the token was accepted and audio may flow. Specification: "Events". */
 export const connectedKind = 'service_voice_connected';
 
+/** Kind of an error that names none: the specification gives errors a shape. Specification: "Error body". */
+const errorKind = 'error';
+
 /** A text message of the service, read tolerantly. */
 export interface ServiceMessage {
   /** `malformed`: not JSON. `other`: JSON of any other kind. */
@@ -39,9 +42,19 @@ export function readServiceBody(body: unknown): Omit<ServiceMessage, 'text'> {
   const named = kindFields.map((field) => body[field]).filter((value) => typeof value === 'string');
   if (Object.values(body).includes(connectedKind))
     return { category: 'connected', kind: connectedKind, body };
-  const kind = named[0];
-  if (isErrorMessage(kind, body)) return { category: 'error', kind, body, error: readError(body) };
-  return { category: /status|state/i.test(kind ?? '') ? 'status' : 'other', kind, body };
+  const error = named.find((name) => /error/i.test(name));
+  if (error !== undefined || isRecord(body.error) || typeof body.error === 'string')
+    return { category: 'error', kind: error ?? named[0] ?? errorKind, body, error: readError(body) };
+  const status = named.find((name) => /status|state/i.test(name));
+  return { category: status === undefined ? 'other' : 'status', kind: status ?? named[0], body };
+}
+
+/** Whether a message is of a kind that a user names. What has the shape of an error is an `error`, whatever its own kind. */
+export function isOfKind(
+  { category, kind }: Pick<ServiceMessage, 'category' | 'kind'>,
+  name: string,
+): boolean {
+  return kind === name || (name === errorKind && category === 'error');
 }
 
 /** The word that labels a message in a picture: the state that it reports, or else its kind. */
@@ -69,8 +82,4 @@ export function isInterruption({ category, kind, body }: Omit<ServiceMessage, 't
 function saysVoid(text: string): boolean {
   if (/interrupt|barge.?in/i.test(text)) return true;
   return /clear|flush/i.test(text) && /audio|buffer|playback/i.test(text);
-}
-
-function isErrorMessage(kind: string | undefined, body: Record<string, unknown>): boolean {
-  return /error/i.test(kind ?? '') || isRecord(body.error) || typeof body.error === 'string';
 }

@@ -40,7 +40,7 @@ export interface ExpectationVerdict {
 
 export interface Observed
   extends Pick<MetricsSnapshot, 'in' | 'audibleMs' | 'firstAudioMs' | 'longestGapMs' | 'jitterMs'> {
-  /** Service messages by kind. */
+  /** Service messages of the kinds that are expected or forbidden. */
   events: Record<string, number>;
   isConfirmed: boolean;
   closeCode: number | null;

@@ -8,7 +8,7 @@ import { describeFailure } from '../kernel/failure-kind.ts';
 import { shortText } from '../kernel/short-text.ts';
 import { msForBytes } from '../protocol/audio-format.ts';
 import { closeCodeName } from '../protocol/close-codes.ts';
-import { isInterruption, type ServiceMessage } from '../protocol/messages.ts';
+import { isInterruption, isOfKind, type ServiceMessage } from '../protocol/messages.ts';
 import type { ReadRateLimit } from '../protocol/rate-limit.ts';
 import { roundMs } from '../protocol/time-text.ts';
 import { readTranscript } from '../protocol/transcript.ts';
@@ -104,6 +104,8 @@ export function createLedger(
   let clipStartMs = 0;
   const metrics = createMetrics({ settleMs, onGap: (ms, at) => emit({ type: 'gap', ms, atMs: timeOf(at) }) });
   const counts = new Map<string, number>();
+  /** Messages of the kinds that are expected or forbidden: an error counts as one, whatever its kind says. */
+  const ofExpected = new Map<string, number>();
   const transcript = createTranscript();
   const expectedKinds = new Set([...(expectations.events ?? []), ...(expectations.forbiddenEvents ?? [])]);
   const facts: Pick<SessionSummary, 'tokenMs' | 'connectMs' | 'authoriseMs' | 'rateLimit' | 'close'> = {
@@ -181,6 +183,8 @@ export function createLedger(
       }
       conversation?.message(message);
       countKind(kind ?? '(none)');
+      for (const expected of expectedKinds)
+        if (isOfKind(message, expected)) ofExpected.set(expected, (ofExpected.get(expected) ?? 0) + 1);
       emit({ type: 'message', category, kind, body }, at);
       transcript.take(readTranscript(message), timeOf(at));
     },
@@ -217,7 +221,7 @@ export function createLedger(
     },
     observed: () => ({
       ...metrics.snapshot(),
-      events: Object.fromEntries(counts),
+      events: Object.fromEntries(ofExpected),
       isConfirmed: facts.authoriseMs !== null,
       closeCode: facts.close?.code ?? null,
       voice: voice?.summary() ?? { judgements: [], unjudged: 'nobody listened' },

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type DialectInput, parseDialect } from '../../src/protocol/dialect.ts';
 import {
   isInterruption,
+  isOfKind,
   readServiceMessage,
   writeConnected,
   writeDialectMessage,
@@ -113,6 +114,25 @@ describe('reading', () => {
 
   test.each(['', 'hello', '{"type":', '{"type":"status"} x', '\ufeff{}'])('%j is malformed', (text) => {
     expect(readServiceMessage(text)).toEqual({ category: 'malformed', kind: undefined, body: text, text });
+  });
+
+  test.each([
+    ['{"error":{"code":"C"}}', 'error', 'error'],
+    ['{"type":"event","event":"error"}', 'error', 'error'],
+    ['{"type":"message","error":{"code":"C"}}', 'error', 'message'],
+    ['{"type":"event","event":"status","state":"listening"}', 'status', 'status'],
+    ['{"type":"event","name":"transcript"}', 'other', 'event'],
+  ])('%s is of the category %s and of the kind %s', (text, category, kind) => {
+    expect(readServiceMessage(text)).toMatchObject({ category, kind });
+  });
+
+  test('an error is of the kind `error`, whatever it calls itself', () => {
+    const isError = (text: string) => isOfKind(readServiceMessage(text), 'error');
+    expect(isError('{"error":{"code":"C"}}')).toBe(true);
+    expect(isError('{"type":"message","error":{"code":"C"}}')).toBe(true);
+    expect(isError('{"type":"failure_error"}')).toBe(true);
+    expect(isError('{"type":"status"}')).toBe(false);
+    expect(isOfKind(readServiceMessage('{"type":"status"}'), 'status')).toBe(true);
   });
 
   test('the first field that holds a string names the kind', () => {

@@ -1,4 +1,4 @@
-import type { ServiceMessage } from '../../protocol/messages.ts';
+import { isOfKind, type ServiceMessage } from '../../protocol/messages.ts';
 import { roundMs } from '../../protocol/time-text.ts';
 import { type ExpectationVerdict, verdict } from '../expectations.ts';
 import type { Following as AnyFollowing, EventMatch } from './conversation-plan.ts';
@@ -76,11 +76,11 @@ export function createAwaited(
         if (now - since >= one.following.silenceMs) one.at = since;
       }
     },
-    message({ kind, body }, now) {
+    message(message, now) {
       for (const one of awaited) {
-        if (one.following.type !== 'event' || one.at !== undefined || one.following.event.kind !== kind)
-          continue;
-        one.mismatch = findMismatch(one.following.event.where, body);
+        if (one.following.type !== 'event' || one.at !== undefined) continue;
+        if (!isOfKind(message, one.following.event.kind)) continue;
+        one.mismatch = findMismatch(one.following.event.where, message.body);
         if (one.mismatch === undefined) one.at = now;
       }
     },

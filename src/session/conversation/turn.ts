@@ -5,7 +5,7 @@ import { createServiceVoice } from '../../audio/verdict/service-voice.ts';
 import { weighPart } from '../../kernel/part-bytes.ts';
 import { bytesForMs } from '../../protocol/audio-format.ts';
 import { timesText } from '../../protocol/count-text.ts';
-import { isInterruption, type ServiceMessage } from '../../protocol/messages.ts';
+import { isInterruption, isOfKind, type ServiceMessage } from '../../protocol/messages.ts';
 import { judgeHold, measureTurns } from '../dialogue-verdicts.ts';
 import { type ExpectationVerdict, judgeClean, verdict } from '../expectations.ts';
 import { createAwaited, eventText } from './awaited.ts';
@@ -140,10 +140,10 @@ function createAbsences(absent: readonly Absence[]): Absences {
   /** How often each thing arrived that must be absent. */
   const intrusions = new Map<Absence, number>();
   return {
-    message({ kind, body }) {
+    message(message) {
       for (const absence of absent) {
-        if (absence.type !== 'event' || absence.event.kind !== kind) continue;
-        if (findMismatch(absence.event.where, body) === undefined)
+        if (absence.type !== 'event' || !isOfKind(message, absence.event.kind)) continue;
+        if (findMismatch(absence.event.where, message.body) === undefined)
           intrusions.set(absence, (intrusions.get(absence) ?? 0) + 1);
       }
     },
