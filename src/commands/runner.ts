@@ -1,5 +1,6 @@
 import { generalOptions, type OptionName, optionSpec } from '../config/options.ts';
 import { systemClock } from '../kernel/clock.ts';
+import { createDeferred } from '../kernel/deferred.ts';
 import { setUpEngine } from '../kernel/engine-flags.ts';
 import { type ErrorCode, toVoicectlError, VoicectlError } from '../kernel/errors.ts';
 import { escapeText } from '../kernel/escape.ts';
@@ -138,15 +139,12 @@ const longestEndMs = 5_000;
 /** Asks the command to end on a request of the user or the system, or after a crash. A second request ends it at once. */
 function createEnding(io: Io, { sharesCtrlC }: { sharesCtrlC: boolean }) {
   const controller = new AbortController();
-  let giveUp: (reason: VoicectlError) => void = () => {};
-  const isLate = new Promise<never>((_, reject) => {
-    giveUp = reject;
-  });
-  isLate.catch(() => {});
+  const late = createDeferred<never>();
+  late.promise.catch(() => {});
   const end = (reason: VoicectlError) => {
     controller.abort(reason);
     io.hurry(reason);
-    systemClock.after(longestEndMs, () => giveUp(reason), { background: true });
+    systemClock.after(longestEndMs, () => late.reject(reason), { background: true });
   };
   const stop = io.onSignal((name) => {
     const { code, message } = endReasons[name];
@@ -163,7 +161,7 @@ function createEnding(io: Io, { sharesCtrlC }: { sharesCtrlC: boolean }) {
     end(crash);
   });
   return {
-    ...{ signal: controller.signal, isLate, end, stop },
+    ...{ signal: controller.signal, isLate: late.promise, end, stop },
     /** What nobody caught. */
     get crash() {
       return crash;

@@ -1,5 +1,6 @@
 import type { ListenerBudget } from '../audio/verdict/listener.ts';
 import type { Clock } from '../kernel/clock.ts';
+import { createDeferred } from '../kernel/deferred.ts';
 import type { Redactor } from '../kernel/redact.ts';
 import { shortText } from '../kernel/short-text.ts';
 import { bytesForMs, msForBytes } from '../protocol/audio-format.ts';
@@ -73,8 +74,8 @@ export class ProxiedStream implements ControlledStream {
   readonly joined: Joined;
   readonly witness: StreamWitness;
   readonly subject: StreamSubject;
-  readonly hasEnded: Promise<void>;
-  private ended: () => void = () => {};
+  private readonly ending = createDeferred();
+  readonly hasEnded = this.ending.promise;
   private readonly options: ProxiedStreamOptions;
   private readonly facts: StreamFacts;
   private readonly lanes: Lanes;
@@ -93,9 +94,6 @@ export class ProxiedStream implements ControlledStream {
     };
     this.options = options;
     const { id, remote, device, service, clock, baseClock, dialect, events, judge } = options;
-    this.hasEnded = new Promise((resolve) => {
-      this.ended = resolve;
-    });
     this.facts = new StreamFacts(options);
     this.lanes = createLanes({
       clock: baseClock,
@@ -239,7 +237,7 @@ export class ProxiedStream implements ControlledStream {
       source.emit({ type: 'stream-closed', ...facts.totals, remarks });
       this.slot?.release();
       options.onEnd();
-      this.ended();
+      this.ending.resolve();
     }
   }
 

@@ -1,3 +1,4 @@
+import { createDeferred } from '../kernel/deferred.ts';
 import type { VoicectlError } from '../kernel/errors.ts';
 
 /** Most data that waits for the disk before the session has to wait. */
@@ -27,17 +28,14 @@ export function createDiskQueue(
   let writingBytes = 0;
   let failure: VoicectlError | undefined;
   let writing: Promise<void> | undefined;
-  let reportFailure: (failure: VoicectlError) => void = () => {};
-  const failed = new Promise<VoicectlError>((resolve) => {
-    reportFailure = resolve;
-  });
+  const failed = createDeferred<VoicectlError>();
   const writeAll = async () => {
     while (waitingBytes > 0 && failure === undefined) {
       writingBytes = waitingBytes;
       waitingBytes = 0;
       await write().catch((thrown) => {
         failure = toFailure(thrown);
-        reportFailure(failure);
+        failed.resolve(failure);
       });
       writingBytes = 0;
     }
@@ -48,7 +46,7 @@ export function createDiskQueue(
     if (failure !== undefined) throw failure;
   };
   return {
-    failed,
+    failed: failed.promise,
     get hasFailed() {
       return failure !== undefined;
     },

@@ -1,3 +1,4 @@
+import { createDeferred } from '../kernel/deferred.ts';
 import type { OutputStream } from '../kernel/output-stream.ts';
 
 /** Most data that waits for a slow reader of standard output; beyond it lines are dropped and counted. */
@@ -18,10 +19,7 @@ export function createPrinter(stream: OutputStream, describeLoss: (lines: number
   let leftOut = 0;
   let last: Promise<void> = Promise.resolve();
   let failure: { thrown: unknown } | undefined;
-  let onFailure: (thrown: unknown) => void = () => {};
-  const failed = new Promise<unknown>((resolve) => {
-    onFailure = resolve;
-  });
+  const failed = createDeferred<unknown>();
   const write = (text: string) => {
     waitingBytes += text.length;
     last = stream.write(text).then(
@@ -30,12 +28,12 @@ export function createPrinter(stream: OutputStream, describeLoss: (lines: number
       },
       (thrown) => {
         failure ??= { thrown };
-        onFailure(thrown);
+        failed.resolve(thrown);
       },
     );
   };
   return {
-    failed,
+    failed: failed.promise,
     print(text) {
       if (failure !== undefined) return;
       if (waitingBytes > maxWaitingBytes) {

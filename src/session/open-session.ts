@@ -2,6 +2,7 @@ import { createPacer, type Pace } from '../audio/pacer.ts';
 import { reframe } from '../audio/reframe.ts';
 import { abortable } from '../kernel/abortable.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
+import { createDeferred } from '../kernel/deferred.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import { weighPart } from '../kernel/part-bytes.ts';
 import { createRedactor } from '../kernel/redact.ts';
@@ -184,18 +185,18 @@ export function createInbox<Item>({ onFull, onDrained }: QueueHandlers): Inbox<I
   const waiting: { item: Item; bytes: number }[] = [];
   let waitingBytes = 0;
   let ending: { failure: unknown } | undefined;
-  let wake = () => {};
+  let news = createDeferred();
   return {
     push(item, bytes = 0) {
       const weight = weighPart(bytes);
       waiting.push({ item, bytes: weight });
       waitingBytes += weight;
       if (waitingBytes > maxWaitingBytes) onFull();
-      wake();
+      news.resolve();
     },
     end(failure) {
       ending ??= { failure };
-      wake();
+      news.resolve();
     },
     async *read() {
       for (;;) {
@@ -205,9 +206,8 @@ export function createInbox<Item>({ onFull, onDrained }: QueueHandlers): Inbox<I
           if (waitingBytes <= maxWaitingBytes) onDrained();
           yield next.item;
         } else if (ending === undefined) {
-          await new Promise<void>((resolve) => {
-            wake = resolve;
-          });
+          news = createDeferred();
+          await news.promise;
         } else if (ending.failure === undefined) return;
         else throw ending.failure;
       }

@@ -1,3 +1,4 @@
+import { createDeferred } from '../kernel/deferred.ts';
 import { type ErrorCode, toVoicectlError, VoicectlError } from '../kernel/errors.ts';
 import { createRedactor } from '../kernel/redact.ts';
 import { isInterruption } from '../protocol/messages.ts';
@@ -238,11 +239,7 @@ export function createEventQueue({ onFull, onDrained }: QueueHandlers): EventQue
   /** Characters in the messages that wait. */
   let length = 0;
   const isFull = () => waiting.length > maxWaiting || length > maxWaitingLength;
-  let wake: (() => void) | undefined;
-  const notify = () => {
-    wake?.();
-    wake = undefined;
-  };
+  let news = createDeferred();
   const take = () => {
     const batch = waiting;
     const wasFull = isFull();
@@ -269,20 +266,19 @@ export function createEventQueue({ onFull, onDrained }: QueueHandlers): EventQue
       else waiting.push(event);
       if (event.type === 'message') length += lengthOf(event.body);
       if (isFull()) onFull();
-      notify();
+      news.resolve();
     },
     end() {
       ended = true;
-      notify();
+      news.resolve();
     },
     async *read() {
       for (;;) {
         yield* take();
         if (waiting.length > 0) continue;
         if (ended) return;
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
+        news = createDeferred();
+        await news.promise;
       }
     },
   };

@@ -1,4 +1,5 @@
 import { systemClock } from '../../kernel/clock.ts';
+import { createDeferred } from '../../kernel/deferred.ts';
 import { shortText } from '../../kernel/short-text.ts';
 import { isRecord } from '../../protocol/error-body.ts';
 import { parseJson } from '../../protocol/parse-json.ts';
@@ -103,16 +104,14 @@ export function createBus({ link, keys, emulator, perform, onMissing, onForeign 
     },
     async ask(op, args) {
       const id = ++asked;
-      const question: Question = { answers: [], missing: 0, done() {} };
-      const all = new Promise<void>((resolve) => {
-        question.done = resolve;
-      });
+      const all = createDeferred();
+      const question: Question = { answers: [], missing: 0, done: all.resolve };
       open.set(id, question);
       const timer = systemClock.after(answerWithinMs, () => question.done());
       try {
         // Answers may arrive before Redis says how many emulators were asked.
         question.missing += await publish(keys.asks, { op, args, id, from: emulator });
-        if (question.missing > 0) await all;
+        if (question.missing > 0) await all.promise;
       } finally {
         timer.cancel();
         open.delete(id);

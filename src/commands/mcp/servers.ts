@@ -1,3 +1,4 @@
+import { createDeferred } from '../../kernel/deferred.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { ChildCommand, PrintedLine } from './child-command.ts';
 
@@ -42,13 +43,10 @@ export function createServers(): Servers {
         });
       const counts = new Map<string, number>();
       let failure: PrintedLine | undefined;
-      let listens = (_line: PrintedLine) => {};
-      const listening = new Promise<PrintedLine>((resolve) => {
-        listens = resolve;
-      });
+      const listening = createDeferred<PrintedLine>();
       signal.throwIfAborted();
       const child = launch((line) => {
-        if (line.type === 'listening') listens(line);
+        if (line.type === 'listening') listening.resolve(line);
         else if (line.type === 'error') failure = line;
         if (line.type !== undefined) counts.set(line.type, (counts.get(line.type) ?? 0) + 1);
       });
@@ -57,7 +55,7 @@ export function createServers(): Servers {
         signal.addEventListener('abort', () => resolve('cancelled'), { once: true }),
       );
       try {
-        const line = await Promise.race([listening, child.ended, cancelled]);
+        const line = await Promise.race([listening.promise, child.ended, cancelled]);
         if (line === 'cancelled' || signal.aborted) {
           await child.end();
           throw signal.reason;

@@ -1,5 +1,6 @@
 import { connect as connectTcp, isIP } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import { abortable } from '../../kernel/abortable.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { ProxyTarget } from '../../proxy/options.ts';
 import { connectionError } from '../../wire/client/connection-error.ts';
@@ -31,17 +32,17 @@ async function reach(url: string, { ca, clock, signal }: Reach & { ca: string | 
   const name = hostname.replace(/^\[|\]$/g, '');
   const options = { host: name, port: Number(port || (isTls ? 443 : 80)) };
   const socket = isTls ? connectTls({ ...options, ...nameOf(name), ...trusting(ca) }) : connectTcp(options);
-  let stop = () => {};
   const reached = new Promise<void>((resolve, reject) => {
-    stop = () => reject(signal.reason);
-    signal.addEventListener('abort', stop, { once: true });
     socket.once(isTls ? 'secureConnect' : 'connect', () => resolve());
     socket.once('error', (thrown) => reject(connectionError(thrown, host)));
   });
   try {
-    await withDeadline(reached, { clock, ms: reachMs, what: `${host} could not be reached` });
+    await withDeadline(abortable(reached, signal), {
+      clock,
+      ms: reachMs,
+      what: `${host} could not be reached`,
+    });
   } finally {
-    signal.removeEventListener('abort', stop);
     socket.on('error', () => {}).destroy();
   }
 }

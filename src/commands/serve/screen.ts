@@ -1,5 +1,6 @@
 import { type ClockTimer, systemClock } from '../../kernel/clock.ts';
-import { toVoicectlError, type VoicectlError } from '../../kernel/errors.ts';
+import { createDeferred } from '../../kernel/deferred.ts';
+import { toVoicectlError } from '../../kernel/errors.ts';
 import type { TerminalDevice } from '../../kernel/terminal-device.ts';
 import { closeCodes } from '../../protocol/close-codes.ts';
 import { faultCatalogue } from '../../protocol/faults.ts';
@@ -49,18 +50,16 @@ export function createServeScreen(
     onLost() {
       look?.cancel();
       lines = openLines();
-      lines.ended.then(() => end());
+      lines.ended.then(() => ended.resolve());
     },
   });
-  let end: (failure?: VoicectlError) => void = () => {};
-  const ended = new Promise<void>((resolve, reject) => {
-    end = (failure) => (failure === undefined ? resolve() : reject(failure));
-  });
-  ended.catch(() => {});
+  const ended = createDeferred();
+  ended.promise.catch(() => {});
   screen.signal.addEventListener('abort', () => {
     look?.cancel();
     const reason = toVoicectlError(screen.signal.reason);
-    end(reason.code === 'interrupted' ? undefined : reason);
+    if (reason.code === 'interrupted') ended.resolve();
+    else ended.reject(reason);
   });
 
   /** Plain lines, from the first one. */
@@ -89,7 +88,7 @@ export function createServeScreen(
   }
 
   return {
-    ended,
+    ended: ended.promise,
     show(event) {
       counters = countEvent(counters, event);
       if (event.type === 'listening') listening = event;

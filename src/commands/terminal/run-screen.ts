@@ -1,4 +1,5 @@
 import { type ClockTimer, systemClock } from '../../kernel/clock.ts';
+import { createDeferred } from '../../kernel/deferred.ts';
 import type { TerminalDevice } from '../../kernel/terminal-device.ts';
 import type { Notice, ScreenName } from '../../ui/port.ts';
 import type { VerdictNews } from '../../ui/verdict-model.ts';
@@ -43,14 +44,14 @@ export function openRunScreen<News extends { type: string }>(
   { device, screen: name, subject, fold }: RunScreenOptions<News>,
 ): RunScreen<News> {
   const { signal } = context;
+  const left = createDeferred();
   const screen = openCommandScreen<News | OwnNews>(context, {
     device,
     start: { screen: name, subject, can: ['copy'] },
     fold: (before, news) => (isOwn(before) || isOwn(news) ? undefined : fold?.(before, news)),
-    onLost: () => leave(),
+    onLost: () => left.resolve(),
   });
   let ticking: ClockTimer | undefined;
-  let leave: () => void = () => {};
   const tick = () => {
     if (screen.isLost) return;
     screen.show({ type: 'tick' });
@@ -67,10 +68,8 @@ export function openRunScreen<News extends { type: string }>(
       const isOver = AbortSignal.any([signal, screen.signal]);
       if (!screen.isTouched || screen.isLost || isOver.aborted) return;
       screen.say('Done: q quits');
-      await new Promise<void>((resolve) => {
-        leave = resolve;
-        isOver.addEventListener('abort', () => resolve(), { once: true });
-      });
+      isOver.addEventListener('abort', () => left.resolve(), { once: true });
+      await left.promise;
     },
     async close() {
       ticking?.cancel();

@@ -1,5 +1,6 @@
 import { abortable } from '../../kernel/abortable.ts';
 import { atTurnEnd, type Clock, repeat } from '../../kernel/clock.ts';
+import { createDeferred } from '../../kernel/deferred.ts';
 import type { Device, DeviceState, DrillView, Situation, StartDevice } from './situation.ts';
 import type { Stage } from './stage.ts';
 
@@ -95,10 +96,7 @@ export async function follow(options: FollowOptions): Promise<Followed> {
   };
   const mayRestart = () => situation.restarts === true && state.starts === 1 && cameAt !== undefined;
 
-  let settle: (result: Followed | Promise<never>) => void = () => {};
-  const finished = new Promise<Followed>((resolve) => {
-    settle = resolve;
-  });
+  const finished = createDeferred<Followed>();
   let isPending = false;
   const look = () => {
     if (isPending) return;
@@ -110,21 +108,22 @@ export async function follow(options: FollowOptions): Promise<Followed> {
     const view = viewNow();
     if (hasCome(view)) cameAt ??= view.now;
     doNext(view);
-    if (situation.until(view) || isOver(view)) settle({ view, cameAtAll: cameAt !== undefined, device });
+    if (situation.until(view) || isOver(view))
+      finished.resolve({ view, cameAtAll: cameAt !== undefined, device });
     else if (
       state.ended !== undefined &&
       !isRunning &&
       mayRestart() &&
       view.now - state.ended.at >= afterEndMs
     )
-      launch().catch((thrown) => settle(Promise.reject(thrown)));
+      launch().catch(finished.reject);
   };
   const timer = repeat(clock, lookEveryMs, look);
   options.onReady(look);
   try {
     signal.throwIfAborted();
     await launch();
-    return await abortable(finished, signal);
+    return await abortable(finished.promise, signal);
   } catch (thrown) {
     await device?.kill();
     throw thrown;

@@ -4,6 +4,7 @@ import { encodeS16le } from '../../audio/encode.ts';
 import { createResampler } from '../../audio/resample.ts';
 import { wireFormat } from '../../audio/source-format.ts';
 import { type Clock, waitUntil } from '../../kernel/clock.ts';
+import { createDeferred } from '../../kernel/deferred.ts';
 import { bytesForMs, channels, sampleRate } from '../../protocol/audio-format.ts';
 import type { NativeBackend } from '../backend.ts';
 import { readHostMessages } from '../host/host-protocol.ts';
@@ -47,11 +48,8 @@ export async function openHosted(
   let ownLead = leadFrames;
   let lead = ownLead;
   let wake = () => {};
-  let open = () => {};
+  const opened = createDeferred();
   const { signal, lost, lose } = createLoss(child, () => wake());
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
   const watchdog = createWatchdog(clock, () => lose('the device accepts no audio', { stalled: true }));
   watchdog.expect(startingMs);
   void child.ended.then(watchdog.stop);
@@ -76,7 +74,7 @@ export async function openHosted(
     const now = clock.now();
     startedAt ??= now;
     watchdog.expect(now - startedAt < startingMs ? startingMs : stallMs);
-    open();
+    opened.resolve();
     note(message.frames, message.burst, now);
     inFlight = Math.max(0, inFlight - message.frames);
     lead = Math.min(maxLeadFrames, ownLead - 1 + message.burst);
@@ -86,7 +84,7 @@ export async function openHosted(
     new Promise<void>((resolve) => {
       wake = resolve;
     });
-  await Promise.race([opened, lost]);
+  await Promise.race([opened.promise, lost]);
   return {
     backend: backend.name,
     lost,

@@ -1,5 +1,6 @@
 import { audibleDbfs, measureLevel } from '../../audio/level.ts';
 import { atTurnEnd, type Clock } from '../../kernel/clock.ts';
+import { createDeferred } from '../../kernel/deferred.ts';
 import { toVoicectlError, type VoicectlError } from '../../kernel/errors.ts';
 import { watchLateness } from '../../kernel/lateness.ts';
 import type { Notices } from '../notices.ts';
@@ -76,10 +77,7 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
   let delayMs: number | undefined;
   let failure: VoicectlError | undefined;
   let wake = () => {};
-  let fail: (failure: VoicectlError) => void = () => {};
-  const failed = new Promise<VoicectlError>((resolve) => {
-    fail = resolve;
-  });
+  const failed = createDeferred<VoicectlError>();
 
   const cut = () => {
     isCut = true;
@@ -133,7 +131,7 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
     // The session does not fail if nobody waits for the device any more.
     if (isCut) return;
     failure = toVoicectlError(thrown);
-    fail(failure);
+    failed.resolve(failure);
   });
   const silence = (restMs: number) => {
     const now = clock.now();
@@ -149,7 +147,7 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
   let isOverflowTold = false;
   return {
     backend: first.backend,
-    failed,
+    failed: failed.promise,
     async write(pcm) {
       if (failure !== undefined) throw failure;
       if (loudspeaker.isAway || hold.covers(pcm, clock.now())) return;

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { type Clock, repeat, waitUntil } from '../../kernel/clock.ts';
+import { createDeferred } from '../../kernel/deferred.ts';
 import { bytesForMs, msForBytes } from '../../protocol/audio-format.ts';
 import type { ProgramBackend } from '../backend.ts';
 import { deviceError } from '../device-error.ts';
@@ -53,14 +54,11 @@ export async function openProgram(
   let playedBefore = 0;
   let advancedAt = Number.POSITIVE_INFINITY;
   const listen: Played = backend.status === undefined ? readPlayed(child, clock) : toldPlayed(child);
-  let open = () => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
+  const opened = createDeferred();
   /** It had nothing to play: pacing starts with the next frame. */
   const isPaused = (now: number) => now - nextAt > maxLateMs;
   listen((report) => {
-    open();
+    opened.resolve();
     const now = clock.now();
     if (report === 'underrun') {
       dryAt = now;
@@ -91,7 +89,7 @@ export async function openProgram(
     limit.signal,
   );
   settled.catch(() => {});
-  await Promise.race([opened, backend.status === undefined ? settled : settled.then(refuse), lost]);
+  await Promise.race([opened.promise, backend.status === undefined ? settled : settled.then(refuse), lost]);
   limit.abort();
   // Audio that follows the first silence at once would stay as late as that is long.
   if (backend.startsWithAudio) nextAt = clock.now() + firstSilenceMs;

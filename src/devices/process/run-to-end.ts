@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { systemClock } from '../../kernel/clock.ts';
 import { startCommand } from '../../kernel/command-process.ts';
+import { createDeferred } from '../../kernel/deferred.ts';
 import { cannotStart } from '../device-error.ts';
 
 export interface RunToEndOptions {
@@ -32,16 +33,14 @@ export async function runToEnd(
   const running = startCommand(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const { stdout, stderr } = running.child;
   const texts = [collectText(stdout), collectText(stderr)] as const;
-  let stop = () => {};
-  const stopped = new Promise<undefined>((resolve) => {
-    stop = () => resolve(undefined);
-  });
+  const stopped = createDeferred<undefined>();
+  const stop = () => stopped.resolve(undefined);
   const limit = systemClock.after(limitMs, stop);
   signal?.addEventListener('abort', stop, { once: true });
   try {
     await running.started;
     const closed = new Promise<void>((resolve) => running.child.once('close', () => resolve()));
-    const end = await Promise.race([Promise.all([running.ended, closed]), stopped]);
+    const end = await Promise.race([Promise.all([running.ended, closed]), stopped.promise]);
     await running.end();
     signal?.throwIfAborted();
     return { isGood: end?.[0].code === 0, stdout: texts[0](), stderr: texts[1]() };

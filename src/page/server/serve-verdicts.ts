@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Clock } from '../../kernel/clock.ts';
+import { createDeferred } from '../../kernel/deferred.ts';
 import {
   controlPrefix,
   pageAssets,
@@ -44,10 +45,7 @@ export async function serveVerdicts({ clock, ...start }: VerdictPageOptions): Pr
   const token = randomBytes(24).toString('base64url');
   const told = createTold(clock);
   const tabs = new Set<ServerResponse>();
-  let hasComeOnce: () => void = () => {};
-  const firstTab = new Promise<void>((resolve) => {
-    hasComeOnce = resolve;
-  });
+  const firstTab = createDeferred();
   const follow = (response: ServerResponse) => {
     response.writeHead(200, {
       'Content-Type': 'application/x-ndjson',
@@ -58,7 +56,7 @@ export async function serveVerdicts({ clock, ...start }: VerdictPageOptions): Pr
     for (const message of [first, ...told.all()]) response.write(line(message));
     tabs.add(response);
     response.on('close', () => tabs.delete(response));
-    hasComeOnce();
+    firstTab.resolve();
   };
   const server = createBareServer(undefined, { onOpened() {}, onFailure() {} });
   server.on('request', (request, response) => {
@@ -72,7 +70,7 @@ export async function serveVerdicts({ clock, ...start }: VerdictPageOptions): Pr
       for (const tab of tabs) tab.write(line(news));
     },
     async close(isAwaited, signal) {
-      if (isAwaited && tabs.size === 0) await atMost(firstTab, { clock, ms: firstTabMs, signal });
+      if (isAwaited && tabs.size === 0) await atMost(firstTab.promise, { clock, ms: firstTabMs, signal });
       const read = [...tabs].map((tab) => new Promise<void>((resolve) => tab.end(resolve)));
       await atMost(Promise.all(read), { clock, ms: lastReadMs, signal });
       await closeServer(server);

@@ -1,5 +1,7 @@
 import { dialogueRules } from '../../audio/dialogue/rules.ts';
 import { replyOverAt } from '../../audio/turn-taking.ts';
+import { abortable } from '../../kernel/abortable.ts';
+import { createDeferred } from '../../kernel/deferred.ts';
 import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
 import { type FailureKind, failureKind } from '../../kernel/failure-kind.ts';
 import { createRedactor } from '../../kernel/redact.ts';
@@ -98,31 +100,25 @@ async function play(
 ): Promise<void> {
   const { pulse, signal, clock } = context;
   const role = createRole(new Mouth(stream, context, ear));
-  let leave = () => {};
-  let onAbort = () => {};
+  const over = createDeferred();
+  void ended.then((ending) => {
+    const broken = breakage(ending);
+    if (broken === undefined && ear.awaitedSince === undefined) over.resolve();
+    else over.reject(broken ?? new VoicectlError('stream-broken', 'The stream was closed before the reply'));
+  });
+  const leave = pulse.add((due) => {
+    try {
+      if (role.tick(due)) over.resolve();
+    } catch (thrown) {
+      over.reject(thrown);
+    }
+  });
   let isOver = false;
   try {
-    await new Promise<void>((resolve, reject) => {
-      onAbort = () => reject(signal.reason);
-      signal.addEventListener('abort', onAbort, { once: true });
-      if (signal.aborted) onAbort();
-      void ended.then((ending) => {
-        const broken = breakage(ending);
-        if (broken === undefined && ear.awaitedSince === undefined) resolve();
-        else reject(broken ?? new VoicectlError('stream-broken', 'The stream was closed before the reply'));
-      });
-      leave = pulse.add((due) => {
-        try {
-          if (role.tick(due)) resolve();
-        } catch (thrown) {
-          reject(thrown);
-        }
-      });
-    });
+    await abortable(over.promise, signal);
     isOver = true;
   } finally {
     leave();
-    signal.removeEventListener('abort', onAbort);
     ear.giveUp(clock.now());
     ear.endReply();
     if (isOver && end === 'cut') stream.cut();

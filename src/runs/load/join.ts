@@ -1,5 +1,6 @@
 import type { LoadMetric } from '../../config/threshold.ts';
 import { waitUntil } from '../../kernel/clock.ts';
+import { createDeferred } from '../../kernel/deferred.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { createRedactor, type Redactor } from '../../kernel/redact.ts';
 import type { ReadError } from '../../protocol/error-body.ts';
@@ -83,10 +84,7 @@ function openStream(
   let step: { metric: LoadMetric; due: number } | undefined = { metric: 'connect', due };
   let lastWord: ReadError | undefined;
   let cut = () => {};
-  let resolveEnd: (end: FastStreamEnd) => void = () => {};
-  const ended = new Promise<FastStreamEnd>((resolve) => {
-    resolveEnd = resolve;
-  });
+  const ended = createDeferred<FastStreamEnd>();
   const pass = (at: number) => {
     if (step !== undefined) tally.finished(step.metric, at - step.due);
   };
@@ -115,7 +113,7 @@ function openStream(
         step = undefined;
         // Whoever only listens waits from now on; audio may be in the same packet.
         if (task === 'listen') ear.expect(at);
-        resolve({ stream, confirmedAt: at, ended, breakage });
+        resolve({ stream, confirmedAt: at, ended: ended.promise, breakage });
       },
       onAudio(bytes, at) {
         lastWord = undefined;
@@ -124,7 +122,7 @@ function openStream(
       onEnd(end) {
         giveUpStep();
         reject(breakage(end, 'authorising'));
-        resolveEnd(end);
+        ended.resolve(end);
       },
     });
     cut = () => stream.cut();

@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { type Clock, repeat } from '../../kernel/clock.ts';
+import { createDeferred } from '../../kernel/deferred.ts';
 import { generatorFlags } from '../../kernel/engine-flags.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { CrewJob, LoadCrew, LoadCrewHandlers } from './crew.ts';
@@ -107,24 +108,23 @@ function startWorker(file: string, generator: number, env: ProcessCrewOptions['e
     env: { ...env },
     execArgv: generatorFlags,
   });
+  const ended = createDeferred();
   const worker: Worker = {
     child,
     lost: undefined,
     isDone: false,
     silentSeconds: 0,
     handlers: undefined,
-    ended: Promise.resolve(),
+    ended: ended.promise,
   };
-  worker.ended = new Promise((resolve) => {
-    child.once('error', (thrown) => {
-      worker.lost ??= thrown.message;
-      resolve();
-    });
-    child.once('exit', (code, signal) => {
-      if (!worker.isDone)
-        worker.lost ??= signal === null ? `it ended with ${code}` : `it was ended by ${signal}`;
-      resolve();
-    });
+  child.once('error', (thrown) => {
+    worker.lost ??= thrown.message;
+    ended.resolve();
+  });
+  child.once('exit', (code, signal) => {
+    if (!worker.isDone)
+      worker.lost ??= signal === null ? `it ended with ${code}` : `it was ended by ${signal}`;
+    ended.resolve();
   });
   child.on('message', (message: FromWorker) => {
     worker.silentSeconds = 0;

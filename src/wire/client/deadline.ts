@@ -1,4 +1,5 @@
-import type { Clock, ClockTimer } from '../../kernel/clock.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { createDeferred } from '../../kernel/deferred.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 
 export interface Deadline {
@@ -10,13 +11,13 @@ export interface Deadline {
 
 /** Settles like the promise, or rejects with `timed-out` if that comes first. */
 export async function withDeadline<T>(promise: Promise<T>, { clock, ms, what }: Deadline): Promise<T> {
-  let timer: ClockTimer | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = clock.after(ms, () => reject(new VoicectlError('timed-out', `${what} within ${ms / 1000} s`)));
-  });
+  const late = createDeferred<never>();
+  const timer = clock.after(ms, () =>
+    late.reject(new VoicectlError('timed-out', `${what} within ${ms / 1000} s`)),
+  );
   try {
-    return await Promise.race([promise, late]);
+    return await Promise.race([promise, late.promise]);
   } finally {
-    timer?.cancel();
+    timer.cancel();
   }
 }

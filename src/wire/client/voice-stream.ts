@@ -1,5 +1,6 @@
 import { WebSocket } from 'ws';
 import type { Clock } from '../../kernel/clock.ts';
+import { createDeferred } from '../../kernel/deferred.ts';
 import type { VoicectlError } from '../../kernel/errors.ts';
 import { createRedactor, type Redactor } from '../../kernel/redact.ts';
 import type { ReadError } from '../../protocol/error-body.ts';
@@ -73,7 +74,7 @@ export async function openVoiceStream(options: VoiceStreamOptions): Promise<Voic
   let lastWord: ReadError | undefined;
   let isClosing = false;
   let isDeaf = false;
-  const confirmation = createConfirmation();
+  const confirmed = createDeferred();
   const connection = await connect({
     ...{ ca, clock, signal, tap, redactor },
     url: serviceUrl(wsUrl, streamPath),
@@ -84,7 +85,7 @@ export async function openVoiceStream(options: VoiceStreamOptions): Promise<Voic
     onText(text) {
       const message = readServiceMessage(text);
       lastWord = message.error;
-      if (message.category === 'connected') confirmation.confirm();
+      if (message.category === 'connected') confirmed.resolve();
       onMessage(message);
     },
   });
@@ -105,7 +106,7 @@ export async function openVoiceStream(options: VoiceStreamOptions): Promise<Voic
       // The stream may also end later, when nothing waits for this promise.
       ended.catch(() => {});
       const what = 'The service did not confirm the connection';
-      await withDeadline(Promise.race([confirmation.confirmed, ended]), {
+      await withDeadline(Promise.race([confirmed.promise, ended]), {
         clock,
         ms: connectedTimeoutMs,
         what,
@@ -129,14 +130,6 @@ export async function openVoiceStream(options: VoiceStreamOptions): Promise<Voic
       return closed;
     },
   };
-}
-
-function createConfirmation(): { confirmed: Promise<void>; confirm(): void } {
-  let confirm = () => {};
-  const confirmed = new Promise<void>((resolve) => {
-    confirm = resolve;
-  });
-  return { confirmed, confirm };
 }
 
 /** The bytes that wait in the socket, and the callers that wait for fewer. */
