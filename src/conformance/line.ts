@@ -1,9 +1,8 @@
 import { audibleDbfs, measureLevel } from '../audio/level.ts';
-import type { Clock } from '../kernel/clock.ts';
 import { VoicectlError } from '../kernel/errors.ts';
-import type { Redactor } from '../kernel/redact.ts';
 import { readServiceMessage } from '../protocol/messages.ts';
 import { type Connection, connect } from '../wire/client/connect.ts';
+import type { ClientLeg } from '../wire/client/http.ts';
 import type { StreamEnd, StreamExchange, Upgrade, WireMessage } from '../wire/exchange.ts';
 
 /** A connection to the voice stream: what is sent on it and what is seen of it. */
@@ -26,12 +25,8 @@ export interface ServiceLine {
   close(): Promise<void>;
 }
 
-export interface ServiceLineOptions {
+export interface ServiceLineOptions extends Omit<ClientLeg, 'tap'> {
   url: string;
-  ca: string | undefined;
-  clock: Clock;
-  signal: AbortSignal;
-  redactor: Redactor;
 }
 
 /** More than any service sends in reply to a few seconds of speech: beyond this the line is cut. */

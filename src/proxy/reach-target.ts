@@ -1,9 +1,8 @@
-import { type ClientRequest, type RequestOptions, request as requestHttp } from 'node:http';
-import { request as requestHttps } from 'node:https';
+import { type ClientRequest, request as requestHttp } from 'node:http';
+import { type RequestOptions, request as requestHttps } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Clock, ClockTimer } from '../kernel/clock.ts';
 import { VoicectlError } from '../kernel/errors.ts';
-import { trusting } from '../wire/client/trusting.ts';
 import type { Header } from '../wire/exchange.ts';
 
 /** For DNS, TCP and TLS together. A device should hear within a second that the target cannot be reached. */
@@ -26,7 +25,7 @@ export interface TargetRequest {
 export function startRequest({ url, method, headers, ca }: TargetRequest): ClientRequest {
   const { protocol, host } = new URL(url);
   const all = [['Host', host], ...headers, ['Connection', 'close']] as const;
-  const options: RequestOptions = { method, agent: false, ...trusting(ca), headers: all.flat() };
+  const options: RequestOptions = { method, agent: false, ca, headers: all.flat() };
   // Types of Node 20 do not know the flat list, which alone keeps order, spelling and repetition.
   return protocol === 'https:' ? requestHttps(url, options) : requestHttp(url, options);
 }

@@ -3,7 +3,6 @@ import type { Socket } from 'node:net';
 import { VoicectlError } from '../kernel/errors.ts';
 import { streamCloseMs } from '../protocol/close-codes.ts';
 import { handshakeError } from '../wire/client/handshake.ts';
-import { trusting } from '../wire/client/trusting.ts';
 import type { Header } from '../wire/exchange.ts';
 import { headerPairs } from '../wire/headers.ts';
 import { headerLists, passedHeaders } from './headers.ts';
@@ -55,7 +54,7 @@ export function openUpgradeLeg(options: UpgradeLegOptions, tell: (outcome: Upgra
   let protocol: string | undefined;
   const socket = new LegSocket(url, [], {
     ...legSettings,
-    ...trusting(ca),
+    ca,
     followRedirects: false,
     headers: headerLists(passedHeaders(headers, ownHeaders)) as unknown as Record<string, string>,
     finishRequest(request: ClientRequest) {

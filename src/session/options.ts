@@ -1,25 +1,13 @@
 import type { Pace } from '../audio/pacer.ts';
 import type { AudioSource } from '../audio/source.ts';
-import type { Clock } from '../kernel/clock.ts';
-import type { ServiceAuth, ServiceClient } from '../wire/client/join.ts';
-import type { Tap } from '../wire/tap.ts';
+import type { JoinOptions } from '../wire/client/join.ts';
 import type { ConversationPlan } from './conversation/conversation-plan.ts';
 import type { Expectations } from './expectations.ts';
 import type { AudioSink } from './output.ts';
 
-export interface SessionOptions {
-  /** Default: over the network. */
-  client?: ServiceClient;
-  clock: Clock;
-  /** Observes all traffic: a recorder. */
-  tap?: Tap | undefined;
+export interface SessionOptions
+  extends Pick<JoinOptions, 'client' | 'clock' | 'tap' | 'baseUrl' | 'wsUrl' | 'device' | 'ca' | 'auth'> {
   version: string;
-  baseUrl: string;
-  wsUrl: string;
-  device: string;
-  /** PEM certificates to trust instead of the built-in authorities. */
-  ca?: string | undefined;
-  auth: ServiceAuth;
   source: AudioSource;
   /** Name of the source, for people: a path, or "microphone". */
   sourceName: string;

@@ -45,35 +45,32 @@ export interface HttpAnswer {
   firstByteMs: number;
 }
 
-/** One HTTP request and its answer. Specification: "POST /api/websocket-voice/token". */
-export interface TokenExchange {
-  kind: 'token';
+/** One HTTP request and its answer. */
+export interface HttpExchange {
   /** When the request began: monotonic milliseconds of the leg's clock. */
   at: number;
   /** The same moment on the wall clock, milliseconds since the epoch. */
   wallAt: number;
   request: HttpRequest;
-  /** The file with the certificates that were trusted, as the user names it; undefined: the built-in authorities. */
-  caFile?: string | undefined;
   /** Undefined if no answer arrived. */
   answer: HttpAnswer | undefined;
-  /** The token that the answer granted. */
-  granted: TokenFacts | undefined;
   /** Why the answer is missing or incomplete. */
   breakdown: Breakdown | undefined;
   /** From the beginning of the request to the end of the answer, milliseconds. */
   totalMs: number;
 }
 
-/** The upgrade of a stream, and its answer. Times as in `TokenExchange`. */
-export interface Upgrade {
-  at: number;
-  wallAt: number;
-  request: HttpRequest;
-  /** With status 101 the stream is open. */
-  answer: HttpAnswer | undefined;
-  breakdown: Breakdown | undefined;
-  totalMs: number;
+/** A token request and its answer. Specification: "POST /api/websocket-voice/token". */
+export interface TokenExchange extends HttpExchange {
+  kind: 'token';
+  /** The file with the certificates that were trusted, as the user names it; undefined: the built-in authorities. */
+  caFile?: string | undefined;
+  /** The token that the answer granted. */
+  granted: TokenFacts | undefined;
+}
+
+/** The upgrade of a stream, and its answer: with status 101 the stream is open. */
+export interface Upgrade extends HttpExchange {
   /** Where the request holds a token, if it does: the specification has none there. */
   tokenIn?: string;
 }

@@ -5,7 +5,6 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { ProxyTarget } from '../../proxy/options.ts';
 import { connectionError } from '../../wire/client/connection-error.ts';
 import { withDeadline } from '../../wire/client/deadline.ts';
-import { trusting } from '../../wire/client/trusting.ts';
 
 const reachMs = 10_000;
 
@@ -31,7 +30,7 @@ async function reach(url: string, { ca, clock, signal }: Reach & { ca: string | 
   const isTls = protocol === 'https:' || protocol === 'wss:';
   const name = hostname.replace(/^\[|\]$/g, '');
   const options = { host: name, port: Number(port || (isTls ? 443 : 80)) };
-  const socket = isTls ? connectTls({ ...options, ...nameOf(name), ...trusting(ca) }) : connectTcp(options);
+  const socket = isTls ? connectTls({ ...options, ...nameOf(name), ca }) : connectTcp(options);
   const reached = new Promise<void>((resolve, reject) => {
     socket.once(isTls ? 'secureConnect' : 'connect', () => resolve());
     socket.once('error', (thrown) => reject(connectionError(thrown, host)));

@@ -1,24 +1,15 @@
 import { type RawData, WebSocket } from 'ws';
 import { atTurnEnd, type Clock, repeat } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
-import type { Redactor } from '../../kernel/redact.ts';
 import { closeCodes, streamCloseMs } from '../../protocol/close-codes.ts';
 import { concealText } from '../conceal.ts';
 import type { Side, StreamEnd, WireMessage } from '../exchange.ts';
-import type { Tap } from '../tap.ts';
 import { tokenFacts } from '../token-facts.ts';
 import { awaitUpgrade } from './handshake.ts';
-import { trusting } from './trusting.ts';
+import type { ClientLeg } from './http.ts';
 
-export interface ConnectOptions {
+export interface ConnectOptions extends ClientLeg {
   url: string;
-  /** PEM certificates to trust instead of the built-in authorities. */
-  ca?: string | undefined;
-  clock: Clock;
-  signal: AbortSignal;
-  /** Removes keys and tokens from all reports. */
-  redactor: Redactor;
-  tap?: Tap | undefined;
   /** For the handshake. Default 10 s. */
   timeoutMs?: number | undefined;
   /** Additional headers of the upgrade. */
@@ -70,7 +61,7 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
   const socket = new WebSocket(url, [], {
     ...socketOptions,
     headers: options.headers ?? {},
-    ...trusting(ca),
+    ca,
   });
   let failure: VoicectlError | undefined;
   let closedBy: Side = 'service';
@@ -160,7 +151,7 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
 type Teller = NonNullable<ReturnType<typeof createTeller>>;
 
 /** Reports traffic to a tap. Undefined without a tap, so that nothing is created for it. */
-function createTeller({ clock, redactor, tap }: Pick<ConnectOptions, 'clock' | 'redactor' | 'tap'>) {
+function createTeller({ clock, redactor, tap }: Pick<ClientLeg, 'clock' | 'redactor' | 'tap'>) {
   if (tap?.message === undefined) return undefined;
   const tell = (message: WireMessage) => tap.message?.(message);
   return {

@@ -16,18 +16,14 @@ import { isLoopbackHost } from '../../protocol/loopback.ts';
 import { parseJson } from '../../protocol/parse-json.ts';
 import { serviceUrl } from '../../protocol/paths.ts';
 import { jsonMediaType } from '../../protocol/token-request.ts';
-import { readBody } from './body.ts';
+import { readBody, tooLong } from './body.ts';
 import { connectionError } from './connection-error.ts';
-import { isSuccess, requestFinished } from './http.ts';
-import { trusting } from './trusting.ts';
+import { type ClientLeg, isSuccess, requestFinished } from './http.ts';
 
-export interface ControlTarget {
+export interface ControlTarget extends Pick<ClientLeg, 'ca' | 'signal'> {
   baseUrl: string;
-  /** PEM certificates to trust instead of the built-in authorities. */
-  ca?: string | undefined;
   /** Bearer secret, if the emulator asks for one. */
   secret: string | undefined;
-  signal: AbortSignal;
 }
 
 export interface ControlCall {
@@ -51,7 +47,9 @@ export async function callControl<Name extends keyof ControlAnswers>(
     throw redactor.thrown(thrown);
   });
   try {
-    return redactor.value(parseControlAnswer(name, JSON.parse(await readText(body, target))));
+    const { text, failure } = await readBody(body, target.baseUrl, maxAnswerBytes);
+    if (failure !== undefined) throw failure;
+    return redactor.value(parseControlAnswer(name, JSON.parse(text)));
   } catch (cause) {
     target.signal.throwIfAborted();
     throw redactor.thrown(cause instanceof VoicectlError ? cause : noEmulator(target, cause));
@@ -64,22 +62,6 @@ export async function callControl<Name extends keyof ControlAnswers>(
 const maxAnswerBytes = 16 * 1024 * 1024;
 /** Far more than one event, whose texts are short but for a message of 1 MiB. */
 const maxEventBytes = 4 * 1024 * 1024;
-
-async function readText(body: AsyncIterable<Buffer>, { baseUrl }: ControlTarget): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.length;
-    if (bytes > maxAnswerBytes) throw tooLong(baseUrl, maxAnswerBytes);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
-}
-
-function tooLong(baseUrl: string, bytes: number): VoicectlError {
-  const mebibytes = bytes / 1024 / 1024;
-  return new VoicectlError('protocol-violation', `${baseUrl} answered with more than ${mebibytes} MiB`);
-}
 
 /** An answer may repeat the secret. */
 function redactorFor({ secret }: ControlTarget): Redactor {
@@ -161,7 +143,7 @@ async function send(
   }
   const isBytes = body instanceof Uint8Array;
   // A followed journal is silent while nothing happens.
-  const client = new Client(url.origin, { connect: trusting(ca), bodyTimeout: 0 });
+  const client = new Client(url.origin, { connect: { ca }, bodyTimeout: 0 });
   const end = () => client.destroy(requestFinished);
   try {
     const response = await request.call(client, {

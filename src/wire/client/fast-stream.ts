@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import type { Clock, ClockTimer } from '../../kernel/clock.ts';
+import type { ClockTimer } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { closeCodes, streamCloseMs } from '../../protocol/close-codes.ts';
 import { readError } from '../../protocol/error-body.ts';
@@ -11,15 +11,12 @@ import { headerValue } from '../headers.ts';
 import { clientFrame, closeFrame, opcodes } from './client-frame.ts';
 import { connectionError } from './connection-error.ts';
 import { FrameReader } from './frame-reader.ts';
+import type { ClientLeg } from './http.ts';
 import { upgradeError } from './refusal-error.ts';
-import { trusting } from './trusting.ts';
 
-export interface FastStreamTarget {
+export interface FastStreamTarget extends Pick<ClientLeg, 'ca' | 'clock'> {
   /** `ws:` or `wss:`, with its path. */
   url: string;
-  /** PEM certificates to trust instead of the built-in authorities. */
-  ca?: string | undefined;
-  clock: Clock;
 }
 
 export interface FastStreamHandlers {
@@ -139,7 +136,7 @@ export class FastStream {
       },
     };
     const socket = isTls
-      ? connectTls({ ...options, servername: servername(options.host), ...trusting(ca) })
+      ? connectTls({ ...options, servername: servername(options.host), ca })
       : connectTcp(options);
     socket.once(isTls ? 'secureConnect' : 'connect', () => socket.write(this.#upgrade.text));
     socket.on('error', (thrown) => {

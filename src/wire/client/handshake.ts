@@ -1,8 +1,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { WebSocket } from 'ws';
-import type { Clock } from '../../kernel/clock.ts';
+import { abortable } from '../../kernel/abortable.ts';
 import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
-import type { Redactor } from '../../kernel/redact.ts';
 import { readError } from '../../protocol/error-body.ts';
 import { parseJson } from '../../protocol/parse-json.ts';
 import { concealAnswer, concealRequest } from '../conceal.ts';
@@ -11,15 +10,13 @@ import { headerPairs } from '../headers.ts';
 import { readBody } from './body.ts';
 import { connectionError } from './connection-error.ts';
 import { withDeadline } from './deadline.ts';
+import type { ClientLeg } from './http.ts';
 import { upgradeError } from './refusal-error.ts';
 
 const handshakeTimeoutMs = 10_000;
 
-export interface HandshakeOptions {
+export interface HandshakeOptions extends Pick<ClientLeg, 'clock' | 'signal' | 'redactor'> {
   url: string;
-  clock: Clock;
-  signal: AbortSignal;
-  redactor: Redactor;
   timeoutMs?: number | undefined;
   /** Called when the handshake is over, before any message. */
   onUpgrade?: ((upgrade: Upgrade) => void) | undefined;
@@ -53,10 +50,7 @@ export async function awaitUpgrade(socket: WebSocket, options: HandshakeOptions)
       breakdown: breakdown && { code: breakdown.code, message: breakdown.message },
       totalMs: clock.now() - at,
     });
-  let onAbort = () => {};
   const opened = new Promise<void>((resolve, reject) => {
-    onAbort = () => reject(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
     // ws has made the request, with all headers.
     if (onUpgrade !== undefined) requestHeaders = sentHeaders(socket);
     socket.once('upgrade', (response) => note(response, '', clock.now() - at));
@@ -71,15 +65,13 @@ export async function awaitUpgrade(socket: WebSocket, options: HandshakeOptions)
   });
   const what = `${host} did not answer the WebSocket handshake`;
   try {
-    await withDeadline(opened, { clock, ms: timeoutMs, what });
+    await withDeadline(abortable(opened, signal), { clock, ms: timeoutMs, what });
     tell();
   } catch (thrown) {
     socket.terminate();
     const failure = redactor.thrown(thrown);
     if (!signal.aborted) tell(toVoicectlError(failure));
     throw failure;
-  } finally {
-    signal.removeEventListener('abort', onAbort);
   }
 }
 

@@ -4,30 +4,34 @@ import Client from 'undici/lib/dispatcher/client.js';
 import type { Clock } from '../../kernel/clock.ts';
 import { createDeferred } from '../../kernel/deferred.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
-import type { Header, HttpAnswer, HttpRequest } from '../exchange.ts';
-import { headerValue } from '../headers.ts';
+import type { Redactor } from '../../kernel/redact.ts';
+import type { Header, HttpAnswer, HttpExchange, HttpRequest } from '../exchange.ts';
+import { headerPairs, headerValue } from '../headers.ts';
+import type { Tap } from '../tap.ts';
 import { type BodyParts, collectBody } from './body.ts';
 import { connectionError } from './connection-error.ts';
-import { trusting } from './trusting.ts';
 
-/** How a leg reaches the service, and how long it waits. */
-export interface HttpLeg {
-  clock: Clock;
-  signal: AbortSignal;
+/** What the calls to a service have in common. */
+export interface ClientLeg {
   /** PEM certificates to trust instead of the built-in authorities. */
   ca?: string | undefined;
+  clock: Clock;
+  signal: AbortSignal;
+  /** Removes keys and tokens from all reports. */
+  redactor: Redactor;
+  /** Observes the traffic, and may slow sending down. */
+  tap?: Tap | undefined;
+}
+
+/** How a leg reaches the service, and how long it waits. */
+export interface HttpLeg extends Pick<ClientLeg, 'ca' | 'clock' | 'signal'> {
   /** For the whole request, from connecting to the last byte: a service may send slowly. Default 15 s. */
   timeoutMs?: number | undefined;
 }
 
 /** The result of one request. With both an answer and a failure, the answer was cut or too long. */
-export interface HttpOutcome {
-  /** When the request began, on the leg's clock and on the wall clock. */
-  at: number;
-  wallAt: number;
-  answer: HttpAnswer | undefined;
+export interface HttpOutcome extends Pick<HttpExchange, 'at' | 'wallAt' | 'answer' | 'totalMs'> {
   failure: VoicectlError | undefined;
-  totalMs: number;
 }
 
 const connectTimeoutMs = 10_000;
@@ -50,7 +54,7 @@ export async function sendRequest(sent: HttpRequest, leg: HttpLeg): Promise<Http
   const { origin, pathname, search, host } = new URL(sent.url);
   // The deadline below replaces undici's own timers, which do not follow our clock.
   const client = new Client(origin, {
-    connect: { timeout: connectTimeoutMs, ...trusting(ca) },
+    connect: { timeout: connectTimeoutMs, ca },
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -73,7 +77,7 @@ export async function sendRequest(sent: HttpRequest, leg: HttpLeg): Promise<Http
       {
         onRequestStart() {},
         onResponseStart({ rawHeaders }, status) {
-          if (status >= 200) head = { status, headers: pairs(rawHeaders), firstByteMs: clock.now() - at };
+          if (status >= 200) head = { status, headers: rawPairs(rawHeaders), firstByteMs: clock.now() - at };
         },
         onResponseData: (_, chunk) => body.add(chunk),
         onResponseEnd: () => ended.resolve(undefined),
@@ -118,7 +122,6 @@ function toFailure(thrown: unknown, host: string): VoicectlError {
 }
 
 /** undici's raw headers: a flat list of names and values, which its types do not include. */
-function pairs(raw: unknown): Header[] {
-  const flat = (raw as (string | Buffer)[]).map(String);
-  return flat.flatMap((name, index) => (index % 2 === 0 ? [[name, flat[index + 1] ?? ''] as const] : []));
+function rawPairs(raw: unknown): Header[] {
+  return headerPairs((raw as (string | Buffer)[]).map(String));
 }

@@ -1,8 +1,6 @@
 import { abortable } from '../../kernel/abortable.ts';
-import type { Clock } from '../../kernel/clock.ts';
-import type { Redactor } from '../../kernel/redact.ts';
 import type { ServiceMessage } from '../../protocol/messages.ts';
-import type { Tap } from '../tap.ts';
+import type { ClientLeg } from './http.ts';
 import { requestToken, type TokenGrant, type TokenOptions } from './token.ts';
 import { openVoiceStream, type VoiceStream, type VoiceStreamOptions } from './voice-stream.ts';
 
@@ -21,19 +19,13 @@ export type ServiceAuth = Pick<TokenOptions, 'apiKey' | 'apiVersion' | 'retries'
 /** The steps to a confirmed stream. */
 export type JoinStep = 'token' | 'connecting' | 'authorising';
 
-export interface JoinOptions {
+export interface JoinOptions extends ClientLeg {
+  /** Default: over the network. */
   client?: ServiceClient;
   baseUrl: string;
   wsUrl: string;
   device: string;
   auth: ServiceAuth;
-  /** PEM certificates to trust instead of the built-in authorities. */
-  ca?: string | undefined;
-  clock: Clock;
-  signal: AbortSignal;
-  /** Removes key and token from all reports of the conversation. */
-  redactor: Redactor;
-  tap?: Tap | undefined;
   onRetry?: TokenOptions['onRetry'];
   onStep?: (step: JoinStep) => void;
   /** The stream is open but not confirmed yet. Reading from it may already have to pause. */

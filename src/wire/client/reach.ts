@@ -1,9 +1,8 @@
-import type { Clock } from '../../kernel/clock.ts';
 import { type ApiVersion, serviceUrl, tokenPath } from '../../protocol/paths.ts';
 import { readMoment } from '../../protocol/rate-limit.ts';
 import { jsonMediaType } from '../../protocol/token-request.ts';
 import { headerValue } from '../headers.ts';
-import { sendRequest } from './http.ts';
+import { type HttpLeg, sendRequest } from './http.ts';
 
 export interface Reached {
   status: number;
@@ -23,23 +22,12 @@ const dateResolutionMs = 1_000;
 export async function reachService({
   baseUrl,
   apiVersion,
-  ca,
-  clock,
-  signal,
-}: {
-  baseUrl: string;
-  apiVersion: ApiVersion | undefined;
-  /** As for `requestToken`. */
-  ca: string | undefined;
-  clock: Clock;
-  signal: AbortSignal;
-}): Promise<Reached> {
+  ...leg
+}: HttpLeg & { baseUrl: string; apiVersion: ApiVersion | undefined }): Promise<Reached> {
+  const { clock } = leg;
   const url = serviceUrl(baseUrl, tokenPath(apiVersion));
   const headers = [['Content-Type', jsonMediaType]] as const;
-  const { answer, failure } = await sendRequest(
-    { method: 'POST', url, headers, body: '{}' },
-    { ca, clock, signal },
-  );
+  const { answer, failure } = await sendRequest({ method: 'POST', url, headers, body: '{}' }, leg);
   if (answer === undefined) throw failure;
   const { status, firstByteMs } = answer;
   const theirs = readMoment(headerValue(answer.headers, 'date'), clock.wall());

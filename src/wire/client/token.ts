@@ -1,4 +1,4 @@
-import { type Clock, waitUntil } from '../../kernel/clock.ts';
+import { waitUntil } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { createRedactor, type Redactor } from '../../kernel/redact.ts';
 import { concealUrl } from '../../kernel/secret-fields.ts';
@@ -8,24 +8,17 @@ import { type ReadRateLimit, readMoment, retryAfterHeaderName } from '../../prot
 import { developmentKey, jsonMediaType, type TokenRequest } from '../../protocol/token-request.ts';
 import type { Header, HttpAnswer } from '../exchange.ts';
 import { flattenHeaders, headerValue } from '../headers.ts';
-import type { Tap } from '../tap.ts';
 import { ask } from './ask.ts';
-import { isSuccess } from './http.ts';
+import { type ClientLeg, isSuccess } from './http.ts';
 import { readRateLimit } from './rate-limit.ts';
 
-export interface TokenOptions extends TokenRequest {
+export interface TokenOptions extends TokenRequest, Omit<ClientLeg, 'redactor'> {
   baseUrl: string;
   apiVersion?: ApiVersion | undefined;
   /** Attempts after the first. */
   retries: number;
-  /** PEM certificates to trust instead of the built-in authorities. */
-  ca?: string | undefined;
-  clock: Clock;
-  signal: AbortSignal;
   /** For each attempt, until its answer is complete. Default 15 s. */
   timeoutMs?: number | undefined;
-  /** Observes each attempt. */
-  tap?: Tap | undefined;
   /** Learns the key and the token, and removes them from all reports. Default: a new one. */
   redactor?: Redactor;
   /** Called before each wait for a further attempt. */

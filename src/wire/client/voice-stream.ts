@@ -1,14 +1,13 @@
 import { WebSocket } from 'ws';
-import type { Clock } from '../../kernel/clock.ts';
 import { createDeferred } from '../../kernel/deferred.ts';
 import type { VoicectlError } from '../../kernel/errors.ts';
 import { createRedactor, type Redactor } from '../../kernel/redact.ts';
 import type { ReadError } from '../../protocol/error-body.ts';
 import { readServiceMessage, type ServiceMessage } from '../../protocol/messages.ts';
 import { serviceUrl, streamPath } from '../../protocol/paths.ts';
-import type { Tap } from '../tap.ts';
 import { type Connection, connect } from './connect.ts';
 import { withDeadline } from './deadline.ts';
+import type { ClientLeg } from './http.ts';
 import { breakageOf, closeError } from './refusal-error.ts';
 
 /** How a stream ended. */
@@ -17,14 +16,8 @@ export interface StreamClose {
   reason: string;
 }
 
-export interface VoiceStreamOptions {
+export interface VoiceStreamOptions extends Omit<ClientLeg, 'redactor'> {
   wsUrl: string;
-  /** PEM certificates to trust instead of the built-in authorities. */
-  ca?: string | undefined;
-  clock: Clock;
-  signal: AbortSignal;
-  /** Observes the traffic, and may slow sending down. */
-  tap?: Tap | undefined;
   /** Removes keys and tokens from all reports. Default: a new one that learns the sent token. */
   redactor?: Redactor;
   /** Called for each message of AI audio: any number of bytes, also an odd one. */
