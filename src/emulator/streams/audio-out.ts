@@ -1,22 +1,17 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import { LatestLevel } from '../../audio/latest-level.ts';
-import type { Clock } from '../../kernel/clock.ts';
 import type { StreamTotals } from '../../service/events.ts';
 import type { BatchedSocket } from '../../wire/server/batched-socket.ts';
+import type { EndingOptions } from './ending.ts';
 import type { SentWatch } from './tap-stream.ts';
 
 /** Most bytes that wait in a socket whose peer does not read. Beyond it the stream is closed, then cut. */
 const maxUnsentBytes = 1024 * 1024;
 
-export interface AudioOutOptions {
-  socket: WebSocket;
-  transport: Socket;
-  batched: BatchedSocket;
+export interface AudioOutOptions
+  extends Pick<EndingOptions, 'socket' | 'transport' | 'batched' | 'totals' | 'clock'> {
   headerOf: (length: number) => Buffer;
-  totals: StreamTotals;
-  /** The clock of the machine. */
-  clock: Clock;
   /** Called when the peer does not read. */
   onSlowReader: () => void;
   /** Observes what is sent. */

@@ -17,7 +17,6 @@ import { isUnavailable } from '../../service/state/unavailable.ts';
 import type { TokenAuthority } from '../tokens/token-authority.ts';
 import { readUnverified } from '../tokens/token-problem.ts';
 import type { StreamConnection } from './connection.ts';
-import type { TokenUses } from './token-uses.ts';
 
 /** Takes a message of a client, as it arrived. */
 export type ReceiveMessage = (data: Buffer, isBinary: boolean) => void;
@@ -253,4 +252,25 @@ function reused({ sub: device, jti }: TokenClaims, { uses }: AdmitOptions): Refu
   const stream = uses.streamOf(jti);
   const why = stream === undefined ? 'the token was used before' : `the token was used by stream ${stream}`;
   return { refused: 'tokenReused', device, jti, why, advice: 'request a new token for each connection' };
+}
+
+/** Which stream each token opened, for the message about a second use. */
+export interface TokenUses {
+  note(jti: string, stream: number): void;
+  streamOf(jti: string): number | undefined;
+}
+
+/** Most uses that are remembered; beyond it the oldest are dropped. */
+const maxUses = 10_000;
+
+export function createTokenUses(): TokenUses {
+  const uses = new Map<string, number>();
+  return {
+    note(jti, stream) {
+      uses.set(jti, stream);
+      const [oldest] = uses.keys();
+      if (uses.size > maxUses && oldest !== undefined) uses.delete(oldest);
+    },
+    streamOf: (jti) => uses.get(jti),
+  };
 }

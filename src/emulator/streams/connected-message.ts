@@ -39,7 +39,7 @@ export function sendConnected(
           sendAfter();
           resolve();
         });
-        connection.onEnding(() => timer.cancel());
+        connection.onEnding(timer.cancel);
       });
     }
     case 'connected-malformed':

@@ -1,4 +1,3 @@
-import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { ListenerBudget } from '../../audio/verdict/listener.ts';
@@ -15,6 +14,7 @@ import { createMessageValues } from '../../service/streams/message-values.ts';
 import type { OpenStream } from '../../service/streams/open-stream.ts';
 import { BatchedSocket } from '../../wire/server/batched-socket.ts';
 import { Line } from '../../wire/server/network/line.ts';
+import { receiverOf } from '../../wire/server/unfinished.ts';
 import { AudioOut } from './audio-out.ts';
 import { createEnding, type Ending } from './ending.ts';
 import { joinWatches, type SentWatch } from './tap-stream.ts';
@@ -185,8 +185,6 @@ function reportEnd({
       if (isBinary && totals.sentCode !== undefined) afterClose += data.length;
     });
   });
-  // The device has ended it, whenever it lets go of the connection: its slot is free.
-  receiverOf(socket).once('conclude', () => ending.begin());
   socket.on('close', (code, reason) => {
     ending.begin();
     totals.code = code;
@@ -197,30 +195,16 @@ function reportEnd({
   });
 }
 
-/** What reads the frames of a socket; it is not in the types of ws. */
-function receiverOf(socket: WebSocket): EventEmitter & { _opcode: number } {
-  return (socket as unknown as { _receiver: EventEmitter & { _opcode: number } })._receiver;
-}
-
 /** ws has the same words for a text and for the reason of a close. It ends both with 1007. */
 function violationOf(socket: WebSocket, { message, code }: NodeJS.ErrnoException): string {
   const { _opcode } = receiverOf(socket);
   return code === 'WS_ERR_INVALID_UTF8' && _opcode === closeOpcode ? reasonNotUtf8 : message;
 }
 
-/** Checks whether the peer still answers, and applies the faults `stall`, `half-open` and `deaf`. Methods as in `Connection`. */
-interface Liveness {
-  probe(everyMs: number): void;
-  stall(ms: number): void;
-  freeze(): void;
-  stopReading(): void;
-}
+/** Checks whether the peer still answers, and applies the faults `stall`, `half-open` and `deaf`. */
+type Liveness = Pick<StreamConnection, 'probe' | 'stall' | 'freeze' | 'stopReading'>;
 
-interface LivenessOptions {
-  socket: WebSocket;
-  transport: Socket;
-  /** The clock of the service, which can be moved forward. */
-  clock: Clock;
+interface LivenessOptions extends Pick<ConnectionOptions, 'socket' | 'transport' | 'clock'> {
   totals: StreamTotals;
   audio: AudioOut;
   ending: Ending;
@@ -237,6 +221,8 @@ function createLiveness(options: LivenessOptions): Liveness {
   let hasPeerEnded = false;
   receiverOf(socket).once('conclude', () => {
     hasPeerEnded = true;
+    // The device has ended it, whenever it lets go of the connection: its slot is free.
+    ending.begin();
   });
   socket.on('pong', () => {
     pingPending = false;

@@ -59,7 +59,7 @@ export function startLiveStream(options: LiveStreamOptions): LiveStream {
   const incoming = new IncomingAudio({ ...options, device: claims.sub, reply, userAudio });
   if (dialect.stream.expiryDuringStream === 'close') {
     const expiry = clock.after(claims.exp * 1000 - clock.wall(), () => connection.close('sessionExpired'));
-    connection.onEnding(() => expiry.cancel());
+    connection.onEnding(expiry.cancel);
   }
   connection.onEnding(() => incoming.end());
   connection.onEnding(() => reply.close?.());
@@ -187,7 +187,7 @@ function limitTime(receive: ReceiveMessage, options: TimeLimitOptions): ReceiveM
   const { idleTimeoutMs, longestSessionMs } = settings;
   if (longestSessionMs !== undefined) {
     const end = clock.after(longestSessionMs, () => connection.close('sessionTooLong'));
-    connection.onEnding(() => end.cancel());
+    connection.onEnding(end.cancel);
   }
   return idleTimeoutMs === undefined ? receive : watchIdle(receive, idleTimeoutMs, options);
 }
@@ -212,10 +212,7 @@ function watchIdle(
   };
 }
 
-interface IncomingAudioOptions {
-  connection: StreamConnection;
-  dialect: Dialect;
-  events: EmulatorEvents;
+interface IncomingAudioOptions extends Pick<LiveStreamOptions, 'connection' | 'dialect' | 'events'> {
   device: string;
   /** Takes whole samples. */
   reply: Reply;

@@ -12,27 +12,21 @@ import { streamPath } from '../../protocol/paths.ts';
 import { createObservers, type ObservedStream } from '../../service/control/observers.ts';
 import type { ObserveStream } from '../../service/control/page-handler.ts';
 import type { EmulatorEvents } from '../../service/events.ts';
-import type { Faults } from '../../service/faults/faults.ts';
 import { bugOf, closeAfterBug, GuardedSocket, guardClock, guarded } from '../../service/guard.ts';
 import { invalidRequest } from '../../service/http/refusal.ts';
 import type { Random } from '../../service/random.ts';
 import { whenKnown } from '../../service/state/eventual.ts';
-import type { State } from '../../service/state/state.ts';
-import type { Pulse } from '../../wire/pulse.ts';
 import { createAudioHeaders } from '../../wire/server/audio-frame.ts';
 import { sendRawAnswer } from '../../wire/server/http-answer.ts';
 import { UnfinishedMessages } from '../../wire/server/unfinished.ts';
 import type { Tap } from '../../wire/tap.ts';
-import type { ReplyMode } from '../replies/reply.ts';
-import type { TokenAuthority } from '../tokens/token-authority.ts';
-import { awaitToken } from './authorisation.ts';
+import { type AuthorisationOptions, awaitToken, createTokenUses, type TokenUses } from './authorisation.ts';
 import { sendConnected } from './connected-message.ts';
 import { createConnection, type StreamConnection } from './connection.ts';
 import { createEarlyBytes, type EarlyBytes } from './early-bytes.ts';
-import { type LiveStream, startLiveStream } from './live-stream.ts';
+import { type LiveStream, type LiveStreamOptions, startLiveStream } from './live-stream.ts';
 import { createOwnLateness } from './lost-time.ts';
 import { tapStream, type Upgraded } from './tap-stream.ts';
-import { createTokenUses, type TokenUses } from './token-uses.ts';
 
 /** Most fragments of one message; beyond it ws closes with 1008. */
 const maxFragments = 256;
@@ -63,21 +57,10 @@ export interface VoiceConnection {
   claims: Readonly<object> | undefined;
 }
 
-export interface VoiceEndpointOptions {
-  /** The clock of the service, which can be moved forward: for deadlines and expiry. */
-  clock: Clock;
-  /** The clock of the machine: heartbeats follow real peers. */
-  baseClock: Clock;
-  dialect: Dialect;
-  events: EmulatorEvents;
+export interface VoiceEndpointOptions
+  extends Omit<LiveStreamOptions, 'connection' | 'claims' | 'onThrown'>,
+    Pick<AuthorisationOptions, 'maxConnections' | 'authority' | 'state'> {
   random: Random;
-  /** Connections per device. */
-  maxConnections: number;
-  authority: TokenAuthority;
-  state: Pick<State, 'leaseSlot' | 'spendToken'>;
-  pulse: Pulse;
-  faults: Faults;
-  createReply: ReplyMode;
   /** Gives a tap for each stream, by its number. */
   tap: ((stream: number) => Tap | undefined) | undefined;
   pingEveryMs?: number | undefined;
@@ -167,10 +150,7 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
 }
 
 /** What one stream runs under: what its handlers throw ends it, and no other one. */
-interface StreamGuards {
-  clock: Clock;
-  baseClock: Clock;
-  onThrown: (thrown: unknown) => void;
+interface StreamGuards extends Pick<LiveStreamOptions, 'clock' | 'baseClock' | 'onThrown'> {
   /** Once it is made. */
   connection: StreamConnection | undefined;
 }

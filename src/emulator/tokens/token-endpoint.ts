@@ -126,13 +126,11 @@ interface LimitAnswers {
   limited(asker: TokenAsker, rate: Omit<CountedRequest, 'allowed'>): OutgoingAnswer;
 }
 
-interface LimitAnswersOptions {
-  clock: Clock;
-  dialect: Dialect;
-  events: EmulatorEvents;
-}
-
-function createLimitAnswers({ clock, dialect, events }: LimitAnswersOptions): LimitAnswers {
+function createLimitAnswers({
+  clock,
+  dialect,
+  events,
+}: Pick<TokenEndpointOptions, 'clock' | 'dialect' | 'events'>): LimitAnswers {
   const httpDate = createHttpDate();
   const haste = createHaste();
   const limitHeaders: LimitAnswers['limitHeaders'] = (rate) => {

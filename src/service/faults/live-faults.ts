@@ -31,7 +31,7 @@ export function injectLiveFaults(options: LiveFaultOptions, subject: FaultSubjec
         for (const struck of faults.strike('live', subject, { only: (one) => one === fault }))
           inject(struck, options);
       });
-      connection.onEnding(() => timer.cancel());
+      connection.onEnding(timer.cancel);
     }
   };
   connection.onEnding(faults.onAdded(apply));

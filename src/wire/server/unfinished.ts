@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 
@@ -8,12 +9,17 @@ const pieceCostBytes = 128;
 /** A stream that has less is closed only where no stream has more: any stream is in the middle of a message now and then. */
 const ordinaryBytes = 64 * 1024;
 
-/** What `ws` holds of a message until it is whole. It has no other way to ask for this. */
-interface Receiver {
+/** What reads the frames of a socket, and holds a message until it is whole. It is not in the types of ws. */
+interface Receiver extends EventEmitter {
+  _opcode: number;
   _buffers: Buffer[];
   _bufferedBytes: number;
   _fragments: Buffer[];
   _messageLength: number;
+}
+
+export function receiverOf(socket: WebSocket): Receiver {
+  return (socket as unknown as { _receiver: Receiver })._receiver;
 }
 
 interface Unfinished {
@@ -31,7 +37,7 @@ export class UnfinishedMessages {
 
   /** Counts what `socket` holds until it closes. `close` sends the close frame. */
   watch(socket: WebSocket, transport: Socket, close: (why: string) => void): void {
-    const receiver = (socket as unknown as { _receiver: Receiver })._receiver;
+    const receiver = receiverOf(socket);
     const one: Unfinished = {
       bytes: 0,
       close: () => {

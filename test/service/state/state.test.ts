@@ -1,9 +1,8 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { createEventWatch } from '../../../src/emulator/event-watch.ts';
-import { awaitToken } from '../../../src/emulator/streams/authorisation.ts';
+import { awaitToken, createTokenUses } from '../../../src/emulator/streams/authorisation.ts';
 import type { StreamConnection } from '../../../src/emulator/streams/connection.ts';
-import { createTokenUses } from '../../../src/emulator/streams/token-uses.ts';
 import { createTokenAuthority } from '../../../src/emulator/tokens/token-authority.ts';
 import { createTokenEndpoint } from '../../../src/emulator/tokens/token-endpoint.ts';
 import { defaultDialect } from '../../../src/protocol/dialect.ts';
