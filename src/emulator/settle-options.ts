@@ -1,11 +1,9 @@
 import * as z from 'zod';
 import { VoicectlError } from '../kernel/errors.ts';
-import type { Dialect } from '../protocol/dialect.ts';
 import { isLoopbackHost } from '../protocol/loopback.ts';
 import { connectionsPerDevice, tokenRequestsPerWindow } from '../protocol/rate-limit.ts';
-import { describeIssue, noSuchSetting, readOnce } from '../protocol/schema-problem.ts';
-import { checkDialect, prepareTls } from '../service/settings.ts';
-import { certificateNames, type TlsCertificate } from '../wire/server/certificate.ts';
+import { describeIssue, readOnce, schemaProblemText } from '../protocol/schema-problem.ts';
+import { defaultHost, type SettledService, settleService } from '../service/settings.ts';
 import type { EmulatorOptions } from './options.ts';
 import { guardReply } from './replies/guard.ts';
 import { createReplyMode } from './replies/registry.ts';
@@ -13,18 +11,12 @@ import type { ReplyMode } from './replies/reply.ts';
 import type { Scenario } from './scenario/scenario.ts';
 
 /** The options with their defaults, and with their files read. */
-export interface SettledOptions {
-  host: string;
-  port: number;
+export interface SettledOptions extends SettledService {
   acceptKeys: readonly string[];
-  allowHosts: readonly string[];
-  allowOrigins: readonly string[];
   rateLimit: number;
   maxConnections: number;
-  dialect: Dialect;
   reply: ReplyMode;
   scenario: Scenario | undefined;
-  tls: TlsCertificate | undefined;
 }
 
 /**
@@ -33,20 +25,19 @@ export interface SettledOptions {
  */
 export async function settleOptions(options: EmulatorOptions): Promise<SettledOptions> {
   checkEmulatorOptions(options);
-  const { host = '127.0.0.1', port = 0, acceptKeys = [], allowHosts = [], allowOrigins = [] } = options;
+  const { host = defaultHost, acceptKeys = [] } = options;
   if (!isLoopbackHost(host) && acceptKeys.length === 0) {
     throw new VoicectlError('host-exposed', `Refusing to listen on ${host} with any API key accepted`, {
       hint: 'Set the keys to accept with --accept-key or --accept-key-file.',
     });
   }
   return {
-    ...{ host, port, acceptKeys, allowHosts, allowOrigins },
+    ...(await settleService(options)),
+    acceptKeys,
     rateLimit: options.rateLimit ?? tokenRequestsPerWindow,
     maxConnections: options.maxConnections ?? connectionsPerDevice,
-    dialect: checkDialect(options.dialect),
     reply: await settleReply(options),
     scenario: await settleScenario(options.scenario),
-    tls: await prepareTls(options.tls, () => certificateNames(host, allowHosts)),
   };
 }
 
@@ -109,11 +100,7 @@ function checkEmulatorOptions(options: unknown): void {
   const { error } = optionsSchema.safeParse(options, readOnce);
   if (error === undefined) return;
   const problems = error.issues.map((issue) => describeIssue(issue, secrets));
-  const texts = problems.map(({ path, value, expected }) =>
-    expected === noSuchSetting
-      ? `unknown option ${path}`
-      : `${path} is ${JSON.stringify(value)}, expected ${expected}`,
-  );
+  const texts = problems.map((problem) => schemaProblemText(problem, `unknown option ${problem.path}`));
   throw new VoicectlError('usage', `Invalid emulator options: ${texts.join('; ')}`, {
     hint: `The options are ${Object.keys(schemas).join(', ')}.`,
     details: { problems },

@@ -30,6 +30,14 @@ export function describeIssue(issue: z.core.$ZodIssue, secrets: SecretNames = no
   return { path, value: shownValue(inner, secrets), expected: expectation(inner) };
 }
 
+/** A problem in words. `unknown`: what to say if there is no such setting. */
+export function schemaProblemText(
+  { path, value, expected }: SchemaProblem,
+  unknown = `${path}: ${noSuchSetting}`,
+): string {
+  return expected === noSuchSetting ? unknown : `${path} is ${JSON.stringify(value)}, expected ${expected}`;
+}
+
 /** Where an issue is. For an unknown setting: the setting, not its parent. */
 export function issuePath(issue: z.core.$ZodIssue): PropertyKey[] {
   const inner = nearestIssue(issue);

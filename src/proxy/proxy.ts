@@ -3,7 +3,6 @@ import { ListenerBudget } from '../audio/verdict/listener.ts';
 import { createMovableClock, systemClock } from '../kernel/clock.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import { concealUrl } from '../kernel/secret-fields.ts';
-import type { Dialect } from '../protocol/dialect.ts';
 import { proxyRefusalReason } from '../protocol/faults.ts';
 import { isLoopbackHost, isSafeTransport } from '../protocol/loopback.ts';
 import { serviceUrl } from '../protocol/paths.ts';
@@ -22,10 +21,9 @@ import {
 } from '../service/http/service-server.ts';
 import { type OpenService, openService } from '../service/open-service.ts';
 import { createRandom } from '../service/random.ts';
-import { checkDialect, prepareTls } from '../service/settings.ts';
+import { checkDialect, defaultHost, settleService } from '../service/settings.ts';
 import { createMemoryState } from '../service/state/memory.ts';
 import { createPulse } from '../wire/pulse.ts';
-import { certificateNames, type TlsCertificate } from '../wire/server/certificate.ts';
 import { readRequestBody } from '../wire/server/http-body.ts';
 import type { RequestTarget } from '../wire/server/request-target.ts';
 import { UnfinishedMessages } from '../wire/server/unfinished.ts';
@@ -52,9 +50,10 @@ export interface ServiceProxy extends Readonly<OpenService> {
  * `bad-input` (a certificate without its key), `usage` (a wrong fault, an address that is not ours), `port-in-use`.
  */
 export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> {
-  const settled = await settleProxy(options);
-  const { host, port, dialect, tls, answerMs, isStrict } = settled;
-  const { target, tap } = options;
+  checkProxy(options);
+  const settled = await settleService(options);
+  const { host, port, dialect, tls } = settled;
+  const { target, tap, answerMs = defaultAnswerMs } = options;
   const baseClock = options.clock ?? systemClock;
   const clock = createMovableClock(baseClock);
   const folded = foldFloods(
@@ -72,7 +71,7 @@ export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> 
     ...{ random, events, refuses: proxyRefusalReason },
   });
   const secrets = createSecrets();
-  const judge = createProxyJudge({ clock: baseClock, events, isStrict });
+  const judge = createProxyJudge({ clock: baseClock, events, isStrict: options.dialect !== undefined });
   const matches = createTokenMatches();
   const pulse = createPulse({ clock: baseClock, periodMs: dialect.stream.replyFrameMs });
   const deadlines = { clock: baseClock, answerMs };
@@ -158,21 +157,7 @@ function urlOn(base: string, wanted: RequestTarget | undefined): string {
   return serviceUrl(base, query === '' ? path : `${path}?${query}`);
 }
 
-/** The options with their defaults. */
-interface SettledProxy {
-  host: string;
-  port: number;
-  allowHosts: readonly string[];
-  allowOrigins: readonly string[];
-  dialect: Dialect;
-  /** Whether remarks are violations. */
-  isStrict: boolean;
-  answerMs: number;
-  tls: TlsCertificate | undefined;
-}
-
-const defaultHost = '127.0.0.1';
-const answerMs = 10_000;
+const defaultAnswerMs = 10_000;
 
 /**
  * Checks options that need nothing of the machine or the network: before the target is reached. Throws `host-exposed` for a
@@ -201,17 +186,4 @@ export function checkProxy(options: ProxyOptions): void {
   }
   for (const fault of faults) checkFault(fault, proxyRefusalReason);
   checkDialect(options.dialect);
-}
-
-/** Throws what `checkProxy` throws, and `bad-input`. */
-async function settleProxy(options: ProxyOptions): Promise<SettledProxy> {
-  checkProxy(options);
-  const { host = defaultHost, port = 0, allowHosts = [], allowOrigins = [] } = options;
-  return {
-    ...{ host, port, allowHosts, allowOrigins },
-    dialect: checkDialect(options.dialect),
-    isStrict: options.dialect !== undefined,
-    answerMs: options.answerMs ?? answerMs,
-    tls: await prepareTls(options.tls, () => certificateNames(host, allowHosts)),
-  };
 }

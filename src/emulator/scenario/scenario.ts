@@ -5,7 +5,7 @@ import { VoicectlError } from '../../kernel/errors.ts';
 import { messageOf } from '../../kernel/thrown.ts';
 import { bytesForMs } from '../../protocol/audio-format.ts';
 import { aimFault, type Fault } from '../../protocol/faults.ts';
-import { describeIssue, noSuchSetting, readOnce } from '../../protocol/schema-problem.ts';
+import { describeIssue, readOnce, schemaProblemText } from '../../protocol/schema-problem.ts';
 import type { Faults } from '../../service/faults/faults.ts';
 import type { CreateReply, ReplyMode, Voice } from '../replies/reply.ts';
 import { makeTone } from '../replies/tone.ts';
@@ -33,12 +33,7 @@ export async function loadScenario(input: ScenarioInput, folder = '.'): Promise<
   const checked = scenarioSchema.safeParse(input, readOnce);
   if (!checked.success) {
     const [issue] = checked.error.issues;
-    const { path, value, expected } =
-      issue === undefined ? { path: '', value: '', expected: '' } : describeIssue(issue);
-    const why =
-      expected === noSuchSetting
-        ? `${path}: ${expected}`
-        : `${path} is ${JSON.stringify(value)}, expected ${expected}`;
+    const why = issue === undefined ? '' : schemaProblemText(describeIssue(issue));
     throw new VoicectlError('bad-input', `Invalid scenario: ${why}`, {
       details: { path: issue?.path ?? [] },
     });

@@ -1,6 +1,6 @@
 import { shortText } from '../../kernel/short-text.ts';
 import type { Dialect, RefusalCause } from '../../protocol/dialect.ts';
-import { errorBody, invalidRequestCode } from '../../protocol/error-body.ts';
+import { type ErrorDetails, errorBody, invalidRequestCode } from '../../protocol/error-body.ts';
 import type { InvalidTokenRequest } from '../../protocol/token-request.ts';
 import type { OutgoingAnswer } from '../../wire/server/http-answer.ts';
 import type { EmulatorEvents, SentHeaders } from '../events.ts';
@@ -21,43 +21,35 @@ export interface RefusalContext {
 }
 
 /** Makes the answer to a refused request, in the wording of the dialect, and emits an event. */
-export function refuseRequest(
-  cause: RefusalCause,
-  { dialect, events, device, path, remote, detail, why, sent }: RefusalContext,
-): OutgoingAnswer {
-  const { status, code, message } = dialect.refusals[cause];
-  const text = why ?? message;
-  const known = given({ device, path: path && shortText(path), remote, why: detail });
-  events.emit({
-    type: 'request-refused',
-    cause,
-    status,
-    code,
-    message: text,
-    ...known,
-    ...(sent && { sent }),
-  });
-  return { status, body: errorBody(code, text) };
+export function refuseRequest(cause: RefusalCause, context: RefusalContext): OutgoingAnswer {
+  const { status, code, message } = context.dialect.refusals[cause];
+  return refuse(cause, { status, code, message: context.why ?? message }, context);
 }
 
 /** Makes the answer INVALID_REQUEST to a malformed request, and emits an event. */
 export function invalidRequest(
   { case: of, message, details }: InvalidTokenRequest,
-  { dialect, events, device, path, remote, sent }: Omit<RefusalContext, 'why'>,
+  context: Omit<RefusalContext, 'why' | 'detail'>,
 ): OutgoingAnswer {
-  const cause = 'invalidRequest';
-  const { statuses, status: otherwise } = dialect.refusals[cause];
-  const status = statuses[of] ?? otherwise;
-  const code = invalidRequestCode;
-  events.emit({
-    type: 'request-refused',
-    cause,
-    status,
-    code,
-    message,
-    ...given({ device, path: path && shortText(path), remote }),
-    ...(sent && { sent }),
-  });
+  const { statuses, status } = context.dialect.refusals.invalidRequest;
+  const wording = { status: statuses[of] ?? status, code: invalidRequestCode, message, details };
+  return refuse('invalidRequest', wording, context);
+}
+
+interface RefusalWording {
+  status: number;
+  code: string;
+  message: string;
+  details?: ErrorDetails | undefined;
+}
+
+function refuse(
+  cause: RefusalCause | 'invalidRequest',
+  { status, code, message, details }: RefusalWording,
+  { events, device, path, remote, detail, sent }: Omit<RefusalContext, 'dialect' | 'why'>,
+): OutgoingAnswer {
+  const known = given({ device, path: path && shortText(path), remote, why: detail });
+  events.emit({ type: 'request-refused', cause, status, code, message, ...known, ...(sent && { sent }) });
   return { status, body: errorBody(code, message, details) };
 }
 
