@@ -1,6 +1,6 @@
 import { assemble, createEvents, initialFaults } from '../emulator/assemble.ts';
+import type { RunningService } from '../emulator/event-watch.ts';
 import type { EmulatorOptions } from '../emulator/options.ts';
-import type { RunningService } from '../emulator/running-service.ts';
 import { type SettledOptions, settleOptions } from '../emulator/settle-options.ts';
 import { createTokenAuthority, type TokenAuthority } from '../emulator/tokens/token-authority.ts';
 import { atTurnEnd, systemClock } from '../kernel/clock.ts';
@@ -12,8 +12,8 @@ import { createStreamActions, type StreamActions } from '../service/control/stre
 import { checkFault, createFaults, type Faults } from '../service/faults/faults.ts';
 import { createRandom } from '../service/random.ts';
 import type { Eventually } from '../service/state/eventual.ts';
-import { checkUrl } from './redis/address.ts';
 import { withKey } from './redis/identity.ts';
+import { checkUrl } from './redis/join-service.ts';
 import { openSharedService, type SharedService } from './redis/shared-service.ts';
 
 export interface SharedOptions {

@@ -10,15 +10,13 @@ import type { StateJournal } from '../service/state/journal.ts';
 import type { State } from '../service/state/state.ts';
 import { createPulse } from '../wire/pulse.ts';
 import type { Tap } from '../wire/tap.ts';
-import { createEventWatch } from './event-watch.ts';
+import { createEventWatch, type RunningService } from './event-watch.ts';
 import { createHttpServer } from './http/http-server.ts';
 import type { EmulatorOptions } from './options.ts';
-import type { RunningService } from './running-service.ts';
 import type { SettledOptions } from './settle-options.ts';
 import { createVoiceEndpoint, type VoiceEndpoint } from './streams/voice-endpoint.ts';
-import { createAcceptedKeys } from './tokens/accepted-keys.ts';
 import type { TokenAuthority } from './tokens/token-authority.ts';
-import { createTokenEndpoint } from './tokens/token-endpoint.ts';
+import { createAcceptedKeys, createTokenEndpoint } from './tokens/token-endpoint.ts';
 
 export interface ServiceParts {
   options: EmulatorOptions;

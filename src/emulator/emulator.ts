@@ -10,9 +10,9 @@ import { createRandom } from '../service/random.ts';
 import { createMemoryState } from '../service/state/memory.ts';
 import { joinTaps } from '../wire/tap.ts';
 import { assemble, createEvents, initialFaults } from './assemble.ts';
+import type { RunningService } from './event-watch.ts';
 import { createKeptAudio, type KeptAudio, type KeptStream } from './kept-audio.ts';
 import type { EmulatorOptions } from './options.ts';
-import type { RunningService } from './running-service.ts';
 import { settleOptions } from './settle-options.ts';
 import { createTokenAuthority } from './tokens/token-authority.ts';
 

@@ -2,6 +2,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import { didYouMean } from '../protocol/suggestion.ts';
 import { type EmulatorEvent, type EmulatorEvents, emulatorEventTypes } from '../service/events.ts';
+import type { OpenService } from '../service/open-service.ts';
 import { whenKnown } from '../service/state/eventual.ts';
 import type { StateJournal } from '../service/state/journal.ts';
 
@@ -22,6 +23,9 @@ export interface EventWatch {
     options?: { signal?: AbortSignal; timeoutMs?: number },
   ): Promise<EventOf<Type>>;
 }
+
+/** A running emulator, without its control. */
+export interface RunningService extends Readonly<OpenService>, EventWatch {}
 
 /** `closed` aborts when the emulator has closed; `clock`: the machine's. */
 export function createEventWatch(

@@ -156,6 +156,14 @@ export async function listen(server: Server, host: string, port: number): Promis
   return server.address() as AddressInfo;
 }
 
+/** Closes a server, and cuts its connections. */
+export function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
+
 function listenError(cause: NodeJS.ErrnoException, host: string, port: number): VoicectlError {
   if (cause.code === 'EADDRINUSE') {
     return new VoicectlError('port-in-use', `Port ${port} on ${host} is taken`, {

@@ -1,11 +1,28 @@
 import { randomUUID } from 'node:crypto';
+import { parseRedisUrl } from '../../config/parse.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { messageOf } from '../../kernel/thrown.ts';
 import { tlsProblem } from '../../wire/client/connection-error.ts';
-import { shownUrl } from './address.ts';
 import type { RedisConnection } from './connection.ts';
 import { differs, type Identity, type IdentityFacts, type SharedSecrets, secretsOf } from './identity.ts';
 import { joinScript } from './scripts/life.ts';
+
+/** Throws `usage` unless this is the address of a Redis. The error does not repeat it: it may hold a password. */
+export function checkUrl(url: string): void {
+  try {
+    parseRedisUrl(url);
+  } catch {
+    throw new VoicectlError('usage', 'The address of the shared state is not a redis:// or rediss:// URL', {
+      hint: 'Write it as redis://USER:PASSWORD@HOST:PORT/NUMBER, with / ? # @ and % in the password escaped as %2F %3F %23 %40 and %25.',
+    });
+  }
+}
+
+/** The address of a Redis without its password. */
+export function shownUrl(url: string): string {
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname === '/' ? '' : pathname}`;
+}
 
 /** What Redis knows of a service. */
 export interface KnownService {

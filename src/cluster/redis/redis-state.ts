@@ -7,7 +7,7 @@ import { maxIssued, type SharedJournal } from './journal.ts';
 import type { RedisKeys } from './keys.ts';
 import type { SharedLeases } from './leases.ts';
 import type { RedisLink } from './link.ts';
-import { spendScript } from './scripts/tokens.ts';
+import { spendScript } from './scripts/slots.ts';
 import { forgetScript, surveyScript } from './scripts/window.ts';
 import type { SharedWindows } from './windows.ts';
 

@@ -31,8 +31,7 @@ import {
   returnScript,
 } from './scripts/life.ts';
 import type { Script } from './scripts/script.ts';
-import { leaseScript, releaseScript, renewScript } from './scripts/slots.ts';
-import { spendScript } from './scripts/tokens.ts';
+import { leaseScript, releaseScript, renewScript, spendScript } from './scripts/slots.ts';
 import {
   countScript,
   forgetScript,

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Dialect, RefusalCause } from '../../protocol/dialect.ts';
 import { retryAfterHeaderName, writeRateLimitHeaders } from '../../protocol/rate-limit.ts';
@@ -95,6 +96,17 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
     };
     return answerWithFaults(struck, answers, clock);
   };
+}
+
+/**
+ * Which API keys the token endpoint accepts: the given ones, or any non-empty key if none is given. Kept as
+ * hashes, so that neither the time of a comparison nor a heap dump reveals a key.
+ */
+export function createAcceptedKeys(keys: readonly string[]): (key: string) => boolean {
+  if (keys.length === 0) return () => true;
+  const hash = (key: string) => createHash('sha256').update(key).digest('base64');
+  const accepted = new Set(keys.map(hash));
+  return (key) => accepted.has(hash(key));
 }
 
 /** The state could not be reached; `unreached` says why. */

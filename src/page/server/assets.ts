@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
-import { cacheControl } from '../../protocol/token-response.ts';
+import { uncachedHeaders } from '../../wire/server/http-answer.ts';
 
 /** Where the build puts the files of the page: beside the program, and seen from a source file in dist/. */
 const built = new URL(import.meta.url.endsWith('.ts') ? '../../../dist/page/' : './page/', import.meta.url);
@@ -27,9 +27,8 @@ const policy = [
 ].join('; ');
 
 const headers = {
-  'Cache-Control': cacheControl,
+  ...uncachedHeaders,
   'Content-Security-Policy': policy,
-  'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',
   'Referrer-Policy': 'no-referrer',
   'Cross-Origin-Opener-Policy': 'same-origin',

@@ -6,9 +6,9 @@ import { version } from '../../kernel/version.ts';
 import { controlOperations, pageAssets, pageData } from '../../protocol/control.ts';
 import { faultCatalogue, faultNames, schemaOfFault } from '../../protocol/faults.ts';
 import { createSchemaPlaces } from '../../protocol/schema-places.ts';
-import { cacheControl } from '../../protocol/token-response.ts';
 import { readTimeline } from '../../recording/timeline.ts';
 import type { CreatePage, PageHandler, PageHost, PageRequest } from '../../service/control/page-handler.ts';
+import { sendJson, uncachedHeaders } from '../../wire/server/http-answer.ts';
 import { readRequestBody } from '../../wire/server/http-body.ts';
 import type { FaultField, FaultForm } from '../messages.ts';
 import { packVoices, recordingView } from '../recording-view.ts';
@@ -155,22 +155,12 @@ function numberOf(value: unknown): number {
   throw new VoicectlError('usage', 'Expected a number');
 }
 
-function sendJson(response: ServerResponse, value: unknown): void {
-  response.writeHead(200, {
-    'Content-Type': 'application/json',
-    'Cache-Control': cacheControl,
-    'X-Content-Type-Options': 'nosniff',
-  });
-  response.end(JSON.stringify(value));
-}
-
 function sendFile(response: ServerResponse, bytes: Buffer, mediaType: string, name: string): void {
   response.writeHead(200, {
     'Content-Type': mediaType,
     'Content-Length': bytes.length,
-    'Cache-Control': cacheControl,
+    ...uncachedHeaders,
     'Content-Disposition': `attachment; filename="${name}"`,
-    'X-Content-Type-Options': 'nosniff',
     'Content-Security-Policy': "default-src 'none'; sandbox",
   });
   response.end(bytes);
@@ -220,11 +210,7 @@ const maxUnreadBytes = 256 * 1024;
  * for the length, little-endian, and so many bytes of 16 kHz s16le mono. Ends with the stream.
  */
 function sendVoices(response: ServerResponse, stage: PageHost, stream: number): void {
-  response.writeHead(200, {
-    'Content-Type': 'application/octet-stream',
-    'Cache-Control': cacheControl,
-    'X-Content-Type-Options': 'nosniff',
-  });
+  response.writeHead(200, { 'Content-Type': 'application/octet-stream', ...uncachedHeaders });
   response.flushHeaders();
   let isOpen = false;
   const stop = stage.observe((opened) => {

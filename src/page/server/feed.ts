@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { type ClockTimer, repeat } from '../../kernel/clock.ts';
 import type { EmulatorState } from '../../protocol/control.ts';
-import { cacheControl } from '../../protocol/token-response.ts';
 import type { PageHost } from '../../service/control/page-handler.ts';
 import type { EmulatorEvent } from '../../service/events.ts';
 import { isUnavailable } from '../../service/state/unavailable.ts';
+import { uncachedHeaders } from '../../wire/server/http-answer.ts';
 import type { AudioMessage, Hello, RecordingState, StateMessage } from '../messages.ts';
 import { type Hearing, startHearing } from './hearing.ts';
 
@@ -143,11 +143,7 @@ export function createFeed({ stage, hello, recordings }: FeedOptions): Feed {
         const { past, aheadMs } = await readPast(since);
         const state = await control.state();
         if (!viewers.has(viewer)) return;
-        response.writeHead(200, {
-          'Content-Type': 'application/x-ndjson',
-          'Cache-Control': cacheControl,
-          'X-Content-Type-Options': 'nosniff',
-        });
+        response.writeHead(200, { 'Content-Type': 'application/x-ndjson', ...uncachedHeaders });
         response.write(`${JSON.stringify({ ...hello(), aheadMs })}\n`);
         for (let at = 0; at < past.length; at += pastAtOnce) {
           const entries = past.slice(at, at + pastAtOnce);

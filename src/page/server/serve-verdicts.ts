@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../kernel/clock.ts';
 import { createDeferred } from '../../kernel/deferred.ts';
 import {
@@ -10,14 +10,12 @@ import {
   pageTokenHeader,
 } from '../../protocol/control-paths.ts';
 import { errorBody } from '../../protocol/error-body.ts';
-import { cacheControl } from '../../protocol/token-response.ts';
-import { isPageAllowed } from '../../service/control/browser-request.ts';
-import { isSameSecret } from '../../service/control/same-secret.ts';
+import { isPageAllowed, isSameSecret } from '../../service/control/browser-request.ts';
 import { createBareServer, loopbackOnly } from '../../service/http/service-server.ts';
-import { listen } from '../../service/open-service.ts';
+import { closeServer, listen } from '../../service/open-service.ts';
 import type { VerdictNews } from '../../ui/verdict-model.ts';
 import { admit } from '../../wire/server/admission.ts';
-import { sendAnswer } from '../../wire/server/http-answer.ts';
+import { sendAnswer, uncachedHeaders } from '../../wire/server/http-answer.ts';
 import { readTarget } from '../../wire/server/request-target.ts';
 import type { VerdictMessage } from '../messages.ts';
 import { sendAsset, sendDocument } from './assets.ts';
@@ -47,11 +45,7 @@ export async function serveVerdicts({ clock, ...start }: VerdictPageOptions): Pr
   const tabs = new Set<ServerResponse>();
   const firstTab = createDeferred();
   const follow = (response: ServerResponse) => {
-    response.writeHead(200, {
-      'Content-Type': 'application/x-ndjson',
-      'Cache-Control': cacheControl,
-      'X-Content-Type-Options': 'nosniff',
-    });
+    response.writeHead(200, { 'Content-Type': 'application/x-ndjson', ...uncachedHeaders });
     const first: VerdictMessage = { type: 'verdicts', ...start };
     for (const message of [first, ...told.all()]) response.write(line(message));
     tabs.add(response);
@@ -146,12 +140,5 @@ function atMost(
     signal.addEventListener('abort', done, { once: true });
     if (signal.aborted) done();
     void what.then(done, done);
-  });
-}
-
-function closeServer(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
   });
 }

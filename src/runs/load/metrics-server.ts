@@ -4,7 +4,7 @@ import { errorBody } from '../../protocol/error-body.ts';
 import { isLoopbackHost } from '../../protocol/loopback.ts';
 import { createBareServer, loopbackOnly } from '../../service/http/service-server.ts';
 import type { MetricsEndpoint } from '../../service/metrics/service-metrics.ts';
-import { listen } from '../../service/open-service.ts';
+import { closeServer, listen } from '../../service/open-service.ts';
 import { admit } from '../../wire/server/admission.ts';
 import { sendAnswer } from '../../wire/server/http-answer.ts';
 import { readTarget } from '../../wire/server/request-target.ts';
@@ -32,10 +32,8 @@ export async function openMetricsServer(
   return {
     url: `http://127.0.0.1:${address.port}${metricsPath}`,
     async close() {
-      const closed = new Promise((resolve) => server.close(resolve));
-      server.closeAllConnections();
       metrics.close();
-      await closed;
+      await closeServer(server);
     },
   };
 }

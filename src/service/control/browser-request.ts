@@ -1,3 +1,4 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { controlOperations, pageData } from '../../protocol/control.ts';
 import { jsonMediaType } from '../../protocol/token-request.ts';
@@ -37,4 +38,10 @@ export function isPageAllowed(
 /** Whether the request must carry the page token, which proves that the page of the emulator sends it. */
 export function needsPageToken(request: IncomingMessage, path: string): boolean {
   return isFromBrowser(request) && acts(request, path);
+}
+
+/** Compares secrets in a time that does not depend on them. */
+export function isSameSecret(given: string, secret: string): boolean {
+  const hash = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(hash(given), hash(secret));
 }

@@ -28,16 +28,16 @@ import { isLoopbackHost } from '../../protocol/loopback.ts';
 import { isNestedWithin } from '../../protocol/nesting.ts';
 import { parseJson } from '../../protocol/parse-json.ts';
 import { cacheControl } from '../../protocol/token-response.ts';
+import { sendJson } from '../../wire/server/http-answer.ts';
 import { readRequestBody } from '../../wire/server/http-body.ts';
 import { readTarget } from '../../wire/server/request-target.ts';
 import type { MetricsEndpoint } from '../metrics/service-metrics.ts';
 import type { JournalEntry } from '../state/journal.ts';
 import { isUnavailable } from '../state/unavailable.ts';
-import { isPageAllowed, needsPageToken } from './browser-request.ts';
+import { isPageAllowed, isSameSecret, needsPageToken } from './browser-request.ts';
 import { describeFaults } from './control.ts';
 import type { AnyControl, ControlMessage } from './emulator-control.ts';
 import type { PageHandler } from './page-handler.ts';
-import { isSameSecret } from './same-secret.ts';
 
 /** Largest audio to say: over a minute of a 48 kHz stereo WAV. */
 const maxSpeechBytes = 16 * 1024 * 1024;
@@ -88,7 +88,7 @@ export function createControlApi(options: ControlApiOptions): ControlApi {
     } catch (thrown) {
       if (response.headersSent || !isRefusal(thrown)) throw thrown;
       const { status, code, message, headers } = toRefusal(thrown);
-      sendJson(response, status, errorBody(code, message), headers);
+      sendJson(response, errorBody(code, message), { status, headers });
     }
   };
 }
@@ -151,7 +151,7 @@ async function answer(
     await sendLive(request, response, control, check(journalQuerySchema, query));
     return;
   }
-  sendJson(response, 200, await perform(operation, call));
+  sendJson(response, await perform(operation, call));
 }
 
 function findOperation(method: string, path: string): ControlOperation {
@@ -304,23 +304,6 @@ async function sendLive(
 }
 
 const maxUnreadBytes = 1024 * 1024;
-
-function sendJson(
-  response: ServerResponse,
-  status: number,
-  body: unknown,
-  headers: Record<string, string> = {},
-): void {
-  const text = JSON.stringify(body);
-  response.writeHead(status, {
-    'Content-Type': 'application/json',
-    'Cache-Control': cacheControl,
-    'X-Content-Type-Options': 'nosniff',
-    'Content-Length': Buffer.byteLength(text),
-    ...headers,
-  });
-  response.end(text);
-}
 
 /** Headers that proxies, balancers and tunnels add: RFC 7239, RFC 9110 (section 7.6.3), and non-standard ones. */
 const forwarding = /^(?:forwarded|via|x-real-ip|x-(?:forwarded|original|envoy)\b.*|.*client-ip|cf-.*)$/;

@@ -56,20 +56,20 @@ export interface TimeClasses {
   samples(labels?: MetricSample['labels']): MetricSample[];
 }
 
-export function createTimeClasses(ends: readonly number[] = timeClasses): TimeClasses {
-  const counts = new Array<number>(ends.length + 1).fill(0);
+export function createTimeClasses(): TimeClasses {
+  const counts = new Array<number>(timeClasses.length + 1).fill(0);
   let [sum, total] = [0, 0];
   return {
     add(ms, count = 1) {
-      const at = ends.findIndex((end) => ms <= end * 1000);
-      const index = at < 0 ? ends.length : at;
+      const at = timeClasses.findIndex((end) => ms <= end * 1000);
+      const index = at < 0 ? timeClasses.length : at;
       counts[index] = (counts[index] ?? 0) + count;
       sum += (ms / 1000) * count;
       total += count;
     },
     samples(labels = {}) {
       let below = 0;
-      const buckets = [...ends, '+Inf'].map((le, index): MetricSample => {
+      const buckets = [...timeClasses, '+Inf'].map((le, index): MetricSample => {
         below += counts[index] ?? 0;
         return { labels: { ...labels, le }, value: below, suffix: '_bucket' };
       });

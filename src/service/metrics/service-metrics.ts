@@ -2,10 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 import type { Clock } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
-import { cacheControl } from '../../protocol/token-response.ts';
+import { watchLateness } from '../../kernel/lateness.ts';
+import { version } from '../../kernel/version.ts';
+import { uncachedHeaders } from '../../wire/server/http-answer.ts';
 import type { EmulatorEvents } from '../events.ts';
-import type { MetricFamily } from './family.ts';
-import type { OwnMetrics } from './own-families.ts';
+import { createTimeClasses, gauge, type MetricFamily } from './family.ts';
 import { createServiceTally, type OpenTotals } from './service-tally.ts';
 
 /** Who may scrape, and what it gets. */
@@ -76,10 +77,7 @@ export function createMetricsEndpoint(options: AnyMetricsOptions): MetricsEndpoi
       return allowed?.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4') === true;
     },
     async answer(request, response) {
-      const [{ watchSelf }, { writeMetrics }] = await Promise.all([
-        import('./own-families.ts'),
-        import('./write-metrics.ts'),
-      ]);
+      const { writeMetrics } = await import('./write-metrics.ts');
       own ??= watchSelf(clock, command, instance);
       // Closed while the first scrape was under way: nobody would end the watch.
       if (isClosed) own.close();
@@ -87,8 +85,7 @@ export function createMetricsEndpoint(options: AnyMetricsOptions): MetricsEndpoi
       const { contentType, text } = await writeMetrics(all, request.headers.accept ?? '');
       response.writeHead(200, {
         'Content-Type': contentType,
-        'Cache-Control': cacheControl,
-        'X-Content-Type-Options': 'nosniff',
+        ...uncachedHeaders,
         'Content-Length': Buffer.byteLength(text),
       });
       response.end(text);
@@ -97,6 +94,54 @@ export function createMetricsEndpoint(options: AnyMetricsOptions): MetricsEndpoi
       isClosed = true;
       own?.close();
     },
+  };
+}
+
+/** What a process says of itself. */
+interface OwnMetrics {
+  families(): MetricFamily[];
+  close(): void;
+}
+
+/**
+ * Memory, processor time and lateness of this process. It is watched from now on: before the first scrape nobody asks. `emulator`:
+ * the name of this emulator, where several are one service.
+ */
+function watchSelf(clock: Clock, command: string, emulator?: () => string): OwnMetrics {
+  const late = createTimeClasses();
+  const watch = watchLateness(clock, (ms) => late.add(ms));
+  return {
+    families() {
+      const { user, system } = process.cpuUsage();
+      const named = emulator === undefined ? {} : { emulator: emulator() };
+      return [
+        {
+          name: 'voicectl_build_info',
+          help: 'The program, and where several emulators are one service which of them answers: the other metrics are its own',
+          type: 'gauge',
+          samples: [{ labels: { version, command, ...named }, value: 1 }],
+        },
+        {
+          name: 'voicectl_lateness_seconds',
+          help: 'How late this process looks at the clock, every 50 ms since the first scrape',
+          type: 'histogram',
+          samples: late.samples(),
+        },
+        {
+          name: 'process_cpu_seconds',
+          help: 'Processor time of this process',
+          type: 'counter',
+          samples: [{ labels: {}, value: (user + system) / 1e6 }],
+        },
+        gauge('process_resident_memory_bytes', 'Memory of this process', process.memoryUsage.rss()),
+        gauge(
+          'process_start_time_seconds',
+          'When this process started, since the epoch',
+          performance.timeOrigin / 1000,
+        ),
+      ];
+    },
+    close: () => watch.stop(),
   };
 }
 

@@ -15,6 +15,25 @@ export interface OutgoingAnswer {
   hangUp?: boolean;
 }
 
+/** Headers of an answer that is never cached, and is exactly of its media type. */
+export const uncachedHeaders = { 'Cache-Control': cacheControl, 'X-Content-Type-Options': 'nosniff' };
+
+/** Answers with JSON that is never cached. */
+export function sendJson(
+  response: ServerResponse,
+  value: unknown,
+  { status = 200, headers = {} }: { status?: number; headers?: Record<string, string> } = {},
+): void {
+  const text = JSON.stringify(value);
+  response.writeHead(status, {
+    'Content-Type': jsonMediaType,
+    ...uncachedHeaders,
+    'Content-Length': Buffer.byteLength(text),
+    ...headers,
+  });
+  response.end(text);
+}
+
 /** The headers as a flat list of names and values, as Node takes them. */
 export function answerHead(
   { headers = [], mediaType = jsonMediaType, hangUp }: OutgoingAnswer,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createAcceptedKeys } from '../../../src/emulator/tokens/accepted-keys.ts';
+import { createAcceptedKeys } from '../../../src/emulator/tokens/token-endpoint.ts';
 
 test('any key is accepted where none is given', () => {
   expect(createAcceptedKeys([])('anything')).toBe(true);
