@@ -4,10 +4,10 @@ import type { EmulatorOptions } from '../emulator/options.ts';
 import { type SettledOptions, settleOptions } from '../emulator/settle-options.ts';
 import { createTokenAuthority, type TokenAuthority } from '../emulator/tokens/token-authority.ts';
 import { atTurnEnd, systemClock } from '../kernel/clock.ts';
-import type { EmulatorState } from '../protocol/control.ts';
+import type { EmulatorState, StreamSelector } from '../protocol/control.ts';
 import type { Fault } from '../protocol/faults.ts';
 import { createControl } from '../service/control/control.ts';
-import type { AnyControl, ControlMessage } from '../service/control/emulator-control.ts';
+import type { AnyControl } from '../service/control/emulator-control.ts';
 import { createStreamActions, type StreamActions } from '../service/control/stream-actions.ts';
 import { checkFault, createFaults, type Faults } from '../service/faults/faults.ts';
 import { createRandom } from '../service/random.ts';
@@ -167,14 +167,9 @@ function countStrikes(publish: (struck: [id: number, strikes: number][]) => void
   };
 }
 
-interface FaultsOfAllOptions {
+interface FaultsOfAllOptions extends Pick<MemberOptions, 'shared' | 'initial'> {
   /** The faults of this emulator. They follow those in Redis. */
   faults: Faults;
-  shared: {
-    changeFaults(how: 'add' | 'clear' | 'replace', args: readonly string[]): Promise<number>;
-  };
-  /** Faults of the start. */
-  initial: readonly Fault[];
 }
 
 /** The faults of all emulators of a service: the same ones, under the same numbers. */
@@ -200,57 +195,29 @@ function faultsOfAll({
   };
 }
 
-type Selector = Parameters<StreamActions['send']>[0];
-type Ask = (op: string, args: unknown) => Promise<unknown[]>;
-
-/** What one emulator of a service is asked to do with its streams. */
-interface Asked {
-  list: null;
-  send: { selector: Selector; message: ControlMessage };
-  /** PCM as base64. */
-  speak: { selector: Selector; pcm: string };
-  event: { selector: Selector; name: string };
-  close: { selector: Selector; code: number; reason: string };
-}
-
-/** Acts on the streams of all emulators of a service. */
-function streamsOfAll(ask: Ask): Eventually<StreamActions> {
-  const gather = async <Item, Op extends keyof Asked>(op: Op, args: Asked[Op]): Promise<Item[]> =>
+/** Acts on the streams of all emulators of a service. PCM passes as base64. */
+function streamsOfAll(ask: SharedService['ask']): Eventually<StreamActions> {
+  const gather = async <Item>(op: keyof StreamActions, args: unknown[]): Promise<Item[]> =>
     ((await ask(op, args)) as Item[][]).filter(Array.isArray).flat();
   return {
     list: async () => {
-      const streams = await gather<EmulatorState['streams'][number], 'list'>('list', null);
+      const streams = await gather<EmulatorState['streams'][number]>('list', []);
       return streams.sort((one, other) => one.stream - other.stream);
     },
-    send: (selector, message) => gather('send', { selector, message }),
-    speak: (selector, pcm) => gather('speak', { selector, pcm: pcm.toString('base64') }),
-    event: (selector, name) => gather('event', { selector, name }),
-    close: (selector, code, reason) => gather('close', { selector, code, reason }),
+    send: (...args) => gather('send', args),
+    speak: (selector, pcm) => gather('speak', [selector, pcm.toString('base64')]),
+    event: (...args) => gather('event', args),
+    close: (...args) => gather('close', args),
   };
 }
 
 /** Does on this emulator's streams what one of the service was asked. */
 function performOnStreams(own: StreamActions, op: string, args: unknown): unknown {
-  switch (op) {
-    case 'list':
-      return own.list();
-    case 'send': {
-      const { selector, message } = args as Asked['send'];
-      return own.send(selector, message);
-    }
-    case 'speak': {
-      const { selector, pcm } = args as Asked['speak'];
-      return own.speak(selector, Buffer.from(pcm, 'base64'));
-    }
-    case 'event': {
-      const { selector, name } = args as Asked['event'];
-      return own.event(selector, name);
-    }
-    case 'close': {
-      const { selector, code, reason } = args as Asked['close'];
-      return own.close(selector, code, reason);
-    }
-    default:
-      return true;
-  }
+  const actions: Record<string, (...given: never[]) => unknown> = {
+    ...own,
+    speak: (selector: StreamSelector, pcm: string) => own.speak(selector, Buffer.from(pcm, 'base64')),
+  };
+  if (!Object.hasOwn(actions, op)) return true;
+  if (!Array.isArray(args)) throw new TypeError('The arguments are not a list');
+  return actions[op]?.(...(args as never[]));
 }

@@ -4,7 +4,6 @@ import type { FromEmulator, ProcessCall, ServedControl, ServedEmulator, ToEmulat
 
 export interface EmulatorProcessOptions {
   signal: AbortSignal;
-  /** Starts the emulator of this process. */
   open(
     start: Pick<ToEmulator & { type: 'start' }, 'tls' | 'controlSecret'> & {
       onEvent: (event: EmulatorEvent) => void;
@@ -69,15 +68,11 @@ async function answer(
   }
 }
 
-function perform(control: ServedControl, name: ProcessCall, args: unknown[]): unknown {
+function perform({ faults, ...others }: ServedControl, name: ProcessCall, args: unknown[]): unknown {
   const calls: Record<ProcessCall, (...given: never[]) => unknown> = {
-    state: control.state,
-    time: control.time,
-    advance: control.advance,
-    send: control.send,
-    close: control.close,
-    'faults.add': control.faults.add,
-    'faults.clear': control.faults.clear,
+    ...others,
+    'faults.add': faults.add,
+    'faults.clear': faults.clear,
   };
   return calls[name](...(args as never[]));
 }

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../kernel/errors.ts';
 import type { AnyControl } from '../../service/control/emulator-control.ts';
 import type { EmulatorEvent } from '../../service/events.ts';
-import type { Addresses } from '../../wire/server/addresses.ts';
+import type { OpenService } from '../../service/open-service.ts';
 import type { TlsCertificate } from '../../wire/server/certificate.ts';
 
 /** What the screen of `serve` does with an emulator. */
@@ -10,19 +10,16 @@ export type ServedControl = Pick<AnyControl, 'state' | 'time' | 'advance' | 'sen
 };
 
 /** An emulator that `serve` runs: alone, as one of several, or several processes as one. */
-export interface ServedEmulator extends Readonly<Addresses> {
-  readonly port: number;
-  readonly lan: readonly Addresses[];
-  readonly certificate: string | undefined;
+export interface ServedEmulator
+  extends Readonly<Pick<OpenService, 'baseUrl' | 'wsUrl' | 'port' | 'lan' | 'certificate' | 'close'>> {
   readonly control: ServedControl;
-  close(): Promise<void>;
 }
 
 /** What an emulator process tells first, once it listens. */
 export type ReadyFacts = Omit<ServedEmulator, 'control' | 'close'> & { controlSecret: string };
 
 /** A call of the control, by its name. */
-export type ProcessCall = 'state' | 'time' | 'advance' | 'send' | 'close' | 'faults.add' | 'faults.clear';
+export type ProcessCall = Exclude<keyof ServedControl, 'faults'> | 'faults.add' | 'faults.clear';
 
 /** From the first process to an emulator process. */
 export type ToEmulator =

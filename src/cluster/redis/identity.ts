@@ -1,4 +1,4 @@
-import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
+import { createHash, generateKeyPairSync, type KeyPairKeyObjectResult, randomBytes } from 'node:crypto';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { version } from '../../kernel/version.ts';
 import { type Dialect, isSymmetric } from '../../protocol/dialect.ts';
@@ -68,20 +68,16 @@ export function withKey(token: Dialect['token'], { key }: SharedSecrets): Dialec
 
 function newKey(algorithm: Dialect['token']['algorithm']): string {
   if (isSymmetric(algorithm)) return randomBytes(64).toString('base64url');
-  const privateKey = () => {
-    switch (algorithm) {
-      case 'ES256':
-        return generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
-      case 'ES384':
-        return generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey;
-      case 'EdDSA':
-        return generateKeyPairSync('ed25519').privateKey;
-      default:
-        return generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
-    }
-  };
-  return privateKey().export({ type: 'pkcs8', format: 'pem' }) as string;
+  const makePair = pairMakers[algorithm] ?? (() => generateKeyPairSync('rsa', { modulusLength: 2048 }));
+  return makePair().privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
 }
+
+/** The algorithms with other keys than RSA. */
+const pairMakers: Partial<Record<Dialect['token']['algorithm'], () => KeyPairKeyObjectResult>> = {
+  ES256: () => generateKeyPairSync('ec', { namedCurve: 'P-256' }),
+  ES384: () => generateKeyPairSync('ec', { namedCurve: 'P-384' }),
+  EdDSA: () => generateKeyPairSync('ed25519'),
+};
 
 function hashOf(secret: string | undefined): string | null {
   return secret === undefined ? null : createHash('sha256').update(secret).digest('hex').slice(0, 16);

@@ -1,6 +1,6 @@
 import { systemClock } from '../../kernel/clock.ts';
 import { isUnavailable, unavailable } from '../../service/state/unavailable.ts';
-import { connectRedis, type RedisConnection, type RedisReply } from './connection.ts';
+import { connectRedis, type RedisConnection } from './connection.ts';
 import { answers, type Script } from './scripts/script.ts';
 
 /** How often a lost Redis is tried again, and how long one attempt may take. */
@@ -27,11 +27,7 @@ export interface RedisLink {
    * Runs a script. Throws `connect-failed` if Redis cannot be reached, if it has lost its data, and while it grants nothing
    * for a moment after that.
    */
-  run(
-    script: Script,
-    keys: readonly string[],
-    args: readonly (string | number)[],
-  ): Promise<readonly RedisReply[]>;
+  run: RedisConnection['run'];
   /** The open connection. Throws `connect-failed` if there is none. */
   connection(): RedisConnection;
   /** Starts with this connection, in this life. */

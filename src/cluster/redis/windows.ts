@@ -1,14 +1,11 @@
 import type { Dialect } from '../../protocol/dialect.ts';
 import { rateLimitWindowMs } from '../../protocol/rate-limit.ts';
 import type { CountedRequest, Survey } from '../../service/state/state.ts';
-import { createWindowKind, type RateWindow } from '../../service/state/windows.ts';
+import { bucketRounding, createWindowKind, type RateWindow } from '../../service/state/windows.ts';
 import type { RedisConnection, RedisReply } from './connection.ts';
 import type { RedisKeys } from './keys.ts';
 import type { RedisLink } from './link.ts';
 import { countScript, restoreWindowScript } from './scripts/window.ts';
-
-/** A token bucket refills in fractions of a request; a difference of this much is a rounding error. */
-const rounding = 1e-6;
 
 export interface SharedWindows {
   count(device: string): Promise<CountedRequest>;
@@ -47,10 +44,10 @@ export function createSharedWindows({ link, keys, limit, settings }: SharedWindo
   const about = [settings.window, limit, rateLimitWindowMs];
 
   const describe = (window: RateWindow, allowed: boolean, now: number): CountedRequest => {
-    const remaining = Math.max(0, Math.floor(limit - window.count + rounding));
+    const remaining = Math.max(0, Math.floor(limit - window.count + bucketRounding));
     const resetAt = window.count === 0 ? now + rateLimitWindowMs : kind.resetAt(window);
     const retryAt = window.count === 0 ? resetAt : kind.retryAt(window);
-    const whole = (at: number) => Math.ceil(at - rounding);
+    const whole = (at: number) => Math.ceil(at - bucketRounding);
     return { allowed, limit, remaining, resetAtMs: whole(resetAt), retryAtMs: whole(retryAt) };
   };
   const remember = (device: string, { count, at }: RateWindow, now: number) => {
@@ -72,8 +69,8 @@ export function createSharedWindows({ link, keys, limit, settings }: SharedWindo
     look: (device) => ask(device, 'none'),
     show: (device, window) => ({
       device,
-      requests: Math.ceil(window.count - rounding),
-      resetAtMs: Math.ceil(kind.resetAt(window) - rounding),
+      requests: Math.ceil(window.count - bucketRounding),
+      resetAtMs: Math.ceil(kind.resetAt(window) - bucketRounding),
     }),
     async restore(connection, life) {
       const given = [...seen].map(([device, { count, times }]): Promise<readonly RedisReply[]> => {

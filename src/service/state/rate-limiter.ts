@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Dialect } from '../../protocol/dialect.ts';
 import { rateLimitWindowMs } from '../../protocol/rate-limit.ts';
 import type { CountedRequest } from './state.ts';
-import { createWindowKind, type RateWindow } from './windows.ts';
+import { bucketRounding, createWindowKind, type RateWindow } from './windows.ts';
 
 /** Most devices whose windows are remembered. Beyond it the devices seen longest ago that are not at their limit are dropped. */
 const maxDevices = 50_000;
@@ -13,8 +13,6 @@ const maxDevices = 50_000;
 const purgeEveryMs = 1_000;
 /** A full map gets room for this many devices at once. */
 const purgeDevices = 1_000;
-/** A token bucket refills in fractions of a request; a difference of this much is a rounding error. */
-const rounding = 1e-6;
 
 export interface RateLimiter {
   readonly limit: number;
@@ -43,7 +41,7 @@ export function createRateLimiter({ clock, limit, settings }: RateLimiterOptions
   const open = new Map<string, RateWindow>();
   const limiting = new Map<string, RateWindow>();
   const kind = createWindowKind(settings, limit, clock);
-  const hasRoom = ({ count }: RateWindow) => count + 1 <= limit + rounding;
+  const hasRoom = ({ count }: RateWindow) => count + 1 <= limit + bucketRounding;
 
   /** Stops at the first device to keep: each one behind it was seen later, so it waits at most one window. */
   const purge = (windows: Map<string, RateWindow>, now: number, most: number) => {
@@ -82,7 +80,7 @@ export function createRateLimiter({ clock, limit, settings }: RateLimiterOptions
   };
 
   const describe = (window: RateWindow, allowed: boolean, now: number): CountedRequest => {
-    const remaining = Math.max(0, Math.floor(limit - window.count + rounding));
+    const remaining = Math.max(0, Math.floor(limit - window.count + bucketRounding));
     const resetAt = window.count === 0 ? now + rateLimitWindowMs : kind.resetAt(window);
     const retryAt = window.count === 0 ? resetAt : kind.retryAt(window);
     const resetAtMs = wallAt(resetAt, now);
@@ -100,7 +98,7 @@ export function createRateLimiter({ clock, limit, settings }: RateLimiterOptions
         .filter(([, window]) => window.count > 0)
         .map(([device, window]) => ({
           device,
-          requests: Math.ceil(window.count - rounding),
+          requests: Math.ceil(window.count - bucketRounding),
           resetAtMs: wallAt(kind.resetAt(window), now),
         }));
     },

@@ -2,6 +2,9 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Dialect } from '../../protocol/dialect.ts';
 import { rateLimitWindowMs } from '../../protocol/rate-limit.ts';
 
+/** A token bucket refills in fractions of a request; a difference of this much is a rounding error. */
+export const bucketRounding = 1e-6;
+
 /** The requests of one device that count. All times are monotonic. There are many of these, so they are small. */
 export interface RateWindow {
   count: number;
