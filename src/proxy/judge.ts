@@ -7,7 +7,7 @@ import { reuseRule } from '../rules/expiry.ts';
 import { type JudgedVoice, judgeReplyVoice } from '../rules/reply-audio.ts';
 import type { Finding, Rule, Seen } from '../rules/rule.ts';
 import { guarded } from '../service/guard.ts';
-import { weigh } from '../service/state/weigh.ts';
+import { estimateBytes } from '../service/state/estimate-bytes.ts';
 import type { Side, StreamExchange, TokenExchange } from '../wire/exchange.ts';
 import type { ProxyEvents } from './proxy-events.ts';
 
@@ -244,7 +244,7 @@ function createDossiers() {
 }
 
 function weighSides({ device, service }: Readonly<Record<Side, unknown>>): number {
-  return weigh(device) + (service === device ? 0 : weigh(service));
+  return estimateBytes(device) + (service === device ? 0 : estimateBytes(service));
 }
 
 /** Something held against a side. */

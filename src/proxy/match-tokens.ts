@@ -1,7 +1,7 @@
 import { shortText } from '../kernel/short-text.ts';
 import { isRecord } from '../protocol/error-body.ts';
 import { parseJson } from '../protocol/parse-json.ts';
-import { weigh } from '../service/state/weigh.ts';
+import { estimateBytes } from '../service/state/estimate-bytes.ts';
 import type { TokenExchange } from '../wire/exchange.ts';
 
 /** Finds the request that granted a token, by the hash of the token: the token itself is not kept. */
@@ -30,7 +30,7 @@ export function createTokenMatches(): TokenMatches {
       if (exchange.granted === undefined) return;
       const { hash } = exchange.granted;
       bytes -= byHash.get(hash)?.bytes ?? 0;
-      const grant = { exchange, bytes: weigh(exchange) };
+      const grant = { exchange, bytes: estimateBytes(exchange) };
       byHash.set(hash, grant);
       bytes += grant.bytes;
       for (const [oldest, forgotten] of byHash) {

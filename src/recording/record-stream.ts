@@ -2,7 +2,7 @@ import { describeFormat, wireFormat } from '../audio/source-format.ts';
 import { defaultSettleMs as settleMs } from '../kernel/audio-limits.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { toVoicectlError, VoicectlError } from '../kernel/errors.ts';
-import { weighPart } from '../kernel/part-bytes.ts';
+import { queueCostBytes } from '../kernel/queue-cost.ts';
 import { version } from '../kernel/version.ts';
 import { roundMs } from '../protocol/time-text.ts';
 import type { SessionEventBody } from '../session/events.ts';
@@ -79,7 +79,7 @@ export function recordStream(options: StreamRecordingOptions): StreamRecording {
     if (session !== undefined) call(session);
     else {
       held.push(call);
-      heldBytes += weighPart(bytes);
+      heldBytes += queueCostBytes(bytes);
     }
     if (heldBytes > maxHeldBytes) begin('');
     if ((session?.recorder.waitingBytes ?? heldBytes) > maxWaitingBytes)

@@ -4,7 +4,7 @@ import { abortable } from '../kernel/abortable.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import { createDeferred } from '../kernel/deferred.ts';
 import { VoicectlError } from '../kernel/errors.ts';
-import { weighPart } from '../kernel/part-bytes.ts';
+import { queueCostBytes } from '../kernel/queue-cost.ts';
 import { createRedactor } from '../kernel/redact.ts';
 import { concealUrl } from '../kernel/secret-fields.ts';
 import { bytesForMs, defaultFrameMs } from '../protocol/audio-format.ts';
@@ -188,7 +188,7 @@ export function createInbox<Item>({ onFull, onDrained }: QueueHandlers): Inbox<I
   let news = createDeferred();
   return {
     push(item, bytes = 0) {
-      const weight = weighPart(bytes);
+      const weight = queueCostBytes(bytes);
       waiting.push({ item, bytes: weight });
       waitingBytes += weight;
       if (waitingBytes > maxWaitingBytes) onFull();

@@ -1,6 +1,6 @@
 import { abortable } from '../kernel/abortable.ts';
 import { toVoicectlError, type VoicectlError } from '../kernel/errors.ts';
-import { weighPart } from '../kernel/part-bytes.ts';
+import { queueCostBytes } from '../kernel/queue-cost.ts';
 import { roundMs } from '../protocol/time-text.ts';
 import type { QueueHandlers } from './backpressure.ts';
 import type { PlaybackFigures } from './metrics.ts';
@@ -72,7 +72,7 @@ export function createOutput(sinks: readonly AudioSink[], handlers: OutputHandle
     },
     write(pcm) {
       if (sinks.length === 0 || failure !== undefined) return;
-      const weight = weighPart(pcm.length);
+      const weight = queueCostBytes(pcm.length);
       waitingBytes += weight;
       if (waitingBytes > maxWaitingBytes) handlers.onFull();
       const taken = Promise.all(sinks.map((sink) => sink.write(pcm))).then(() => {

@@ -6,7 +6,7 @@ import type { EmulatorEvent } from '../../service/events.ts';
 import {
   type JournalEntry,
   type JournalFilter,
-  passes,
+  matchesFilter,
   type StateJournal,
 } from '../../service/state/journal.ts';
 import { createNewest } from '../../service/state/newest.ts';
@@ -117,7 +117,7 @@ export function createSharedJournal({ link, keys, onForeign }: SharedJournalOpti
         for (const [id, [, text]] of rows) {
           const entry = entryOf(Number.parseInt(id, 10), text);
           if (entry === undefined) onForeign('entries of the journal');
-          else if (passes(entry, filter) && found.length < limit) found.push(entry);
+          else if (matchesFilter(entry, filter) && found.length < limit) found.push(entry);
         }
         const last = rows.at(-1);
         if (last === undefined || rows.length < readAtOnce) break;
@@ -127,7 +127,7 @@ export function createSharedJournal({ link, keys, onForeign }: SharedJournalOpti
     },
     follow(filter: JournalFilter, listener) {
       const follower = (entry: JournalEntry) => {
-        if (passes(entry, filter)) listener(entry);
+        if (matchesFilter(entry, filter)) listener(entry);
       };
       followers.add(follower);
       if (link.isUp) void listen().catch(ignoreAway);

@@ -3,7 +3,7 @@ import type { EmulatorOptions } from '../../emulator/options.ts';
 import type { CreateReply, Voice } from '../../emulator/replies/reply.ts';
 import { makeTone } from '../../emulator/replies/tone.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { weighPart } from '../../kernel/part-bytes.ts';
+import { queueCostBytes } from '../../kernel/queue-cost.ts';
 import type { Seen } from '../../rules/rule.ts';
 import { requestFields } from '../../rules/token-seen.ts';
 import type { EmulatorEvent } from '../../service/events.ts';
@@ -162,7 +162,7 @@ function createWatch({ clock, device, onChange }: WatchOptions): Watch {
         message(message) {
           messages += 1;
           if (messages > maxMessages || keptBytes > maxKeptBytes) return;
-          keptBytes += weighPart(message.bytes);
+          keptBytes += queueCostBytes(message.bytes);
           collector.tap.message?.(message);
         },
       };

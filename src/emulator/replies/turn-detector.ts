@@ -20,7 +20,7 @@ export function detectTurns(
   listener: TurnListener,
 ): Required<Pick<Reply, 'hear' | 'close' | 'endTurn'>> {
   const gate = createSpeechGate();
-  const heard = createUtteranceBuffer();
+  const heard = createTurnBuffer();
   let turnStartMs = 0;
   /** `sound`: too short so far for a turn. `unheard`: the rest of a turn that was taken for over. */
   let state: 'quiet' | 'sound' | 'turn' | 'unheard' = 'quiet';
@@ -79,7 +79,7 @@ export function detectTurns(
 }
 
 /** The user's audio, beginning a little before the turn. */
-interface UtteranceBuffer {
+interface TurnBuffer {
   push(pcm: Buffer): void;
   /** Keeps at least the last `bytes`, and drops whole blocks before them. */
   forgetBefore(bytes: number): void;
@@ -93,7 +93,7 @@ const blockBytes = bytesForMs(250);
  * Copies audio into blocks: a message that is kept, even one of two bytes, would keep the memory of a whole read of the
  * socket. The caller limits the size: with `forgetBefore`, and by the longest turn of the speech gate.
  */
-export function createUtteranceBuffer(): UtteranceBuffer {
+export function createTurnBuffer(): TurnBuffer {
   const blocks: Buffer[] = [];
   /** Bytes of the stream before the first block, and in the blocks. */
   let start = 0;

@@ -25,7 +25,7 @@ import { maxFieldLength } from '../../protocol/token-request.ts';
 import { spoilClaims, spoilSignature, type WrongToken } from '../../service/faults/token-faults.ts';
 import type { Random } from '../../service/random.ts';
 import { type Eventual, whenKnown } from '../../service/state/eventual.ts';
-import { readUnverified, seconds, verifyProblem } from './token-problem.ts';
+import { readUnverified, roundedSecondsText, verifyProblem } from './token-problem.ts';
 
 type Key = CryptoKey | KeyObject;
 type Keys = { signing: Key; verifying: Key };
@@ -185,7 +185,7 @@ function claimsProblem(
   if (exp - iat !== tokenLifetimeSeconds)
     return { why: `the token lives for ${exp - iat} s, expected ${tokenLifetimeSeconds} s`, advice };
   if (iat <= latestIat) return undefined;
-  return { why: `the token is not valid before ${seconds(iat - latestIat)} from now`, advice };
+  return { why: `the token is not valid before ${roundedSecondsText(iat - latestIat)} from now`, advice };
 }
 
 async function loadKeys({ algorithm, secret, privateKey }: Dialect['token']): Promise<Keys> {

@@ -11,7 +11,7 @@ import type { CountedRequest, State } from '../../service/state/state.ts';
 import { isUnavailable } from '../../service/state/unavailable.ts';
 import type { OutgoingAnswer } from '../../wire/server/http-answer.ts';
 import type { TokenAuthority } from './token-authority.ts';
-import { seconds } from './token-problem.ts';
+import { roundedSecondsText } from './token-problem.ts';
 
 export interface TokenEndpointOptions {
   clock: Clock;
@@ -159,7 +159,7 @@ function createLimitAnswers({
     limited(asker, rate) {
       const retryAfter = writeRetryAfter(rate.retryAtMs, dialect.rateLimit.retryAfter, clock.wall());
       const waitMs = Math.max(0, rate.retryAtMs - clock.wall());
-      const detail = `${asker.device} has used ${rate.limit - rate.remaining} of ${rate.limit}, the next is allowed after ${seconds(waitMs / 1000)}${haste(asker.device, clock.now(), waitMs)}`;
+      const detail = `${asker.device} has used ${rate.limit - rate.remaining} of ${rate.limit}, the next is allowed after ${roundedSecondsText(waitMs / 1000)}${haste(asker.device, clock.now(), waitMs)}`;
       const answer = refuseRequest('rateLimited', { dialect, events, ...asker, detail });
       return { ...answer, headers: [...limitHeaders({ ...rate, allowed: false }), ...retryAfter] };
     },
@@ -181,7 +181,7 @@ function createHaste() {
     const [oldest] = refused.keys();
     if (refused.size > maxRefused && oldest !== undefined) refused.delete(oldest);
     if (last === undefined || now - last.at >= last.waitMs - earlyMs) return '';
-    return `; it asked again after ${seconds((now - last.at) / 1000)}: wait as long as Retry-After says, and longer after each refusal`;
+    return `; it asked again after ${roundedSecondsText((now - last.at) / 1000)}: wait as long as Retry-After says, and longer after each refusal`;
   };
 }
 

@@ -31,7 +31,7 @@ export interface VerifyContext {
 export function verifyProblem(thrown: unknown, context: VerifyContext): TokenProblem {
   if (thrown instanceof errors.JWTExpired) {
     const { exp = context.nowSeconds } = thrown.payload;
-    return { why: `the token expired ${seconds(context.nowSeconds - exp)} ago`, advice: askAgain };
+    return { why: `the token expired ${roundedSecondsText(context.nowSeconds - exp)} ago`, advice: askAgain };
   }
   if (thrown instanceof errors.JWSSignatureVerificationFailed) return signatureProblem(context);
   if (thrown instanceof errors.JOSEAlgNotAllowed)
@@ -73,6 +73,6 @@ function claimProblem(
 }
 
 /** A duration in seconds, with a useful number of digits. */
-export function seconds(value: number): string {
+export function roundedSecondsText(value: number): string {
   return secondsText(value * 1000, value < 100 ? 1 : 0);
 }

@@ -6,7 +6,7 @@ import { createRedactor, type Redactor } from '../../kernel/redact.ts';
 import type { ReadError } from '../../protocol/error-body.ts';
 import { isInterruption, readServiceMessage } from '../../protocol/messages.ts';
 import type { FastStream, FastStreamEnd } from '../../wire/client/fast-stream.ts';
-import { breakageOf, closeError } from '../../wire/client/refusal-error.ts';
+import { closeError, streamEndError } from '../../wire/client/refusal-error.ts';
 import { requestToken, type TokenGrant } from '../../wire/client/token.ts';
 import { concealText } from '../../wire/conceal.ts';
 import type { LoadContext, PlannedSession } from './context.ts';
@@ -95,7 +95,7 @@ function openStream(
   const breakage = (end: FastStreamEnd, phase: 'authorising' | 'live' = 'live') => {
     if (end.failure !== undefined) return end.failure;
     const close = { code: end.code, reason: redactor.text(end.reason) };
-    return phase === 'live' ? breakageOf(close, lastWord) : closeError(close, lastWord, phase);
+    return phase === 'live' ? streamEndError(close, lastWord) : closeError(close, lastWord, phase);
   };
   const confirmed = new Promise<LoadStream>((resolve, reject) => {
     const stream: FastStream = dial({

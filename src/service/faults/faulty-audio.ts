@@ -1,7 +1,7 @@
 import { toSample } from '../../audio/encode.ts';
 import { gainOf } from '../../audio/level.ts';
 import type { Clock, ClockTimer } from '../../kernel/clock.ts';
-import { weighPart } from '../../kernel/part-bytes.ts';
+import { queueCostBytes } from '../../kernel/queue-cost.ts';
 import { bytesPerSample, msForBytes, sampleRate } from '../../protocol/audio-format.ts';
 import type { FaultAt } from '../../protocol/faults.ts';
 import type { FaultSubject, Faults } from './faults.ts';
@@ -101,7 +101,7 @@ export function createFaultyAudio(options: FaultyAudioOptions): FaultyAudio {
   };
   const takeOldest = (): Buffer | undefined => {
     const oldest = held.shift();
-    if (oldest !== undefined) heldBytes -= weighPart(oldest.pcm.length);
+    if (oldest !== undefined) heldBytes -= queueCostBytes(oldest.pcm.length);
     return oldest?.pcm;
   };
   const arm = () => {
@@ -110,7 +110,7 @@ export function createFaultyAudio(options: FaultyAudioOptions): FaultyAudio {
   };
   const hold = (pcm: Buffer, dueAt: number) => {
     held.push({ pcm, dueAt });
-    heldBytes += weighPart(pcm.length);
+    heldBytes += queueCostBytes(pcm.length);
     while (heldBytes > maxHeldBytes) takeOldest();
     arm();
   };

@@ -4,7 +4,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { controlPrefix } from '../../protocol/control-paths.ts';
 import { type FaultAt, strikesAt } from '../../protocol/faults.ts';
 import { type NetworkQuality, networkProfiles, networkQuality } from '../../protocol/network.ts';
-import { type Air, Line } from '../../wire/server/network/line.ts';
+import { type InFlightTotals, Line } from '../../wire/server/network/line.ts';
 import type { Random } from '../random.ts';
 import type { Faults } from './faults.ts';
 
@@ -31,7 +31,7 @@ export function createNetworkFaults(
   const lines = new Set<Line>();
   /** What has struck the connections of devices. */
   const devices = new Map<Line, FaultAt<'connection'>[]>();
-  const air: Air = { bytes: 0, ended: new Set() };
+  const inFlight: InFlightTotals = { bytes: 0, ended: new Set() };
   let connections = 0;
 
   /** Of several, the newest one that is still active. */
@@ -56,7 +56,7 @@ export function createNetworkFaults(
       },
       chances: { upload: upload as () => number, download: download as () => number },
       roundTrips: 'encrypted' in socket ? 2 : 1,
-      air,
+      inFlight,
     });
     lines.add(line);
     socket.once('close', () => {

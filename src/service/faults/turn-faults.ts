@@ -1,5 +1,5 @@
 import type { Clock, ClockTimer } from '../../kernel/clock.ts';
-import { weighPart } from '../../kernel/part-bytes.ts';
+import { queueCostBytes } from '../../kernel/queue-cost.ts';
 import { bytesForMs } from '../../protocol/audio-format.ts';
 import type { FaultAt } from '../../protocol/faults.ts';
 import type { FaultSubject, Faults } from './faults.ts';
@@ -109,7 +109,7 @@ export function createTurnFaults(options: TurnFaultsOptions): TurnFaults {
       }
       if (!isKept || pcm.length === 0 || replyBytes >= mostRepeatedBytes) return;
       lastReply.push(pcm);
-      replyBytes += weighPart(pcm.length);
+      replyBytes += queueCostBytes(pcm.length);
     },
     get echo() {
       return echo !== undefined && faults.has(echo) ? echo : undefined;

@@ -1,7 +1,7 @@
 import { mapSamples } from '../../audio/encode.ts';
 import { gainOf } from '../../audio/level.ts';
 import type { Clock, ClockTimer } from '../../kernel/clock.ts';
-import { weighPart } from '../../kernel/part-bytes.ts';
+import { queueCostBytes } from '../../kernel/queue-cost.ts';
 import { bytesPerSample } from '../../protocol/audio-format.ts';
 import type { EchoFault } from './turn-faults.ts';
 
@@ -39,11 +39,11 @@ export function createUserEcho({ clock, out, isSpeaking }: UserEchoOptions): Use
   const take = (most: number): Buffer => {
     const oldest = waiting[0] as { pcm: Buffer; dueAt: number };
     const { pcm } = oldest;
-    waitingBytes -= weighPart(pcm.length);
+    waitingBytes -= queueCostBytes(pcm.length);
     if (pcm.length <= most) waiting.shift();
     else {
       oldest.pcm = pcm.subarray(most);
-      waitingBytes += weighPart(pcm.length - most);
+      waitingBytes += queueCostBytes(pcm.length - most);
     }
     return pcm.subarray(0, Math.min(most, pcm.length));
   };
@@ -60,8 +60,8 @@ export function createUserEcho({ clock, out, isSpeaking }: UserEchoOptions): Use
   };
   return {
     hear(pcm, { db, delay }) {
-      if (waitingBytes + weighPart(pcm.length) > mostWaitingBytes) return;
-      waitingBytes += weighPart(pcm.length);
+      if (waitingBytes + queueCostBytes(pcm.length) > mostWaitingBytes) return;
+      waitingBytes += queueCostBytes(pcm.length);
       const gain = gainOf(db);
       waiting.push({ pcm: mapSamples(pcm, (sample) => sample * gain), dueAt: clock.now() + delay });
       arm();

@@ -1,8 +1,8 @@
 import type { JournalQuery } from '../../protocol/control.ts';
 import type { EmulatorEvent } from '../events.ts';
+import { estimateBytes } from './estimate-bytes.ts';
 import type { Eventual } from './eventual.ts';
 import { createNewest } from './newest.ts';
-import { weigh } from './weigh.ts';
 
 /** Bounds of the journal: beyond either one the oldest events are dropped. */
 const maxEntries = 10_000;
@@ -32,7 +32,7 @@ export interface StateJournal {
 
 export function createJournal(): Journal & StateJournal {
   // Plain events: each gets its number only when somebody reads it.
-  const newest = createNewest<EmulatorEvent>({ maxItems: maxEntries, maxBytes, weigh });
+  const newest = createNewest<EmulatorEvent>({ maxItems: maxEntries, maxBytes, weigh: estimateBytes });
   let seq = 0;
   const followers = new Set<(entry: JournalEntry) => void>();
   const numbered = (): JournalEntry[] => {
@@ -47,12 +47,12 @@ export function createJournal(): Journal & StateJournal {
       for (const follower of followers) follower({ seq, ...event });
     },
     read(filter, limit) {
-      const found = numbered().filter((entry) => passes(entry, filter));
+      const found = numbered().filter((entry) => matchesFilter(entry, filter));
       return found.slice(Math.max(0, found.length - limit));
     },
     follow(filter, listener) {
       const follower = (entry: JournalEntry) => {
-        if (passes(entry, filter)) listener(entry);
+        if (matchesFilter(entry, filter)) listener(entry);
       };
       followers.add(follower);
       return () => followers.delete(follower);
@@ -61,7 +61,7 @@ export function createJournal(): Journal & StateJournal {
   };
 }
 
-export function passes(entry: JournalEntry, { type, device, stream, since }: JournalFilter): boolean {
+export function matchesFilter(entry: JournalEntry, { type, device, stream, since }: JournalFilter): boolean {
   if (since !== undefined && entry.seq <= since) return false;
   if (type !== undefined && entry.type !== type) return false;
   if (device !== undefined && !('device' in entry && entry.device === device)) return false;

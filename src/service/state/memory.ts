@@ -1,11 +1,11 @@
 import type { Clock, MovableClock } from '../../kernel/clock.ts';
 import type { TokenClaims } from '../../protocol/claims.ts';
 import type { Dialect } from '../../protocol/dialect.ts';
+import { estimateBytes } from './estimate-bytes.ts';
 import { createJournal, type Journal } from './journal.ts';
 import { createNewest } from './newest.ts';
 import { createRateLimiter } from './rate-limiter.ts';
 import type { LocalState, SlotLease } from './state.ts';
-import { weigh } from './weigh.ts';
 
 /** Most unexpired tokens that are shown. */
 const maxIssued = 10_000;
@@ -33,7 +33,11 @@ export function createMemoryState({
   const limiter = createRateLimiter({ clock, limit: rateLimit, settings: dialect.rateLimit });
   const slots = createConnectionSlots(maxConnections);
   const spent = createSpentTokens(clock);
-  const issued = createNewest<TokenClaims>({ maxItems: maxIssued, maxBytes: issuedBytes, weigh });
+  const issued = createNewest<TokenClaims>({
+    maxItems: maxIssued,
+    maxBytes: issuedBytes,
+    weigh: estimateBytes,
+  });
   const journal = createJournal();
   let offset = 0;
   return {

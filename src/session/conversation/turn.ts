@@ -2,7 +2,7 @@ import type { Dialogue } from '../../audio/dialogue/dialogue.ts';
 import { dialogueRules } from '../../audio/dialogue/rules.ts';
 import type { Level } from '../../audio/level.ts';
 import { createServiceVoice } from '../../audio/verdict/service-voice.ts';
-import { weighPart } from '../../kernel/part-bytes.ts';
+import { queueCostBytes } from '../../kernel/queue-cost.ts';
 import { bytesForMs } from '../../protocol/audio-format.ts';
 import { timesText } from '../../protocol/count-text.ts';
 import { isInterruption, isOfKind, type ServiceMessage } from '../../protocol/messages.ts';
@@ -78,7 +78,7 @@ export function createTurn(plan: TurnPlan, options: TurnOptions): Turn {
       voice?.received(pcm, now);
       if (plan.judge === undefined || replyBytes >= maxJudgedBytes) return;
       reply.push(pcm);
-      replyBytes += weighPart(pcm.length);
+      replyBytes += queueCostBytes(pcm.length);
     },
     message(message, now) {
       if (isInterruption(message)) voice?.interrupted(now);

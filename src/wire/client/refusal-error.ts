@@ -84,7 +84,10 @@ export function closeError(
  * The error for the end of a stream that was live; undefined if the service ended it as it should, and not after an error.
  * `lastWord`: the last message of the service, if it was an error.
  */
-export function breakageOf(close: CloseFacts, lastWord: ReadError | undefined): VoicectlError | undefined {
+export function streamEndError(
+  close: CloseFacts,
+  lastWord: ReadError | undefined,
+): VoicectlError | undefined {
   const isPlainEnd = close.code === closeCodes.normal || close.code === closeCodes.noStatus;
   return isPlainEnd && lastWord === undefined ? undefined : closeError(close, lastWord, 'live');
 }

@@ -8,7 +8,7 @@ import { serviceUrl, streamPath } from '../../protocol/paths.ts';
 import { type Connection, connect } from './connect.ts';
 import { withDeadline } from './deadline.ts';
 import type { ClientLeg } from './http.ts';
-import { breakageOf, closeError } from './refusal-error.ts';
+import { closeError, streamEndError } from './refusal-error.ts';
 
 /** How a stream ended. */
 export interface StreamClose {
@@ -89,7 +89,7 @@ export async function openVoiceStream(options: VoiceStreamOptions): Promise<Voic
   return {
     closed,
     breakage(close) {
-      return connection.failure ?? breakageOf(close, lastWord);
+      return connection.failure ?? streamEndError(close, lastWord);
     },
     async present(token) {
       connection.present(token);

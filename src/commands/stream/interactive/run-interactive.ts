@@ -15,7 +15,7 @@ import type { ReadError } from '../../../protocol/error-body.ts';
 import { readServiceMessage } from '../../../protocol/messages.ts';
 import { serviceUrl, streamPath } from '../../../protocol/paths.ts';
 import { type Connection, connect } from '../../../wire/client/connect.ts';
-import { breakageOf, type CloseFacts, closeError } from '../../../wire/client/refusal-error.ts';
+import { type CloseFacts, closeError, streamEndError } from '../../../wire/client/refusal-error.ts';
 import { requestToken } from '../../../wire/client/token.ts';
 import type { Tap } from '../../../wire/tap.ts';
 import { openTarget } from '../../service/target.ts';
@@ -85,7 +85,7 @@ async function join(
   return {
     connection,
     breakage: (close) =>
-      isConfirmed ? breakageOf(close, lastWord) : closeError(close, lastWord, 'authorising'),
+      isConfirmed ? streamEndError(close, lastWord) : closeError(close, lastWord, 'authorising'),
   };
 }
 

@@ -14,11 +14,11 @@ export interface LineOptions {
   chances: { upload: () => number; download: () => number };
   /** Round trips that a client needs before it can send a first byte: one for TCP, and one for TLS if there is TLS. */
   roundTrips: number;
-  air: Air;
+  inFlight: InFlightTotals;
 }
 
 /** What is under way on all lines together. */
-export interface Air {
+export interface InFlightTotals {
   bytes: number;
   /** Lines of which one end has closed while something was under way. */
   readonly ended: Set<{ readonly bytes: number }>;
@@ -45,17 +45,17 @@ export class Line extends Duplex {
   private readonly inner: Socket;
   private readonly upload: OneWay;
   private readonly download: OneWay;
-  private readonly air: Air;
+  private readonly inFlight: InFlightTotals;
   private readonly clock: Clock;
   private readonly quality: () => NetworkQuality;
   private written: Done | undefined;
   private giveUp: ClockTimer | undefined;
 
   constructor(inner: Socket, options: LineOptions) {
-    const { clock, quality, chances, roundTrips, air, onFirst } = options;
+    const { clock, quality, chances, roundTrips, inFlight, onFirst } = options;
     super({ allowHalfOpen: true });
     this.inner = inner;
-    this.air = air;
+    this.inFlight = inFlight;
     this.clock = clock;
     this.quality = quality;
     this.remoteAddress = inner.remoteAddress;
@@ -71,7 +71,7 @@ export class Line extends Duplex {
         if (!this.push(bytes)) this.upload.allow(false);
       },
       onRoom: () => inner.resume(),
-      air,
+      inFlight,
     });
     this.download = createOneWay({
       clock,
@@ -82,7 +82,7 @@ export class Line extends Duplex {
         this.download.allow(false);
       },
       onRoom: () => this.tellWritten(),
-      air,
+      inFlight,
     });
     inner.on('drain', () => this.download.allow(true));
     const openedAt = clock.now();
@@ -134,7 +134,7 @@ export class Line extends Duplex {
 
   /** One end has closed: what is under way arrives, if it is not too much. */
   private limitRest(): void {
-    const { ended } = this.air;
+    const { ended } = this.inFlight;
     ended.add(this);
     let bytes = 0;
     for (const line of ended) {
@@ -146,7 +146,7 @@ export class Line extends Duplex {
 
   /** Nothing is under way any more. Who is remembered as ended would hold its stream, and all that is known of it. */
   private forget(): void {
-    this.air.ended.delete(this);
+    this.inFlight.ended.delete(this);
   }
 
   /** Call it when the quality has changed. */

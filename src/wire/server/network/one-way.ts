@@ -1,10 +1,8 @@
 import type { Clock, ClockTimer } from '../../../kernel/clock.ts';
+import type { NetworkQuality } from '../../../protocol/network.ts';
 
-/** The quality of a network in one direction. `latency` and `jitter` in milliseconds, `loss` from 0 to 1. */
-export interface DirectionQuality {
-  latency: number;
-  jitter: number;
-  loss: number;
+/** The quality of a network in one direction. */
+export interface DirectionQuality extends Pick<NetworkQuality, 'latency' | 'jitter' | 'loss'> {
   /** Bits per second; 0: nothing passes. Undefined: no limit. */
   bitsPerSecond: number | undefined;
 }
@@ -38,7 +36,7 @@ export interface OneWayOptions {
   deliver: (bytes: Buffer) => void;
   onRoom: () => void;
   /** What is under way on all lines together. */
-  air: { bytes: number };
+  inFlight: { bytes: number };
 }
 
 /** Payload of a packet on Ethernet, and what its headers (IP, TCP) add to it. */
@@ -48,7 +46,7 @@ const headerBytes = 40;
 const maxWaitingBytes = 64 * 1024;
 const maxFlyingBytes = 1024 * 1024;
 /** Most bytes under way on all lines together. Beyond it each line may have as much as its share. */
-const maxAirBytes = 16 * 1024 * 1024;
+const maxTotalBytes = 16 * 1024 * 1024;
 const shareBytes = 32 * 1024;
 /** What a packet costs beside its bytes: a peer may send them byte by byte. */
 const packetCostBytes = 200;
@@ -63,7 +61,7 @@ interface Packet {
   at: number;
 }
 
-export function createOneWay({ clock, quality, chance, deliver, onRoom, air }: OneWayOptions): OneWay {
+export function createOneWay({ clock, quality, chance, deliver, onRoom, inFlight }: OneWayOptions): OneWay {
   /** Packets before the slow line, and on it. */
   let waiting: Packet[] = [];
   let flying: Packet[] = [];
@@ -79,18 +77,18 @@ export function createOneWay({ clock, quality, chance, deliver, onRoom, air }: O
   /** Whether a packet waits because too many are under way. */
   let isHeld = false;
   let isClosed = false;
-  const isSkyFull = () =>
-    flyingBytes > maxFlyingBytes || (air.bytes > maxAirBytes && flyingBytes > shareBytes);
-  const isFull = () => waitingBytes > maxWaitingBytes || isSkyFull();
+  const isLineFull = () =>
+    flyingBytes > maxFlyingBytes || (inFlight.bytes > maxTotalBytes && flyingBytes > shareBytes);
+  const isFull = () => waitingBytes > maxWaitingBytes || isLineFull();
   const fly = (bytes: number) => {
     flyingBytes += bytes;
-    air.bytes += bytes;
+    inFlight.bytes += bytes;
   };
 
   const depart = (now: number) => {
     const { bitsPerSecond, ...rest } = quality();
     if (isHeld) freeAt = Math.max(freeAt, now);
-    while (!isSkyFull() && waiting[0] !== undefined && bitsPerSecond !== 0 && freeAt <= now) {
+    while (!isLineFull() && waiting[0] !== undefined && bitsPerSecond !== 0 && freeAt <= now) {
       const packet = waiting.shift() as Packet;
       const bytes = packet.bytes?.length ?? 0;
       const onLineMs = bitsPerSecond === undefined ? 0 : ((bytes + headerBytes) * 8_000) / bitsPerSecond;
@@ -100,7 +98,7 @@ export function createOneWay({ clock, quality, chance, deliver, onRoom, air }: O
       waitingBytes -= bytes;
       fly(bytes + packetCostBytes);
     }
-    isHeld = waiting.length > 0 && isSkyFull();
+    isHeld = waiting.length > 0 && isLineFull();
   };
   const arrive = (now: number) => {
     while (isReading && flying[0] !== undefined && flying[0].at <= now) {

@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import type { NetworkQuality } from '../../../../src/protocol/network.ts';
 import { networkProfiles } from '../../../../src/protocol/network.ts';
-import { type Air, Line } from '../../../../src/wire/server/network/line.ts';
+import { type InFlightTotals, Line } from '../../../../src/wire/server/network/line.ts';
 import { createCountedClock } from '../../../helpers/counted-clock.ts';
 
 const MiB = 1024 * 1024;
@@ -24,14 +24,14 @@ interface Opened {
 /** Connections of devices over lines of one network. */
 async function network(quality: Partial<NetworkQuality>) {
   const clock = createCountedClock();
-  const air: Air = { bytes: 0, ended: new Set() };
+  const inFlight: InFlightTotals = { bytes: 0, ended: new Set() };
   const server = createServer({ allowHalfOpen: true });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   closing.push(() => server.close());
   const { port } = server.address() as { port: number };
   return {
     clock,
-    air,
+    inFlight,
     async open(): Promise<Opened> {
       const device = connect(port, '127.0.0.1');
       device.on('error', () => {});
@@ -41,7 +41,7 @@ async function network(quality: Partial<NetworkQuality>) {
         () => inner.destroy(),
       );
       const line = new Line(inner, {
-        ...{ clock, air, roundTrips: 0 },
+        ...{ clock, inFlight, roundTrips: 0 },
         quality: () => ({ ...networkProfiles.none, ...quality }),
         chances: { upload: () => 0.5, download: () => 0.5 },
       });
@@ -62,10 +62,10 @@ async function network(quality: Partial<NetworkQuality>) {
 }
 
 test('what a device sent before it hung up arrives in its time', async () => {
-  const { clock, air, open } = await network({ latency: 2_000 });
+  const { clock, inFlight, open } = await network({ latency: 2_000 });
   const { device, line, read } = await open();
   device.end(Buffer.alloc(100_000));
-  await expect.poll(() => air.ended.size).toBe(1);
+  await expect.poll(() => inFlight.ended.size).toBe(1);
   expect(read()).toBe(0);
   const ended = once(line, 'end');
   await clock.run(2_000);
@@ -74,7 +74,7 @@ test('what a device sent before it hung up arrives in its time', async () => {
 });
 
 test('of the lines that have ended, the newest is cut off where together they have more than 2 MiB under way', async () => {
-  const { clock, air, open } = await network({ latency: 60_000 });
+  const { clock, inFlight, open } = await network({ latency: 60_000 });
   const lines = [];
   for (let at = 0; at < 6; at += 1) {
     const one = await open();
@@ -83,38 +83,38 @@ test('of the lines that have ended, the newest is cut off where together they ha
     await expect.poll(() => one.line.bytes).toBeGreaterThan(MiB * 0.95);
     lines.push(one);
   }
-  expect(air.bytes).toBeGreaterThan(5.7 * MiB);
+  expect(inFlight.bytes).toBeGreaterThan(5.7 * MiB);
   for (const { device, line } of lines) {
     device.end();
-    await expect.poll(() => air.ended.has(line) || line.destroyed).toBe(true);
+    await expect.poll(() => inFlight.ended.has(line) || line.destroyed).toBe(true);
   }
   expect(lines.map(({ line }) => line.destroyed)).toEqual([false, false, true, true, true, true]);
-  expect(air.bytes).toBeLessThan(2 * MiB);
+  expect(inFlight.bytes).toBeLessThan(2 * MiB);
   await clock.run(60_000, 1_000);
   for (const { line } of lines) line.end();
   await clock.run(60_000, 1_000);
   await Promise.all(lines.map(({ closed }) => closed));
   expect(lines.map(({ read }) => read())).toEqual([900_000, 900_000, 0, 0, 0, 0]);
-  expect(air.bytes).toBeLessThan(1_000);
+  expect(inFlight.bytes).toBeLessThan(1_000);
 });
 
 test('what is under way in a connection that is reset is dropped with it', async () => {
-  const { air, open } = await network({ latency: 60_000 });
+  const { inFlight, open } = await network({ latency: 60_000 });
   const { device, read, closed } = await open();
   device.write(Buffer.alloc(100_000));
-  await expect.poll(() => air.bytes).toBeGreaterThan(100_000);
+  await expect.poll(() => inFlight.bytes).toBeGreaterThan(100_000);
   device.resetAndDestroy();
   await closed;
   expect(read()).toBe(0);
-  expect(air.bytes).toBeLessThan(1_000);
+  expect(inFlight.bytes).toBeLessThan(1_000);
 });
 
 test('a line whose device has gone ends within a minute, also where nothing passes', async () => {
-  const { clock, air, open } = await network({ upload: 0, rate: 0 });
+  const { clock, inFlight, open } = await network({ upload: 0, rate: 0 });
   const { device, inner, line, closed } = await open();
   line.write(Buffer.alloc(1_000));
   device.end(Buffer.alloc(1_000));
-  await expect.poll(() => air.ended.has(line)).toBe(true);
+  await expect.poll(() => inFlight.ended.has(line)).toBe(true);
   device.destroy();
   await clock.run(1_000);
   inner.destroy();
@@ -122,7 +122,7 @@ test('a line whose device has gone ends within a minute, also where nothing pass
   expect(line.destroyed).toBe(false);
   await clock.run(60_000, 1_000);
   await closed;
-  expect([line.bytes, air.bytes, air.ended.size]).toEqual([0, 0, 0]);
+  expect([line.bytes, inFlight.bytes, inFlight.ended.size]).toEqual([0, 0, 0]);
 });
 
 test.each([
@@ -136,28 +136,30 @@ test.each([
     },
   ],
 ])('a line is not remembered when nothing of it is under way any more: %s', async (_, end) => {
-  const { clock, air, open } = await network({ latency: 1_000 });
+  const { clock, inFlight, open } = await network({ latency: 1_000 });
   const opened = await open();
   opened.device.write(Buffer.alloc(10_000));
   opened.line.write(Buffer.alloc(10_000));
   await expect.poll(() => opened.line.bytes).toBeGreaterThan(20_000);
   end(opened);
-  await expect.poll(() => air.ended.size).toBe(1);
+  await expect.poll(() => inFlight.ended.size).toBe(1);
   await expect
-    .poll(() => clock.run(1_000, 100).then(() => [opened.line.destroyed, air.ended.size, air.bytes]))
+    .poll(() =>
+      clock.run(1_000, 100).then(() => [opened.line.destroyed, inFlight.ended.size, inFlight.bytes]),
+    )
     .toEqual([true, 0, 0]);
 });
 
 test('a line over which nothing is under way ends with its connection, and waits for nothing', async () => {
-  const { clock, air, open } = await network({});
+  const { clock, inFlight, open } = await network({});
   const { inner, line, closed } = await open();
   inner.destroy();
   await closed;
-  expect([line.destroyed, air.ended.size, clock.pending]).toEqual([true, 0, []]);
+  expect([line.destroyed, inFlight.ended.size, clock.pending]).toEqual([true, 0, []]);
 });
 
 test('what is sent to a device that has gone is not kept', async () => {
-  const { air, open } = await network({ latency: 60_000 });
+  const { inFlight, open } = await network({ latency: 60_000 });
   const { device, line } = await open();
   for (let at = 0; at < 4; at += 1) line.write(Buffer.alloc(MiB));
   expect(line.bytes).toBeGreaterThan(3.9 * MiB);
@@ -165,5 +167,5 @@ test('what is sent to a device that has gone is not kept', async () => {
   // What is left is the end itself.
   await expect.poll(() => line.bytes).toBeLessThan(1_000);
   for (let at = 0; at < 4; at += 1) line.write(Buffer.alloc(MiB));
-  await expect.poll(() => Math.max(line.bytes, air.bytes)).toBeLessThan(1_000);
+  await expect.poll(() => Math.max(line.bytes, inFlight.bytes)).toBeLessThan(1_000);
 });

@@ -8,7 +8,7 @@ const perfect: DirectionQuality = { latency: 0, jitter: 0, loss: 0, bitsPerSecon
 function create(
   given: Partial<DirectionQuality>,
   chance: () => number = createRandom(7).sequence('line'),
-  air = { bytes: 0 },
+  inFlight = { bytes: 0 },
 ) {
   const clock = createManualClock();
   const quality = { ...perfect, ...given };
@@ -22,7 +22,7 @@ function create(
     onRoom() {
       rooms += 1;
     },
-    air,
+    inFlight,
   });
   return { clock, quality, way, arrived, rooms: () => rooms };
 }
@@ -121,28 +121,28 @@ describe('one way of a network', () => {
 
 describe('many ways together', () => {
   test('have at most 16 MiB under way, and each has its share', () => {
-    const air = { bytes: 0 };
-    const lines = Array.from({ length: 150 }, () => create({ latency: 60_000 }, undefined, air));
+    const inFlight = { bytes: 0 };
+    const lines = Array.from({ length: 150 }, () => create({ latency: 60_000 }, undefined, inFlight));
     for (const { way } of lines) {
       for (let at = 0; at < 16 && !way.isFull; at += 1) way.send(Buffer.alloc(64 * 1024));
     }
-    expect(air.bytes).toBeLessThan(24 * 1024 * 1024);
+    expect(inFlight.bytes).toBeLessThan(24 * 1024 * 1024);
     expect(lines.every(({ way }) => way.isFull)).toBe(true);
     for (const { way } of lines) way.close();
-    expect(air.bytes).toBe(0);
+    expect(inFlight.bytes).toBe(0);
   });
 
   test('let those that waited for others go on', async () => {
-    const air = { bytes: 0 };
+    const inFlight = { bytes: 0 };
     const [other, line] = [
-      create({ latency: 100 }, undefined, air),
-      create({ latency: 1_000 }, undefined, air),
+      create({ latency: 100 }, undefined, inFlight),
+      create({ latency: 1_000 }, undefined, inFlight),
     ];
-    air.bytes += 17 * 1024 * 1024;
+    inFlight.bytes += 17 * 1024 * 1024;
     line.way.send(Buffer.alloc(128 * 1024));
     other.way.send(Buffer.alloc(640));
     expect(line.way.isFull).toBe(true);
-    air.bytes -= 17 * 1024 * 1024;
+    inFlight.bytes -= 17 * 1024 * 1024;
     for (let at = 0; at < 5; at += 1) await line.clock.run(1_000);
     expect(line.arrived.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(128 * 1024);
     expect(line.rooms()).toBe(1);

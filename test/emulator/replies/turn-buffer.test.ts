@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createUtteranceBuffer } from '../../../src/emulator/replies/turn-detector.ts';
+import { createTurnBuffer } from '../../../src/emulator/replies/turn-detector.ts';
 
 /** Two bytes a sample, 16 samples a millisecond; each sample is the millisecond that it belongs to. */
 function numbered(fromMs: number, toMs: number): Buffer {
@@ -9,7 +9,7 @@ function numbered(fromMs: number, toMs: number): Buffer {
 }
 
 function filled(messageBytes: number) {
-  const buffer = createUtteranceBuffer();
+  const buffer = createTurnBuffer();
   const pcm = numbered(0, 3_000);
   for (let at = 0; at < pcm.length; at += messageBytes) buffer.push(pcm.subarray(at, at + messageBytes));
   return buffer;

@@ -2,6 +2,6 @@
 const leastPartBytes = 256;
 
 /** What a queue counts for a part of this many bytes: empty parts fill it too. */
-export function weighPart(bytes: number): number {
+export function queueCostBytes(bytes: number): number {
   return Math.max(bytes, leastPartBytes);
 }

@@ -2,7 +2,7 @@
 const fieldBytes = 16;
 
 /** Estimates the bytes that a value takes in memory, well enough for a bound. Walks without recursion. */
-export function weigh(value: unknown): number {
+export function estimateBytes(value: unknown): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null) return 0;
   let bytes = fieldBytes;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { weigh } from '../../../src/service/state/weigh.ts';
+import { estimateBytes } from '../../../src/service/state/estimate-bytes.ts';
 
 test.each<[string, unknown, number]>([
   ['a text', 'abc', 3],
@@ -12,11 +12,11 @@ test.each<[string, unknown, number]>([
   ['a field that is null', { a: null }, 16 + 16],
   ['a list', ['ab', 'c'], 16 + 16 + 2 + 16 + 1],
 ])('%s weighs about what it takes', (_what, value, bytes) => {
-  expect(weigh(value)).toBe(bytes);
+  expect(estimateBytes(value)).toBe(bytes);
 });
 
 test('a value nested more deeply than the stack is weighed too', () => {
   let value: object = {};
   for (let depth = 0; depth < 100_000; depth += 1) value = { value };
-  expect(weigh(value)).toBe(16 + 100_000 * 16);
+  expect(estimateBytes(value)).toBe(16 + 100_000 * 16);
 });
