@@ -73,7 +73,7 @@ interface MemberOptions {
   options: EmulatorOptions;
   settled: SettledOptions;
   shared: SharedService;
-  /** Faults of the start. */
+  /** The initial faults. */
   initial: readonly Fault[];
 }
 

@@ -21,14 +21,14 @@ export interface Emulator extends RunningService {
   readonly control: EmulatorControl;
   /**
    * The newest stream that matches the selector, open or ended, with what its device sent. Throws `usage` without the
-   * option `keepAudio`, and if no stream matches.
+   * option `keepAudio`, or if no stream matches.
    */
   stream(selector?: Partial<StreamSelector>): KeptStream;
 }
 
 /**
  * Starts an emulator of the whole service. Throws `VoicectlError`: `bad-dialect`, `usage` (unknown reply mode, an
- * address that this machine does not have), `bad-input` (a reply file that is no WAV, a key of another certificate),
+ * address that this machine does not have), `bad-input` (a reply file that is not a WAV, a key of another certificate),
  * `host-exposed`, `port-in-use`.
  */
 export async function createEmulator(options: EmulatorOptions = {}): Promise<Emulator> {

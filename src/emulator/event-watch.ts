@@ -95,7 +95,7 @@ function unknownType(type: string): VoicectlError {
   );
 }
 
-/** Events that are listed where one did not come. */
+/** How many events are listed if the awaited one did not happen. */
 const listed = 8;
 
 function tooLate(type: string, ms: number, entries: readonly EmulatorEvent[]): VoicectlError {

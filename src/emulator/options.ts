@@ -28,6 +28,6 @@ export interface EmulatorOptions extends ServiceOptions {
    * Default false.
    */
   keepAudio?: boolean;
-  /** Scenario for each stream: a file, the name of a shipped one, its content, or a loaded one. `reply` speaks for devices without steps. */
+  /** Scenario for each stream: a file, the name of an included one, its content, or a loaded one. `reply` speaks for devices without steps. */
   scenario?: string | ScenarioInput | Scenario;
 }

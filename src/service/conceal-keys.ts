@@ -17,8 +17,8 @@ type MayHoldText<Value> = unknown extends Value
         : false;
 
 /**
- * What is concealed in a field. `text`: a key anywhere in it. `name`: all of it, if it is a key; people act on a device by
- * its name. `fact`: nothing, because it is ours or the system's. The compiler requires each field that may hold text.
+ * What is concealed in a field. `text`: a key anywhere in it. `name`: all of it, if it is a key; people identify a device
+ * by its name. `fact`: nothing, because it is ours or the system's. The compiler requires each field that may hold text.
  */
 const kinds: Readonly<Record<TextField, 'text' | 'name' | 'fact'>> = {
   advice: 'text',
@@ -50,7 +50,7 @@ const kinds: Readonly<Record<TextField, 'text' | 'name' | 'fact'>> = {
 /** In a message, the names of fields that say of which kind it is. */
 const kindFields: ReadonlySet<string> = new Set(['type', 'kind', 'event', 'name', 'status', 'state']);
 
-/** Events without the accepted keys, whatever a device has said. What they are about stays, even if a key is a word of ours. */
+/** Events without the accepted keys, whatever a device sends. What an event is about stays, even if a key is a word of ours. */
 export function concealKeys(events: EmulatorEvents, keys: readonly string[]): EmulatorEvents {
   if (keys.length === 0) return events;
   const redactor = createRedactor();

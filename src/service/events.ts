@@ -13,7 +13,7 @@ export type EmulatorEventBody =
   | { type: 'listening'; version: string; baseUrl: string; wsUrl: string; lan?: Addresses[] }
   /** A connection that ended in its TLS handshake. */
   | { type: 'tls-failed'; remote: string; why: string }
-  /** A TLS handshake that succeeded: the peer accepts the certificate. */
+  /** A TLS handshake that succeeded: the peer accepted the certificate. */
   | { type: 'tls-opened'; remote: string; protocol: string }
   /** `exp`: seconds since the epoch. `resetAtMs`: milliseconds since the epoch. `remaining`: requests left in the window. */
   | {
@@ -35,9 +35,9 @@ export type EmulatorEventBody =
       message: string;
       device?: string;
       path?: string;
-      /** Address of the client. */
+      /** Address of the device. */
       remote?: string;
-      /** More detail than the client gets. */
+      /** More detail than the device gets. */
       why?: string;
       sent?: SentHeaders;
       /** Number of refusals that this event stands for; omitted for one. */
@@ -92,7 +92,7 @@ export type EmulatorEventBody =
   /** The shared state cannot be reached. Live streams continue; tokens and new streams are refused. */
   | { type: 'shared-away'; why: string }
   | { type: 'shared-back'; awayMs: number }
-  /** Something about the shared state that an operator should mend. */
+  /** Something about the shared state that an operator should fix. */
   | { type: 'shared-warning'; why: string }
   /** A proxy can no longer record this stream. The stream continues. */
   | { type: 'recording-failed'; stream: number; why: string }
@@ -100,7 +100,6 @@ export type EmulatorEventBody =
   | { type: 'bug'; stream?: number; path?: string; remote?: string; why: string; calls: string[] }
   | { type: 'stopping' };
 
-/** An event about the audio of one side. */
 type VoiceEvent<What extends string> = `${Side}-${What}`;
 
 /**
@@ -166,7 +165,7 @@ export type EmulatorEvent = {
   t: number;
   level?: 'warning';
   instance?: string;
-  /** The earlier name of `from`, which readers may know. */
+  /** The former name of `from`, for readers that know only it. */
   side?: Side;
 } & FromSide &
   EmulatorEventBody;
@@ -256,7 +255,7 @@ const ordinaryEnds: ReadonlySet<StreamTotals['cause']> = new Set([
   'sessionTooLong',
 ]);
 
-/** How serious an event is. One of a type that this version does not know is not. */
+/** How serious an event is. Types that this version does not know are `info`. */
 export function levelOfEvent(body: EmulatorEventBody): EventLevel {
   if (body.type === 'device-verdict' || body.type === 'service-verdict')
     return body.remarks.length > 0 ? 'warning' : 'info';

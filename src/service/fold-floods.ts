@@ -1,7 +1,7 @@
 import type { Clock, ClockTimer } from '../kernel/clock.ts';
 import type { EmulatorEventBody, EmulatorEvents } from './events.ts';
 
-/** Events of each kind that are emitted one by one in a second. Further ones are only counted. */
+/** How many events of each kind are emitted one by one per second. Further ones are only counted. */
 const toldOneByOne = { 'request-refused': 100, 'text-received': 20 } as const;
 const periodMs = 1_000;
 

@@ -7,12 +7,12 @@ import { closeCodeName, closeCodes } from '../protocol/close-codes.ts';
 import type { Tap } from '../wire/tap.ts';
 import type { EmulatorEventBody } from './events.ts';
 
-/** Calls of a stack that are told: those nearest to the error. */
+/** Stack frames that are reported: those nearest to the error. */
 const maxCalls = 4;
 
 type Bug = Extract<EmulatorEventBody, { type: 'bug' }>;
 
-/** What a handler of one connection threw, as the event of it. The message may hold text of a peer: it is short. */
+/** What a handler of one connection threw, as an event. The message may contain text of a peer, so it is shortened. */
 export function bugOf(thrown: unknown, about: Pick<Bug, 'stream' | 'path' | 'remote'>): Bug {
   const { name, stack = '' } = isError(thrown) ? thrown : { name: 'Thrown' };
   const calls = stack.split('\n').flatMap((line) => /^ {4}at (.{1,300})/.exec(line)?.[1] ?? []);
@@ -24,7 +24,7 @@ export function bugOf(thrown: unknown, about: Pick<Bug, 'stream' | 'path' | 'rem
   };
 }
 
-/** Calls what belongs to one connection. What it throws is handed to `onThrown`, and nobody else is disturbed. */
+/** Runs code of one connection. What it throws goes to `onThrown`, and disturbs no other connection. */
 export function guarded(call: () => void, onThrown: (thrown: unknown) => void): void {
   try {
     call();
@@ -42,7 +42,7 @@ export function guardClock(clock: Clock, onThrown: (thrown: unknown) => void): C
   };
 }
 
-/** A tap that a page gives to a stream: what it throws ends that stream, whoever made it send, receive or end. */
+/** A tap that a page gives to a stream: what it throws ends that stream, whether it sends, receives or ends. */
 export function guardTap(tap: Tap, onThrown: (thrown: unknown) => void): Tap {
   return {
     opened: (upgrade) => guarded(() => tap.opened?.(upgrade), onThrown),
@@ -53,7 +53,7 @@ export function guardTap(tap: Tap, onThrown: (thrown: unknown) => void): Tap {
 
 /** A socket of one stream: what a listener of it throws ends that stream. */
 export class GuardedSocket extends WebSocket {
-  /** Undefined: it is thrown to who made the socket. */
+  /** Undefined: errors go to whoever made the socket. */
   onThrown: ((thrown: unknown) => void) | undefined;
 
   // The events of ws have at most two arguments, and every message passes here.
@@ -76,7 +76,7 @@ export class GuardedSocket extends WebSocket {
   }
 }
 
-/** Closes a stream, one of whose handlers threw: by `close`, and cut where that has not begun to close every socket. */
+/** Closes a stream whose handler threw: with `close`, and cuts the sockets that are still open after that. */
 export function closeAfterBug(
   sockets: readonly GuardedSocket[],
   close: (code: number, reason: string) => void,

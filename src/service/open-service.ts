@@ -47,7 +47,7 @@ export interface OpenServiceOptions extends Pick<ControlApiOptions, 'control' | 
   instance?: () => string;
   observe: (createTap: ObserveStream) => () => void;
   metrics: ScrapeOptions | undefined;
-  /** What it is, for its metrics: `serve`. */
+  /** The command that runs it, for its metrics: `serve`. */
   command: string;
   /** The streams of this process that are open. */
   open(): readonly OpenTotals[];
@@ -137,7 +137,7 @@ function openPage({ page, control, baseClock, observe, instance }: OpenServiceOp
   });
 }
 
-/** The control API, loaded for its first request: most services are never asked. */
+/** The control API, loaded for its first request: most services never get one. */
 function loadControlApi(options: ControlApiOptions): ControlApi {
   return async (request, response) => {
     const { createControlApi } = await import('./control/control-api.ts');

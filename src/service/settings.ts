@@ -21,7 +21,7 @@ export interface ServiceOptions {
   tls?: boolean | TlsCertificate;
   /** Choices that the specification leaves open. Omitted ones have their defaults. */
   dialect?: DialectInput | undefined;
-  /** Faults from the start: `NAME:key=value,…` or objects. */
+  /** Faults that are active from the start: `NAME:key=value,…` or objects. */
   faults?: readonly (FaultInput | string)[];
   /** Makes its own choices, such as `jti`, the same in each run. */
   seed?: number | undefined;

@@ -9,7 +9,7 @@ interface EventNotice {
   broken?: { name: string; ok: false; expected: string; measured: string };
 }
 
-/** What an event says of its stream, beside what passed on it: for a recording. */
+/** What an event says about its stream, besides the traffic itself: for a recording. */
 export function noticeOf(event: EmulatorEvent): EventNotice | undefined {
   switch (event.type) {
     case 'device-finding':

@@ -2,9 +2,9 @@ import { brotliDecompressSync, constants, gunzipSync, inflateRawSync, inflateSyn
 import type { Header } from './exchange.ts';
 import { headerValue } from './headers.ts';
 
-/** A longer body is no token request and no answer to one. */
+/** A longer body is neither a token request nor an answer to one. */
 const maxOutputLength = 2 * 1024 * 1024;
-/** Of a body that was cut, what came is read. */
+/** Of a truncated body, the part that arrived is read. */
 const zlib = { maxOutputLength, finishFlush: constants.Z_SYNC_FLUSH };
 const brotli = { maxOutputLength, finishFlush: constants.BROTLI_OPERATION_FLUSH };
 const decoders = new Map<string, (body: Buffer) => Buffer>([
@@ -15,7 +15,7 @@ const decoders = new Map<string, (body: Buffer) => Buffer>([
   ['deflate', (body) => ((body[0] ?? 0) % 16 === 8 ? inflateSync : inflateRawSync)(body, zlib)],
 ]);
 
-/** A body as text, decoded by its Content-Encoding. One that cannot be decoded is read as it came. */
+/** A body as text, decoded by its Content-Encoding. A body that cannot be decoded is read as it is. */
 export function bodyText({ headers, body }: { headers: readonly Header[]; body: Buffer }): string {
   const named = headerValue(headers, 'content-encoding')?.toLowerCase().split(',') ?? [];
   const encodings = named.map((name) => name.trim());

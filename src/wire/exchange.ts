@@ -15,10 +15,10 @@ export interface TokenFacts {
   /** SHA-256 of the token, base64url: identifies the token, and grants no access. */
   hash: string;
   bytes: number;
-  /** Unverified; undefined if the token is no JWT. */
+  /** Unverified; undefined if the token is not a JWT. */
   header: Record<string, unknown> | undefined;
   claims: Record<string, unknown> | undefined;
-  /** Why a token that can be read is still not three base64url parts. */
+  /** Why a readable token is still not three base64url parts. */
   flaw?: string;
 }
 
@@ -71,14 +71,14 @@ export interface TokenExchange extends HttpExchange {
 
 /** The upgrade of a stream, and its answer: with status 101 the stream is open. */
 export interface Upgrade extends HttpExchange {
-  /** Where the request holds a token, if it does: the specification has none there. */
+  /** Where the request contains a token, if it does; the specification puts none there. */
   tokenIn?: string;
 }
 
 /** The first message of a device. `problem`: what is wrong with its form. */
 export interface PresentedToken {
   opcode: 'text' | 'binary';
-  /** Of the token in it, if one is found; else of the whole message. */
+  /** Facts of the token in it, if one is found; else of the whole message. */
   token: TokenFacts;
   bytes: number;
   problem?: TokenProblem;
@@ -97,7 +97,7 @@ export type WireMessage = { at: number; from: Side; injected?: true } & (
 /** How a stream ended. `at`: monotonic milliseconds of the leg's clock. */
 export interface StreamEnd {
   at: number;
-  /** Which side closed it first; for a cut, which side vanished. */
+  /** Which side closed it first; for a cut connection, which side vanished. */
   by: Side;
   /** 1005: a close frame without a code; 1006: no close frame. */
   code: number;

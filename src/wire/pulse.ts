@@ -2,7 +2,7 @@ import { atTurnEnd, type Clock, type ClockTimer } from '../kernel/clock.ts';
 
 /** Calls every member once per period. One timer serves all members: separate timers cost several times more. */
 export interface Pulse {
-  /** Adds a member; `due` is the moment of the clock for which the call was planned. Call the result to remove it. */
+  /** Adds a member; `due` is the clock's time for which the call was planned. Call the result to remove it. */
   add(tick: (due: number) => void): () => void;
   /** Removes all members. */
   close(): void;
@@ -49,7 +49,7 @@ export function createPulse({ clock, periodMs, slotsPerPeriod = defaultSlots }: 
     while (slotAt(index).size === 0) index += 1;
     timer?.cancel();
     const leftMs = deadline(index) - clock.now();
-    // A timer takes a millisecond at least: a pulse that is late would be later with each call.
+    // A timer takes at least a millisecond: a late pulse would become later with each call.
     timer = leftMs < 0 ? inNextTurn(run) : clock.after(leftMs, run);
   };
 

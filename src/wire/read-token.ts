@@ -21,12 +21,12 @@ export function readToken(token: string): DecodedToken | undefined {
 }
 
 /**
- * What keeps a token that can be read from being three base64url parts; undefined if nothing does. Base64url has no
+ * Why a readable token is not three base64url parts; undefined if it is. Base64url has no
  * padding: RFC 7515, section 2.
  */
 export function spellingFlaw(token: string): string | undefined {
   if (/^[\w-]+\.[\w-]+\.[\w-]*$/.test(token)) return undefined;
   if (token.includes('=')) return 'its parts are padded with =';
   if (/[+/]/.test(token)) return 'its parts are base64 with + and /';
-  return 'its parts hold other characters';
+  return 'its parts contain other characters';
 }

@@ -5,7 +5,7 @@ import type { Exchange, StreamEnd, Upgrade, WireMessage } from './exchange.ts';
  * the traffic; with `ready` it may slow the source down. Without a tap nothing is created.
  */
 export interface Tap {
-  /** The session begins: time 0 of its events. Of the sessions of a client only. */
+  /** The session begins: time 0 of its events. Only for the sessions of a client. */
   began?(at: number): void;
   /** A token request has ended, granted or not: one for each attempt. */
   token?(exchange: Extract<Exchange, { kind: 'token' }>): void;

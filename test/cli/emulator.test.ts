@@ -231,7 +231,7 @@ test.each([
   [['emulator', 'fault', 'clear', '--all'], /fault clear takes no --all/],
   [['serve', '--fault', 'nope'], /"nope"/],
   [['emulator', 'fault', 'add', 'close:code=1005'], /expected a close code/],
-  [['emulator', 'fault', 'add'], /Wrong fault/],
+  [['emulator', 'fault', 'add'], /Invalid fault/],
   [['emulator', 'fault', 'clear', 'all'], /expected the number of a fault/],
   [['emulator', 'fault', 'forget'], /expected list, add, active or clear/],
   [['emulator', 'fault', 'toString'], /expected list, add, active or clear/],

@@ -108,7 +108,7 @@ test('a proxy produces those that it can, and refuses the rest: exit 2, with the
     ]);
     expect({ code, stderr }).toEqual({
       code: 2,
-      stderr: expect.stringMatching(new RegExp(`The proxy cannot make ${fault}: .{20}`)),
+      stderr: expect.stringMatching(new RegExp(`A proxy cannot produce ${fault}: .{20}`)),
     });
   }
 });

@@ -175,7 +175,7 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     await emulator.until(() => saidAloud().length > before);
 
     await page.locator('#advance').click();
-    expect(await told('the clock moves forward by 61 s')).toMatchObject({ byMs: 61_000 });
+    expect(await told('the clock was moved forward by 61 s')).toMatchObject({ byMs: 61_000 });
     await page.getByText('+61 s').waitFor();
     await page.locator('#fault-name').selectOption('close');
     await page.getByLabel('code', { exact: true }).fill('4001');
@@ -183,14 +183,14 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     await page.getByLabel('device', { exact: true }).fill('nobody');
     await note();
     await page.locator('#add-fault').click();
-    await told('is added: close');
+    await told('was added: close');
     expect(emulator.control.faults.list()[0]?.fault).toMatchObject({
       code: 4001,
       after: 3_600_000,
       device: 'nobody',
     });
     await page.getByRole('button', { name: /^End fault/ }).click();
-    await told('1 fault is cleared');
+    await told('1 fault was cleared');
 
     await page.locator('#record').click();
     await page.getByRole('button', { name: /^Stop, / }).click();
@@ -250,7 +250,7 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     );
 
     await page.locator('#reset').click();
-    await told('the emulator is reset');
+    await told('the emulator was reset');
     expect(troubles).toEqual([]);
     const { seen, pressed } = await page.evaluate<Record<string, string[]>>(
       '({ seen: [...window.buttons.seen], pressed: [...window.buttons.pressed] })',
@@ -414,7 +414,7 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     expect(await page.locator('.detail pre').innerText()).toContain('"type"');
     await page.keyboard.press('Escape');
     await page.keyboard.press('+');
-    await told('the clock moves forward by 61 s');
+    await told('the clock was moved forward by 61 s');
     await page.keyboard.press('x');
     expect((await client.closed).code).toBe(1012);
   });

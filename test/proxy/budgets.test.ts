@@ -127,7 +127,7 @@ describe('unfinished messages', () => {
           {
             stream: 3,
             code: 1009,
-            why: 'the unfinished messages of all streams are larger than 32 MiB (streams closed for this: 1)',
+            why: 'the unfinished messages of all streams exceed 32 MiB (streams closed for this: 1)',
           },
         ]);
       expect(devices.map(({ readyState }) => readyState === WebSocket.OPEN)).toEqual([true, true, false]);

@@ -125,7 +125,7 @@ test('a reset tells what was counted before it, and nothing later', async () => 
   const refusals = emulator.events.filter(({ type }) => type === 'request-refused');
   expect(refusals.reduce((sum, event) => sum + (('count' in event && event.count) || 1), 0)).toBe(120);
   expect(emulator.control.journal.read({}, 10)).toMatchObject([
-    { type: 'control', what: 'the emulator is reset' },
+    { type: 'control', what: 'the emulator was reset' },
   ]);
 });
 

@@ -11,7 +11,7 @@ export interface EmulatorProcessOptions {
   ): Promise<{ emulator: ServedEmulator; controlSecret: string }>;
 }
 
-/** One of several processes: runs an emulator, and reports all of it to the first process. */
+/** One of several processes: runs an emulator, and reports everything to the first process. */
 export async function runEmulatorProcess({ signal, open }: EmulatorProcessOptions): Promise<void> {
   const report = (message: FromEmulator) => {
     // Without a first process nobody listens any more, and this one ends.

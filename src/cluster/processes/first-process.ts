@@ -34,7 +34,7 @@ export async function openProcesses(
   const count = options.processes === 'auto' ? availableParallelism() : options.processes;
   const startedAt = systemClock.now();
   const told = new Set<EmulatorEvent['type']>();
-  /** One log for all: the time is that of the first process, and what all do is told once. */
+  /** One log for all: the time is that of the first process, and what all processes do is reported once. */
   const show = (event: EmulatorEvent) => {
     const isOnce = event.type === 'listening' || event.type === 'stopping';
     if (isOnce && told.has(event.type)) return;
@@ -75,7 +75,10 @@ export async function openProcesses(
       });
     });
   const replace = (how: string) => {
-    emit({ type: 'shared-warning', why: `a process of the emulator ended with ${how}; another one starts` });
+    emit({
+      type: 'shared-warning',
+      why: `a process of the emulator ended with ${how}; a replacement starts`,
+    });
     systemClock.after(replaceAfterMs, () => {
       if (stopping) return;
       start().catch(({ message }: VoicectlError) => {
@@ -113,11 +116,11 @@ interface Waiting {
   reject: (failure: VoicectlError) => void;
 }
 
-/** The control of all emulators, by way of one of their processes. */
+/** The control of all emulators, through one of their processes. */
 interface RemoteControl {
   readonly control: ServedControl;
   settle(message: FromEmulator & { type: 'result' | 'refused' }): void;
-  /** The process has ended: nothing comes any more. */
+  /** The process has ended: it answers nothing any more. */
   dropped(worker: Worker): void;
 }
 

@@ -15,7 +15,7 @@ export interface ServedEmulator
   readonly control: ServedControl;
 }
 
-/** What an emulator process tells first, once it listens. */
+/** What an emulator process reports once it listens. */
 export type ReadyFacts = Omit<ServedEmulator, 'control' | 'close'> & { controlSecret: string };
 
 /** A call of the control, by its name. */
@@ -29,7 +29,7 @@ export type ToEmulator =
 
 /** From an emulator process to the first one. */
 export type FromEmulator =
-  /** It listens for messages; an earlier one would be lost. */
+  /** It listens for messages from now on; an earlier one would be lost. */
   | { type: 'hears' }
   | { type: 'event'; event: EmulatorEvent }
   | { type: 'ready'; facts: ReadyFacts }

@@ -38,7 +38,7 @@ export interface BusOptions {
   perform: (asked: BusMessage) => unknown;
   /** Called with how many emulators did not answer in time. */
   onMissing: (op: string, missing: number) => void;
-  /** Called with what is left out, because another program wrote it. */
+  /** Called with what is ignored, because another program wrote it. */
   onForeign: (what: string) => void;
 }
 

@@ -19,7 +19,6 @@ export interface RedisConnection {
    * connection stays.
    */
   send(command: readonly string[], options?: { slackMs?: number; optional?: boolean }): Promise<RedisReply>;
-  /** Calls the listener for each message on a channel. */
   listen(channel: string, listener: (message: string) => void): Promise<void>;
   unlisten(channel: string): Promise<void>;
   close(): void;
@@ -112,7 +111,7 @@ function textOf(thrown: unknown): string {
 
 /**
  * Whether a command failed because of what a key holds, such as a text of another program: other commands go on. A script
- * tells the line, also where Redis itself is the reason.
+ * reports the line, even if Redis itself is the reason.
  */
 function isOfOneKey(why: string): boolean {
   if (/READONLY|OOM|MISCONF|NOAUTH|NOPERM|LOADING|MASTERDOWN|CLUSTERDOWN|NOREPLICAS/.test(why)) return false;

@@ -12,7 +12,7 @@ export interface Identity {
   maxConnections: number;
   /** Hash of the control secret, if it is given. */
   controlSecret: string | null;
-  /** Faults of the start. */
+  /** The initial faults. */
   faults: unknown[];
   /** With hashes in place of secrets. */
   dialect: unknown;
@@ -88,7 +88,7 @@ const maxNamed = 5;
 /** Differences that are named without their values. */
 const isSecret = /(?:secret|privateKey)$/i;
 
-/** The error (`bad-config`) for a start with settings other than those of the service. Names what differs. */
+/** The error (`bad-config`) for a start with settings that differ from those of the service. Names what differs. */
 export function differs(running: Identity, mine: Identity): VoicectlError {
   const all = differences(running, mine, '');
   const named = all.slice(0, maxNamed).join('; ');

@@ -38,7 +38,7 @@ export interface SharedJournal extends StateJournal {
 export interface SharedJournalOptions {
   link: RedisLink;
   keys: RedisKeys;
-  /** Called with what in Redis is left out, because another program wrote it. */
+  /** Called with what in Redis is ignored, because another program wrote it. */
   onForeign: (what: string) => void;
 }
 
@@ -147,11 +147,9 @@ export function createSharedJournal({ link, keys, onForeign }: SharedJournalOpti
 
 type Row = readonly [id: string, fields: readonly [name: string, text: string]];
 
-/** Undefined if it is no event. */
+/** Undefined if it is not an event. */
 function entryOf(seq: number, text: unknown): JournalEntry | undefined {
   const event = typeof text === 'string' && Number.isSafeInteger(seq) ? parseJson(text) : undefined;
   const isEvent = isRecord(event) && typeof event.type === 'string' && typeof event.t === 'number';
   return isEvent ? { seq, ...(event as unknown as EmulatorEvent) } : undefined;
 }
-
-/** Events that could not be written are lost; the streams continue. */

@@ -75,7 +75,7 @@ export function createSharedLeases({ link, keys, emulator, most }: SharedLeasesO
         if (gone.length > 0)
           await connection.run(releaseScript, [keys.service, keys.slots(device)], [life, ...gone]);
       });
-      // One that fails because of what its key holds keeps no other from being renewed.
+      // A renewal that fails because of the content of its key does not keep others from being renewed.
       await Promise.allSettled(renewals);
     },
   };

@@ -30,11 +30,10 @@ export interface RedisLink {
   run: RedisConnection['run'];
   /** The open connection. Throws `connect-failed` if there is none. */
   connection(): RedisConnection;
-  /** Starts with this connection, in this life. */
   begin(connection: RedisConnection, life: string): void;
   /** Sets the life in which scripts run from now on. */
   setLife(life: string): void;
-  /** Gives the connection up, and begins to try again. Does nothing where there is no connection. */
+  /** Gives the connection up, and begins to reconnect. Does nothing if there is no connection. */
   lost(why: string): void;
   close(): void;
 }

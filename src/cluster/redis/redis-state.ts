@@ -29,7 +29,7 @@ export interface RedisStateOptions {
   clockOffset: () => number;
   /** Moves the clock of all emulators. */
   advance: (ms: number) => Promise<void>;
-  /** Called with what in Redis is left out, because another program wrote it. */
+  /** Called with what in Redis is ignored, because another program wrote it. */
   onForeign: (what: string) => void;
   /** Makes all emulators forget what they know of windows. */
   forgetAll: () => Promise<void>;

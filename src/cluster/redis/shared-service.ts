@@ -45,7 +45,7 @@ import { createSharedWindows, type SharedWindows } from './windows.ts';
 /** How often an emulator reports that it runs, and renews its leases. */
 const pulseEveryMs = 5_000;
 const startDeadlineMs = 3_000;
-/** Most kinds of what other programs write that are reported. */
+/** Most kinds of foreign data that are reported. */
 const maxForeignTold = 20;
 /** A century: no clock is further ahead. */
 const maxOffsetMs = 100 * 365 * 86_400_000;
@@ -72,11 +72,11 @@ export interface Member {
 
 /** One service of several emulators, as one of them sees it. */
 export interface SharedService {
-  /** Unique; nobody reads it. */
+  /** Unique, and never shown. */
   readonly id: string;
   /** Name of this emulator: its machine and its number. */
   readonly instance: string;
-  /** Its number; no other emulator of the service has it. It changes if Redis loses its data and gave it away. */
+  /** Its number; no other emulator of the service has it. It changes if Redis loses its data and gives it to another one. */
   readonly number: number;
   readonly secrets: SharedSecrets;
   readonly faults: readonly SharedFault[];
@@ -371,7 +371,7 @@ function readFaults(value: unknown): SharedFault[] {
   }));
 }
 
-/** How far the clock of the service is ahead, milliseconds. Throws where it is no such number. */
+/** How far the clock of the service is ahead, milliseconds. Throws if it is not such a number. */
 function readOffset(value: unknown): number {
   if (typeof value === 'number' && value >= 0 && value < maxOffsetMs) return value;
   throw new RangeError('A clock cannot be moved by this amount');

@@ -77,7 +77,7 @@ export function createSharedWindows({ link, keys, limit, settings }: SharedWindo
         const of = [keys.service, keys.window(device), keys.devices];
         return connection.run(restoreWindowScript, of, [life, ...about, device, count, ...times]);
       });
-      // One that fails because of what its key holds keeps no other from being restored.
+      // A window that fails because of the content of its key does not keep others from being restored.
       await Promise.allSettled(given);
     },
     purge(nowMs) {

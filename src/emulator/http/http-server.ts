@@ -94,7 +94,7 @@ async function answer(
   return token(body, about.remote ?? '', sent);
 }
 
-/** For the journal: short, since a client may send anything. */
+/** For the journal: short, because a device may send anything. */
 function sentHeaders({ headers }: IncomingMessage): SentHeaders {
   const { 'content-type': contentType, accept, 'user-agent': userAgent } = headers;
   return {

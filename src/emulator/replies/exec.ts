@@ -71,7 +71,7 @@ interface PcmQueue extends Playable {
   readonly bytes: number;
 }
 
-/** Frames without audio after which the utterance counts as ended, not as delayed. */
+/** Frames without audio after which the speech counts as ended, not as delayed. */
 const patientFrames = 10;
 
 function createPcmQueue(): PcmQueue {

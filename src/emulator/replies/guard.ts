@@ -6,8 +6,8 @@ import type { CreateReply, Reply, Voice } from './reply.ts';
 type RunForeign = <Result>(fail: (thrown: unknown) => void, call: () => Result) => Result;
 
 /**
- * Guards a reply that is the user's code. An error that it throws is reported on its stream, and the stream
- * continues without a reply. Other streams are not affected. `run`: where the process is ours.
+ * Guards a reply whose code is the user's. An error that it throws is reported on its stream, and the stream
+ * continues without a reply. Other streams are not affected. `run`: if the process is ours, how to run the code.
  */
 export function guardReply(
   createReply: CreateReply,

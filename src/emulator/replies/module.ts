@@ -28,7 +28,7 @@ export async function loadModule(path: string): Promise<CreateReply> {
   return (voice) => guardReply(createReply as CreateReply, voice, (fail, call) => failures.run(fail, call));
 }
 
-/** Where the code of a module runs, and all that it starts: what takes its errors. */
+/** While the code of a module runs, and all that it starts: the function that takes its errors. */
 const failures = new AsyncLocalStorage<(thrown: unknown) => void>();
 onUncaught((thrown) => {
   const fail = failures.getStore();

@@ -15,7 +15,7 @@ export const silence: CreateReply = () => ({ hear() {} });
 /** Repeats each turn of the user when it has ended. */
 const parrot = takeTurns(playPcm);
 
-/** Answers each turn with a WAV file. Reads and converts it once, at the start. */
+/** Replies to each turn with a WAV file. Reads and converts it once, at the start. */
 async function sayFile(path: string): Promise<CreateReply> {
   const pcm = await loadPcm(path);
   return takeTurns(() => playPcm(pcm));
@@ -53,7 +53,7 @@ export interface ReplyOptions {
   replaySpeed?: number | undefined;
 }
 
-/** Makes the reply mode that is written so. Throws `usage` for an unknown name, `bad-input` for an unusable file. */
+/** Makes a reply mode from its text. Throws `usage` for an unknown name, `bad-input` for an unusable file. */
 export async function createReplyMode(mode: string, options: ReplyOptions = {}): Promise<ReplyMode> {
   const simple = plainReplies.find((name) => name === mode);
   if (simple !== undefined) return plain[simple];

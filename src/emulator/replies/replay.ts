@@ -13,7 +13,7 @@ interface Step {
 /**
  * Repeats what the service sent in a recording, regardless of the user: each message unchanged and at its time,
  * counted from the confirmation and divided by `speed`, and the close if the service closed. Throws
- * `bad-input` if the file is no recording or has no stream.
+ * `bad-input` if the file is not a recording or has no stream.
  */
 export async function replayRecording(folder: string, speed: number): Promise<ReplyMode> {
   const steps = listSteps(await readRecording(folder));
@@ -55,7 +55,7 @@ function listSteps(recording: Recording): Step[] {
       const pcm = pcmOf(recording, line);
       return [{ atMs, act: (voice) => voice.send(pcm) }];
     }
-    // A close by the client is not repeated.
+    // A close by the device is not repeated.
     if (line.type !== 'close' || line.by === 'client') return [];
     return [{ atMs, act: (voice) => voice.close(line.code, line.reason) }];
   });

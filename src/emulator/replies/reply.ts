@@ -2,13 +2,12 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { ReplyState } from '../../protocol/messages.ts';
 import type { Playable } from '../../service/streams/playable.ts';
 
-/** What a reply may do on the stream that it answers. PCM is 16 kHz s16le mono. */
+/** What a reply may do on its stream. PCM is 16 kHz s16le mono. */
 export interface Voice {
-  /** The number of the stream, and its device. */
   readonly stream: number;
   readonly device: string;
   readonly clock: Clock;
-  /** A shorter sound of the user is no turn. */
+  /** A shorter sound of the user is not a turn. */
   readonly shortestTurnMs: number;
   /** Whether the reply is speaking. */
   readonly speaking: boolean;
@@ -18,7 +17,7 @@ export interface Voice {
   say(playable: Playable): void;
   /** Stops speaking, and drops the rest of the audio. */
   stop(): void;
-  /** Reports that the reply failed: as an event, and to the client as an error message. The stream stays open. */
+  /** Reports that the reply failed: as an event, and to the device as an error message. The stream stays open. */
   fail(why: string): void;
   /** Sends a status message. */
   status(state: ReplyState): void;
@@ -44,7 +43,7 @@ export interface Reply {
   hear(pcm: Buffer): void;
   /** Called when all audio that was said has been sent. */
   said?(): void;
-  /** Called by a fault: takes the turn of the user for over, whatever is still said of it. False if there is none. */
+  /** Called by a fault: treats the user's turn as ended, even if the user goes on. Returns false if there is none. */
   endTurn?(): boolean;
   /** Called when the control API sends the event of this name. */
   event?(name: string): void;
@@ -55,7 +54,7 @@ export interface Reply {
 /** Makes the reply of a new stream. */
 export type CreateReply = (voice: Voice) => Reply;
 
-/** How the streams of an emulator are answered. */
+/** Who speaks on the streams of an emulator. */
 export interface ReplyMode {
   (voice: Voice): Reply;
   /** Whether the reply itself confirms a stream of this device. Default: it does not. */

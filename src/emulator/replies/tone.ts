@@ -6,7 +6,7 @@ const frequencyHz = 440;
 const durationMs = 1_000;
 const peak = 0.25 * 0x7fff;
 
-/** Answers each turn with one second of a 440 Hz tone at −12 dBFS. */
+/** Replies to each turn with one second of a 440 Hz tone at −12 dBFS. */
 export const tone = takeTurns(() => {
   tonePcm ??= makeTone(frequencyHz, durationMs);
   return playPcm(tonePcm);

@@ -11,7 +11,7 @@ export interface TurnListener {
   /** The user has begun to speak. */
   started(): void;
   /** The user has finished: the turn, with a little audio around it. */
-  ended(utterance: Buffer): void;
+  ended(turn: Buffer): void;
 }
 
 /** Detects the user's turns. Reports each to the stream, then to the listener. */
@@ -22,7 +22,7 @@ export function detectTurns(
   const gate = createSpeechGate();
   const heard = createTurnBuffer();
   let turnStartMs = 0;
-  /** `sound`: too short so far for a turn. `unheard`: the rest of a turn that was taken for over. */
+  /** `sound`: too short so far for a turn. `unheard`: the rest of a turn that was treated as ended. */
   let state: 'quiet' | 'sound' | 'turn' | 'unheard' = 'quiet';
   let lastHeardAt = 0;
   let silenceTimer: ClockTimer | undefined;

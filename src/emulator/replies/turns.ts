@@ -3,10 +3,10 @@ import type { CreateReply } from './reply.ts';
 import { detectTurns } from './turn-detector.ts';
 
 /**
- * A reply that takes turns: it listens until the user has finished, answers, and stops as soon as the
- * user talks over it (barge-in). `answer` turns the user's audio into the answer.
+ * A reply that takes turns: it listens until the user has finished, replies, and stops as soon as the
+ * user talks over it (barge-in). `reply` turns the user's audio into the reply.
  */
-export function takeTurns(answer: (utterance: Buffer) => Playable): CreateReply {
+export function takeTurns(reply: (turn: Buffer) => Playable): CreateReply {
   return (voice) => {
     const turns = detectTurns(voice, {
       started() {
@@ -14,9 +14,9 @@ export function takeTurns(answer: (utterance: Buffer) => Playable): CreateReply 
         voice.stop();
         voice.status('listening');
       },
-      ended(utterance) {
+      ended(turn) {
         voice.status('speaking');
-        voice.say(answer(utterance));
+        voice.say(reply(turn));
       },
     });
     voice.status('listening');

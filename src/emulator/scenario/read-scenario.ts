@@ -8,11 +8,11 @@ import { readYamlFile } from '../../files/yaml-file.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { didYouMean } from '../../protocol/suggestion.ts';
 
-/** Folder of the shipped scenarios. */
+/** Folder of the included scenarios. */
 const scenarioFolder = shippedFolder('examples/scenarios');
 
 /**
- * Reads a scenario: a file, or the name of a shipped one. Throws `bad-input` naming line
+ * Reads a scenario: a file, or the name of an included one. Throws `bad-input` naming line
  * and column of the error.
  */
 export async function readScenario(nameOrFile: string, input: Stdin = noStdin): Promise<Scenario> {
@@ -27,7 +27,7 @@ export async function readScenario(nameOrFile: string, input: Stdin = noStdin): 
   });
 }
 
-/** The names of the shipped scenarios. */
+/** The names of the included scenarios. */
 export async function shippedScenarios(): Promise<string[]> {
   return (await readdir(scenarioFolder)).map((name) => name.replace(/\.yaml$/, ''));
 }

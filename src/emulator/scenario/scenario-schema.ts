@@ -25,30 +25,32 @@ const writtenFault = z
     }),
     faultSchema,
   ])
-  .describe('A fault of the catalogue, as NAME:key=value,… or as an object');
+  .describe('A fault from the catalogue, as NAME:key=value,… or as an object');
 
 const trigger = z
   .union(
     [
       z.enum(['connected', 'speech-start', 'speech-end']),
-      z.strictObject({ after: duration('Time since the step before') }),
-      z.strictObject({ bytes: z.int().min(1).describe('Audio of the user since the step before') }),
+      z.strictObject({ after: duration('Time since the previous step') }),
+      z.strictObject({
+        bytes: z.int().min(1).describe('Bytes of audio from the user since the previous step'),
+      }),
       z.strictObject({ event: z.string().min(1).describe('Reported by `voicectl emulator event NAME`') }),
     ],
     { error: 'expected connected, speech-start, speech-end, {after}, {bytes} or {event}' },
   )
-  .describe('What the step waits for; speech and events during the step before are kept');
+  .describe('What the step waits for; speech and events during the previous step count');
 
 const clip = {
-  file: z.string().min(1).optional().describe('A WAV, relative to the scenario'),
+  file: z.string().min(1).optional().describe('Path of a WAV file, relative to the scenario file'),
   tone: z
     .number()
     .min(20)
     .max(8_000)
     .optional()
-    .describe('A tone of this frequency, in Hz; `for` gives its length'),
+    .describe('A tone of this frequency, in Hz; `for` is its length'),
   silence: duration('Silence of this length').optional(),
-  utterance: z.literal(true).optional().describe('The last turn of the user'),
+  utterance: z.literal(true).optional().describe("The user's last turn"),
 };
 
 const speech = z
@@ -65,7 +67,9 @@ const speech = z
     ],
     { error: 'expected a WAV file, or exactly one of file, tone, silence and utterance' },
   )
-  .describe('Speak, and wait for the end: a WAV file, or one of file, tone, silence and utterance');
+  .describe(
+    'Speak, and wait until it has been spoken: a WAV file, or one of file, tone, silence and utterance',
+  );
 
 const actions = {
   say: speech.optional(),
@@ -79,7 +83,7 @@ const actions = {
     .optional()
     .describe('Send an error message in the wording of the dialect'),
   send: z.json().optional().describe('Send any JSON'),
-  fault: writtenFault.optional().describe('Add a fault; default: for this stream or device'),
+  fault: writtenFault.optional().describe('Add a fault, by default for this stream or device'),
   'clear-faults': z.literal(true).optional().describe('Clear all faults'),
   close: z
     .strictObject({
@@ -108,19 +112,19 @@ const part = {
     )
     .default([])
     .describe('Steps of each stream, in order; without steps the reply mode speaks'),
-  repeat: z.boolean().default(false).describe('Whether the steps begin again after the last one'),
+  repeat: z.boolean().default(false).describe('Whether to begin again after the last step'),
 };
 
 const isEndless = ({ steps, repeat }: { steps: { when: unknown }[]; repeat: boolean }) =>
   repeat && steps.every(({ when }) => when === 'connected');
 
-const wait = 'expected a step that waits for something other than connected, when the steps are repeated';
+const wait = 'expected a step that waits for something other than connected, because the steps are repeated';
 
 export const scenarioSchema = z
   .strictObject({
     name: z.string().optional(),
     description: z.string().optional(),
-    faults: z.array(writtenFault).default([]).describe('Faults from the start'),
+    faults: z.array(writtenFault).default([]).describe('Faults that are active from the start'),
     ...part,
     devices: z
       .record(
@@ -128,7 +132,7 @@ export const scenarioSchema = z
         z.strictObject(part).refine((one) => !isEndless(one), wait),
       )
       .default({})
-      .describe('Steps for single devices, instead of the common ones'),
+      .describe('Steps for individual devices, instead of the common ones'),
   })
   .refine((one) => !isEndless(one), wait)
   .meta({ title: 'voicectl scenario', description: 'What the emulated service does, step by step' });

@@ -21,7 +21,7 @@ import { createStage, type ScenarioStage } from './stage.ts';
 /** A scenario that is ready to be played. */
 export interface Scenario {
   readonly faults: readonly Fault[];
-  /** The reply mode that plays the scenario; `otherwise` answers devices for which it has no steps. */
+  /** The reply mode that plays the scenario; `otherwise` speaks for devices without steps. */
   replyModeFor(faults: Faults, otherwise: ReplyMode): ReplyMode;
 }
 
@@ -118,7 +118,7 @@ async function act(
   if (close !== undefined) voice.close(close.code, close.reason);
 }
 
-/** Adds a fault until the stream ends, where it is of that stream alone; any other one once, as the newest. */
+/** Adds a fault as the newest, in place of an equal one. A fault of this stream alone ends with the stream. */
 function addFault(aimed: Fault, faults: Faults, stage: ScenarioStage, voice: Voice): void {
   const same = faults.list().find(({ fault }) => isDeepStrictEqual(fault, aimed));
   if (same !== undefined) faults.clear(same.id);
@@ -137,7 +137,7 @@ function pcmOf(say: string | SpeechAction, clips: Clips, stage: ScenarioStage): 
 type Clips = ReadonlyMap<string | SpeechAction, Buffer>;
 
 /**
- * Reads or makes all audio of these steps. Throws `bad-input` for a file that is no WAV; `details.path`
+ * Reads or makes all audio of these steps. Throws `bad-input` for a file that is not a WAV; `details.path`
  * names the step.
  */
 async function prepareClips({ steps }: Pick<ScenarioPart, 'steps'>, folder: string): Promise<Clips> {

@@ -18,7 +18,7 @@ import type { TokenAuthority } from '../tokens/token-authority.ts';
 import { readUnverified } from '../tokens/token-problem.ts';
 import type { StreamConnection } from './connection.ts';
 
-/** Takes a message of a client, as it arrived. */
+/** Takes a message of a device, as it arrived. */
 export type ReceiveMessage = (data: Buffer, isBinary: boolean) => void;
 
 export interface AuthorisationOptions extends AdmitOptions {
@@ -36,7 +36,7 @@ export interface AuthorisationOptions extends AdmitOptions {
 
 /** Most messages held, besides the dialect's bound on their bytes: even an empty message costs memory. */
 const maxHeldMessages = 4_096;
-/** A client without a token is reported after this time, long before the usual deadline. */
+/** A device without a token is reported after this time, long before the usual deadline. */
 const lateMs = 2_000;
 
 /**
@@ -187,7 +187,7 @@ interface RefusedAdmission extends TokenProblem {
 type Decision = { claims: TokenClaims; lease: SlotLease } | RefusedAdmission;
 
 /**
- * Decides on a token that a client sent. Undefined if the connection has ended meanwhile: it neither keeps a slot nor
+ * Decides on a token that a device sent. Undefined if the connection has ended meanwhile: it neither keeps a slot nor
  * uses up its token. Specification: "Authentication" and "Limits".
  */
 async function admitToken(token: string, options: AdmitOptions): Promise<Decision | undefined> {
@@ -225,7 +225,7 @@ async function reserveSlot(claims: TokenClaims, options: AdmitOptions): Promise<
     const lease = leased instanceof Promise ? await leased : leased;
     if (lease === undefined) return undefined;
     connection.onEnding(lease.release);
-    lease.onLost?.(() => connection.close('tooManyConnections', 'another connection has its slot'));
+    lease.onLost?.(() => connection.close('tooManyConnections', 'another connection took its slot'));
     return lease;
   };
   const free = await leaseSlot();

@@ -31,7 +31,7 @@ export interface StreamConnection extends OpenStream {
   readonly ended: boolean;
   /**
    * Sends the error message that goes before this close (dialect), then the close. `why`: more about the cause, for the
-   * journal, and for the client if the dialect says so. Only the first call counts.
+   * journal, and for the device if the dialect says so. Only the first call counts.
    */
   close(cause: CloseCause, why?: string): void;
   /** Pings the peer; if the previous ping was not answered, cuts the connection without a close frame. `everyMs`: from one to the next. */
@@ -195,7 +195,7 @@ function reportEnd({
   });
 }
 
-/** ws has the same words for a text and for the reason of a close. It ends both with 1007. */
+/** ws has the same message for an invalid text and an invalid close reason, and ends both with 1007. */
 function violationOf(socket: WebSocket, { message, code }: NodeJS.ErrnoException): string {
   const { _opcode } = receiverOf(socket);
   return code === 'WS_ERR_INVALID_UTF8' && _opcode === closeOpcode ? reasonNotUtf8 : message;
@@ -229,7 +229,7 @@ function createLiveness(options: LivenessOptions): Liveness {
   });
   return {
     probe(everyMs) {
-      // What a fault holds up is not the peer's silence.
+      // A fault that stops traffic does not mean that the peer is silent.
       if (frozen || stalls > 0 || isDeaf || (transport instanceof Line && transport.isDown)) {
         pingPending = false;
         return;
@@ -257,7 +257,7 @@ function createLiveness(options: LivenessOptions): Liveness {
         transport.uncork();
       };
       ending.onEnding(() => {
-        // A device that gives up is not sent what it gave up.
+        // A device that gave up waiting gets none of the output that was held back.
         if (hasPeerEnded) socket.once('close', release);
         else release();
       });
@@ -275,7 +275,7 @@ function createLiveness(options: LivenessOptions): Liveness {
   };
 }
 
-/** Makes an observer of a stream; `isOurEnd` tells whether this side has ended it. */
+/** Makes an observer of a stream; `isOurEnd` returns whether this side has ended it. */
 type MakeWatch = (isOurEnd: () => boolean) => SentWatch;
 
 /** The observers of one stream. */

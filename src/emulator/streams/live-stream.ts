@@ -22,7 +22,7 @@ import type { ReceiveMessage } from './authorisation.ts';
 import type { StreamConnection } from './connection.ts';
 
 export interface LiveStream {
-  /** Takes each message of the client. */
+  /** Takes each message of the device. */
   receive: ReceiveMessage;
   /** What the control API may do on this stream. */
   voice: Voice;
@@ -140,7 +140,7 @@ function startReply(options: LiveStreamOptions): {
     },
     send: audio.send,
     say(playable) {
-      // The stream has ended: drop a late answer.
+      // The stream has ended: drop a late reply.
       if (!connection.ended) speech.say(playable);
     },
     stop: speech.stop,

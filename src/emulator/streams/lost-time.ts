@@ -2,7 +2,7 @@ import type { LostTime } from '../../audio/verdict/pace-check.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { type Lateness, watchLateness } from '../../kernel/lateness.ts';
 
-/** A lateness that any timer may have. */
+/** Lateness that any timer may have. */
 const toleratedMs = 5;
 
 /** Measures the time in which this process did not run, while at least one stream is open. */

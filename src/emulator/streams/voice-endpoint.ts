@@ -47,7 +47,7 @@ export interface VoiceEndpoint {
   streams(): VoiceConnection[];
   /** Gives a tap to each open stream, and to those that open until the result is called. */
   observe(createTap: ObserveStream): () => void;
-  /** The next stream has this number. */
+  /** Gives the next stream this number. */
   countFrom(stream: number): void;
 }
 
@@ -149,7 +149,7 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
   };
 }
 
-/** What one stream runs under: what its handlers throw ends it, and no other one. */
+/** The guards of one stream: what its handlers throw ends only this stream. */
 interface StreamGuards extends Pick<LiveStreamOptions, 'clock' | 'baseClock' | 'onThrown'> {
   /** Once it is made. */
   connection: StreamConnection | undefined;
@@ -184,7 +184,6 @@ function guardStream(
   guarded(() => begin(guards), onThrown);
 }
 
-/** What the streams of an endpoint share. */
 interface SharedParts {
   connections: ReadonlySet<StreamConnection>;
   live: WeakMap<StreamConnection, LiveStream>;

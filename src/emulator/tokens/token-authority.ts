@@ -180,12 +180,12 @@ function claimsProblem(
   latestIat: number,
 ): TokenProblem | undefined {
   const advice = 'request the token from this emulator';
-  if (typeof sub !== 'string' || sub === '') return { why: 'the claim sub is not a device id', advice };
-  if (typeof jti !== 'string' || jti === '') return { why: 'the claim jti is not an identifier', advice };
+  if (typeof sub !== 'string' || sub === '') return { why: 'the sub claim is not a device id', advice };
+  if (typeof jti !== 'string' || jti === '') return { why: 'the jti claim is not an identifier', advice };
   if (exp - iat !== tokenLifetimeSeconds)
-    return { why: `the token lives for ${exp - iat} s, expected ${tokenLifetimeSeconds} s`, advice };
+    return { why: `the lifetime of the token is ${exp - iat} s, expected ${tokenLifetimeSeconds} s`, advice };
   if (iat <= latestIat) return undefined;
-  return { why: `the token is not valid before ${roundedSecondsText(iat - latestIat)} from now`, advice };
+  return { why: `the token will not be valid for another ${roundedSecondsText(iat - latestIat)}`, advice };
 }
 
 async function loadKeys({ algorithm, secret, privateKey }: Dialect['token']): Promise<Keys> {

@@ -123,7 +123,7 @@ async function reached(counted: Promise<CountedRequest>): Promise<CountedRequest
   }
 }
 
-/** The client that asks for a token. */
+/** The device that requests a token. */
 interface TokenAsker {
   device: string;
   remote: string;
@@ -148,7 +148,7 @@ function createLimitAnswers({
   const limitHeaders: LimitAnswers['limitHeaders'] = (rate) => {
     const { headersOn, resetFormat } = dialect.rateLimit;
     const wanted = headersOn === 'all' || headersOn === (rate.allowed ? 'success' : 'limited');
-    // A client that compares the reset with this header sees the emulator's time, even after it was moved.
+    // A device that compares the reset with this header sees the emulator's time, even after it was moved.
     return [
       ['Date', httpDate(clock.wall())],
       ...(wanted ? writeRateLimitHeaders(rate, resetFormat, clock.wall()) : []),
@@ -159,7 +159,7 @@ function createLimitAnswers({
     limited(asker, rate) {
       const retryAfter = writeRetryAfter(rate.retryAtMs, dialect.rateLimit.retryAfter, clock.wall());
       const waitMs = Math.max(0, rate.retryAtMs - clock.wall());
-      const detail = `${asker.device} has used ${rate.limit - rate.remaining} of ${rate.limit}, the next is allowed after ${roundedSecondsText(waitMs / 1000)}${haste(asker.device, clock.now(), waitMs)}`;
+      const detail = `${asker.device} has used ${rate.limit - rate.remaining} of ${rate.limit} requests; the next is allowed in ${roundedSecondsText(waitMs / 1000)}${haste(asker.device, clock.now(), waitMs)}`;
       const answer = refuseRequest('rateLimited', { dialect, events, ...asker, detail });
       return { ...answer, headers: [...limitHeaders({ ...rate, allowed: false }), ...retryAfter] };
     },
@@ -171,7 +171,7 @@ const maxRefused = 1_000;
 /** A device may be this early: it reads another clock. */
 const earlyMs = 150;
 
-/** Advice for a device that asks again before the time that its last refusal named. */
+/** Advice for a device that retries before the time that its last refusal named. */
 function createHaste() {
   const refused = new Map<string, { at: number; waitMs: number }>();
   return (device: string, now: number, waitMs: number): string => {
@@ -181,7 +181,7 @@ function createHaste() {
     const [oldest] = refused.keys();
     if (refused.size > maxRefused && oldest !== undefined) refused.delete(oldest);
     if (last === undefined || now - last.at >= last.waitMs - earlyMs) return '';
-    return `; it asked again after ${roundedSecondsText((now - last.at) / 1000)}: wait as long as Retry-After says, and longer after each refusal`;
+    return `; it retried after ${roundedSecondsText((now - last.at) / 1000)}: wait as long as Retry-After says, and longer after each refusal`;
   };
 }
 

@@ -37,7 +37,7 @@ export function verifyProblem(thrown: unknown, context: VerifyContext): TokenPro
   if (thrown instanceof errors.JOSEAlgNotAllowed)
     return {
       why: `the token is not signed with ${context.algorithm}`,
-      advice: 'send a token of this emulator',
+      advice: 'send a token from this emulator',
     };
   if (thrown instanceof errors.JWTClaimValidationFailed)
     return claimProblem(thrown.claim, thrown.payload, context);
@@ -50,11 +50,11 @@ export function verifyProblem(thrown: unknown, context: VerifyContext): TokenPro
 function signatureProblem({ isOurs }: VerifyContext): TokenProblem {
   if (isOurs)
     return {
-      why: 'the token was altered after it was issued: its signature does not fit',
+      why: 'the token was altered after it was issued: its signature does not match',
       advice: sendAlone,
     };
   return {
-    why: 'another key signed the token: it comes from another service, or from before this emulator started',
+    why: 'the token was signed with another key: it comes from another emulator, or from before this one started',
     advice: 'request the token from this emulator',
   };
 }
@@ -67,9 +67,9 @@ function claimProblem(
   const expected = { iss: issuer, aud: audience }[claim];
   const given = payload[claim];
   const advice = 'request the token from this emulator';
-  if (given === undefined) return { why: `the token has no claim ${claim}`, advice };
-  if (expected === undefined) return { why: `the claim ${claim} is invalid`, advice };
-  return { why: `the claim ${claim} is ${JSON.stringify(given)}, expected "${expected}"`, advice };
+  if (given === undefined) return { why: `the token has no ${claim} claim`, advice };
+  if (expected === undefined) return { why: `the ${claim} claim is invalid`, advice };
+  return { why: `the ${claim} claim is ${JSON.stringify(given)}, expected "${expected}"`, advice };
 }
 
 /** A duration in seconds, with a useful number of digits. */

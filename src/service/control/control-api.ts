@@ -39,7 +39,7 @@ import { describeFaults } from './control.ts';
 import type { AnyControl, ControlMessage } from './emulator-control.ts';
 import type { PageHandler } from './page-handler.ts';
 
-/** Largest audio to say: over a minute of a 48 kHz stereo WAV. */
+/** Most audio to say: over a minute of a 48 kHz stereo WAV. */
 const maxSpeechBytes = 16 * 1024 * 1024;
 const maxJsonBytes = 1024 * 1024;
 const maxNesting = 100;
@@ -123,7 +123,7 @@ function trust(
   return hasToken || (trustsThisMachine && isFromThisMachine(request));
 }
 
-/** Whether this is a scrape by somebody who may. */
+/** Whether this is a scrape by a client that may scrape. */
 function isScrapeBy(request: IncomingMessage, path: string, { metrics }: ControlApiOptions): boolean {
   return request.method === 'GET' && path === controlOperations.metrics.path && metrics.isScraper(request);
 }

@@ -41,7 +41,7 @@ export function createControl(options: ControlOptions): AnyControl;
 export function createControl(options: ControlOptions): AnyControl {
   const { clock, state, faults, streams, events, flushFloods } = options;
 
-  /** Emits an event for what somebody did. */
+  /** Emits an event for an action. */
   const log = (what: string, reached?: number[], more: { byMs?: number } = {}) => {
     events.emit({ type: 'control', what, ...(reached === undefined ? {} : { streams: reached }), ...more });
   };
@@ -60,7 +60,7 @@ export function createControl(options: ControlOptions): AnyControl {
       if (!(ms >= 0))
         throw new VoicectlError('usage', `The clock cannot be moved by ${ms} ms: it never goes back`);
       return whenKnown(state.advance(ms), () =>
-        log(`the clock moves forward by ${ms / 1000} s`, undefined, { byMs: ms }),
+        log(`the clock was moved forward by ${ms / 1000} s`, undefined, { byMs: ms }),
       );
     },
     reset: () =>
@@ -69,7 +69,7 @@ export function createControl(options: ControlOptions): AnyControl {
           options.forget?.();
           flushFloods();
           return whenKnown(state.forget(), () => {
-            log('the emulator is reset', reached);
+            log('the emulator was reset', reached);
             return reached;
           });
         }),
@@ -83,7 +83,7 @@ export function createControl(options: ControlOptions): AnyControl {
     event: (selector, name) =>
       whenKnown(streams.event(selector, name), (waiting) => {
         log(
-          `event ${JSON.stringify(name)}${waiting.length === 0 ? ': no stream waits for it' : ''}`,
+          `event ${JSON.stringify(name)}${waiting.length === 0 ? ': no stream is waiting for it' : ''}`,
           waiting,
         );
         return waiting;
@@ -101,12 +101,12 @@ function createLoggedFaults(
     list: faults.list,
     add: (input) =>
       whenKnown(faults.add(input), (added) => {
-        log(`fault ${added.id} is added: ${added.fault.name}`);
+        log(`fault ${added.id} was added: ${added.fault.name}`);
         return added;
       }),
     clear: (id) =>
       whenKnown(faults.clear(id), (cleared) => {
-        log(`${cleared} ${cleared === 1 ? 'fault is' : 'faults are'} cleared`);
+        log(`${cleared} ${cleared === 1 ? 'fault was' : 'faults were'} cleared`);
         return cleared;
       }),
   };

@@ -2,7 +2,6 @@ import type { Tap } from '../../wire/tap.ts';
 import { guarded, guardTap } from '../guard.ts';
 import type { ObserveStream } from './page-handler.ts';
 
-/** A stream as an observer gets it. */
 export interface ObservedStream {
   number: number;
   /** Milliseconds; 0 for a stream that has just opened. */
@@ -17,7 +16,6 @@ export interface ObservedStream {
 /** Observers that come and go while streams are open. Without one, no stream has a tap. */
 export interface Observers {
   readonly any: boolean;
-  /** A stream has opened. */
   opened(stream: ObservedStream): void;
   /** Gives a tap to each open stream, and to those that open until the result is called. */
   add(createTap: ObserveStream): () => void;

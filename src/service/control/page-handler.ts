@@ -6,7 +6,7 @@ import type { AnyControl } from './emulator-control.ts';
 /** Makes a tap for the stream of this number, if it is wanted. `openForMs`: how long it has been open. */
 export type ObserveStream = (stream: number, openForMs: number) => Tap | undefined;
 
-/** What a page may see of the emulator, or the proxy, that serves it, and how it acts on it. */
+/** What a page may see of the emulator or proxy that serves it, and how it acts on it. */
 export interface PageHost {
   /** Acts on the whole service, where several emulators are one. */
   readonly control: AnyControl;

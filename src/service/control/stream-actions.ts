@@ -79,7 +79,7 @@ export function createStreamActions({
       act(selector, ({ live }) => live.reply.event?.(name)).filter(
         (id) => replyOf(voice, id)?.event !== undefined,
       ),
-    /** Also a stream that has not presented its token yet. */
+    /** Closes streams that have not presented their token yet, too. */
     close: (selector, code, reason) =>
       select(selector).map(({ connection }) => {
         connection.closeWith(code, reason);

@@ -18,7 +18,7 @@ export interface ActiveFault {
   struck: number;
 }
 
-/** What a fault may strike, as far as it is known at that point. */
+/** What a fault may strike, with what is known at that point. */
 export interface FaultSubject {
   device?: string | undefined;
   stream?: number | undefined;
@@ -48,7 +48,7 @@ export interface Faults {
   strike: StrikeFaults;
   /** Calls the listener for each fault added from now on, with a function that takes only that fault. Call the result to stop. */
   onAdded(listener: (strike: StrikeFaults) => void): () => void;
-  /** Calls the listener each time that faults may have been removed. Call the result to stop. */
+  /** Calls the listener each time faults may have been removed. Call the result to stop. */
   onCleared(listener: () => void): () => void;
 }
 
@@ -70,7 +70,7 @@ export interface FaultsOptions {
   initial: readonly (FaultInput | string)[];
   random: Random;
   events: EmulatorEvents;
-  /** Why a fault cannot be made here; undefined if it can. Default: all can. */
+  /** Why a fault cannot be produced here; undefined if it can. Default: all can. */
   refuses?: ((fault: Fault) => string | undefined) | undefined;
   /** Called for each strike. */
   onStruck?: ((id: number) => void) | undefined;
@@ -175,7 +175,7 @@ type Entry = ActiveFault & { chance: () => number; passed: number };
 export function checkFault(input: FaultInput | string, refuses?: FaultsOptions['refuses']): Fault {
   const fault = readInput(input);
   const why = refuses?.(fault);
-  if (why !== undefined) throw new VoicectlError('usage', `The proxy cannot make ${fault.name}: ${why}`);
+  if (why !== undefined) throw new VoicectlError('usage', `A proxy cannot produce ${fault.name}: ${why}`);
   return fault;
 }
 
@@ -184,7 +184,7 @@ function readInput(input: FaultInput | string): Fault {
     return typeof input === 'string' ? readFault(input) : parseFault(input);
   } catch (cause) {
     const name = typeof input === 'string' ? input : (input as { name?: unknown } | null)?.name;
-    throw new VoicectlError('usage', `Wrong fault ${JSON.stringify(name)}: ${(cause as Error).message}`, {
+    throw new VoicectlError('usage', `Invalid fault ${JSON.stringify(name)}: ${(cause as Error).message}`, {
       hint: '`voicectl emulator fault list` shows all faults.',
       cause,
     });

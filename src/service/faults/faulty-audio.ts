@@ -16,7 +16,7 @@ export interface FaultyAudio {
   send(pcm: Buffer): void;
   /** Takes what the user says: faults act on it. */
   hear(pcm: Buffer): void;
-  /** How much later than it wants to the AI stops the reply that it is saying; ∞: not before its end. */
+  /** How much later than it should the AI stops its reply; ∞: not before the end of the reply. */
   readonly yieldsAfterMs: number;
   close(): void;
 }
@@ -29,17 +29,17 @@ export interface FaultyAudioOptions {
   out: { send(pcm: Buffer): void };
   /** The AI, if it is one that takes turns. */
   taker?: TurnTaker;
-  /** A shorter sound of the user is no turn. Default: each is one. */
+  /** A shorter sound of the user is not a turn. Default: every sound is one. */
   shortestTurnMs?: number;
 }
 
-/** Most audio held back at once; beyond it the oldest is lost. */
+/** Most audio held back at once; beyond it the oldest is dropped. */
 const maxHeldBytes = 1024 * 1024;
 
-/** A reply begins after so much time without audio. */
+/** Audio after this much time without audio begins a reply. */
 const replyPauseMs = 500;
 
-/** A message that is no later than this after the one before has been played goes on with it. */
+/** A message continues the previous one if it comes at most this long after that one has been played. */
 const lateMs = 40;
 
 interface Held {
@@ -57,7 +57,7 @@ export function createFaultyAudio(options: FaultyAudioOptions): FaultyAudio {
   let lastSentAt = Number.NEGATIVE_INFINITY;
   /** When the last message will have been played, if it is played as it leaves. */
   let playedAt = Number.NEGATIVE_INFINITY;
-  /** The last sample of the message before; undefined where a reply begins. */
+  /** The last sample of the previous message; undefined at the beginning of a reply. */
   let before: number | undefined;
   /** The faults that have struck the reply. */
   let struckReply: readonly { fault: FaultAt<'reply'>; spoiler: ReplySpoiler }[] = [];
@@ -210,7 +210,7 @@ function clip(pcm: Buffer, gainDb: number): Buffer {
 }
 
 /**
- * Resamples to the other rate. Played at 16 kHz, audio of a higher rate sounds too low. It goes on from the sample `before`,
+ * Resamples to the other rate. Played at 16 kHz, audio of a higher rate sounds too low. It continues from the sample `before`,
  * so that nothing clicks between two messages.
  */
 function resampleRoughly(pcm: Buffer, rate: number, before: number | undefined): Buffer {

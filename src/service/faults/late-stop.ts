@@ -5,20 +5,19 @@ import { maxWaiting, type StreamSpeaker } from '../streams/speaker.ts';
 export interface LateStopOptions {
   speaker: Pick<StreamSpeaker, 'speaking' | 'stop'>;
   clock: Clock;
-  /** How much later than it is told to the speaker stops; ∞: not before its end. */
+  /** How much later than requested the speaker stops; ∞: not before its end. */
   delayMs(): number;
-  /** Says something at once. */
   say(playable: Playable): void;
   /** It has stopped. */
   onStopped(): void;
 }
 
-/** What a speaker is told; it may stop later, and only then says what it was told meanwhile. */
+/** Lets a speaker stop late: only then it says what it was given in the meantime. */
 export interface LateStop {
   say(playable: Playable): void;
-  /** Stops, or will stop: drops all that it was told to say. */
+  /** Stops, or will stop: drops everything that it was to say. */
   stop(): void;
-  /** The speaker has said all. True if it goes on with what it was told meanwhile. */
+  /** The speaker has finished. True if it continues with what it was given in the meantime. */
   ended(): boolean;
   /** The stream has ended. */
   close(): void;

@@ -26,7 +26,7 @@ export function injectLiveFaults(options: LiveFaultOptions, subject: FaultSubjec
     };
     for (const fault of strike('live', subject, { only })) inject(fault, options);
     for (const fault of later) {
-      // It strikes when its time has come, if it is still there.
+      // It strikes when its time has come, if it is still active.
       const timer = clock.after(fault.after, () => {
         for (const struck of faults.strike('live', subject, { only: (one) => one === fault }))
           inject(struck, options);

@@ -18,7 +18,7 @@ export interface NetworkFaults {
 
 const controlRequest = new RegExp(`^[A-Z]+ (?:https?://[^/ ]+)?${controlPrefix}[/? ]`);
 
-/** Whether a connection begins with a request for the control API: whoever sets the network is not beneath it. */
+/** Whether a connection begins with a request for the control API: requests that set the network do not go through it. */
 function isForControl(first: Buffer): boolean {
   return controlRequest.test(first.toString('latin1', 0, 512));
 }

@@ -9,9 +9,9 @@ import type { UserSounds } from './user-sounds.ts';
 
 /** Spoils one reply, message by message. */
 export interface ReplySpoiler {
-  /** The message as it is sent; empty if nothing is. */
+  /** The message to send; empty if nothing is sent. */
   spoil(pcm: Buffer): Buffer;
-  /** How much later than it wants to the AI stops. */
+  /** How much later than it should the AI stops. */
   yieldsAfterMs?: number;
 }
 
@@ -26,7 +26,7 @@ export function createReplySpoiler(
     case 'clicks':
       return spoilSamples(clickMaker(fault));
     case 'dropouts':
-      return spoilSamples(holeMaker(fault));
+      return spoilSamples(gapMaker(fault));
     case 'hum':
       return spoilSamples(humMaker(fault));
     case 'level':
@@ -74,7 +74,7 @@ function samplesOf(ms: number): number {
   return bytesForMs(ms) / bytesPerSample;
 }
 
-/** A step at each interval that fades within 2 ms, against the sign of the sample: it is heard wherever it strikes. */
+/** A step at each interval that fades within 2 ms, against the sign of the sample: it is audible wherever it strikes. */
 function clickMaker({ every, db }: { every: number; db: number }): ChangeSample {
   const interval = samplesOf(every);
   const height = amplitudeOf(db);
@@ -90,7 +90,7 @@ function clickMaker({ every, db }: { every: number; db: number }): ChangeSample 
 const clickFall = 0.8;
 const clickSamples = samplesOf(2);
 
-function holeMaker({ every, for: lengthMs }: { every: number; for: number }): ChangeSample {
+function gapMaker({ every, for: lengthMs }: { every: number; for: number }): ChangeSample {
   const interval = samplesOf(every);
   const length = samplesOf(lengthMs);
   return (sample, at) => (at >= interval && at % interval < length ? 0 : sample);

@@ -8,15 +8,15 @@ import { createUserSounds, type UserSounds } from './user-sounds.ts';
 type TurnFault<Name extends string> = FaultAt<'turn' | 'sound'> & { name: Name };
 export type EchoFault = TurnFault<'user-echo'>;
 
-/** What an AI does that takes turns; a proxy has none. */
+/** What an AI that takes turns can do; a proxy has none. */
 export interface TurnTaker {
-  /** Takes the turn of the user for over; false if there is none. */
+  /** Treats the user's turn as ended; false if there is none. */
   endTurn(): boolean;
-  /** Says this besides what it says itself. */
+  /** Says this in addition to its own replies. */
   say(pcm: Buffer): void;
 }
 
-/** The faults about who speaks when, as far as no reply of the AI is spoilt. */
+/** The faults about who speaks when, except those that spoil a reply. */
 export interface TurnFaults {
   /** Takes what the user says. */
   hear(pcm: Buffer): void;
@@ -33,11 +33,11 @@ export interface TurnFaultsOptions {
   about: FaultSubject;
   clock: Clock;
   taker: TurnTaker | undefined;
-  /** A shorter sound of the user is no turn. */
+  /** A shorter sound of the user is not a turn. */
   shortestTurnMs: number;
 }
 
-/** As much of a reply is said again. */
+/** Most of a reply that is repeated. */
 const mostRepeatedBytes = bytesForMs(5_000);
 
 export function createTurnFaults(options: TurnFaultsOptions): TurnFaults {
@@ -45,7 +45,7 @@ export function createTurnFaults(options: TurnFaultsOptions): TurnFaults {
   let echo: EchoFault | undefined;
   let early: ClockTimer[] = [];
   let answers: ClockTimer[] = [];
-  /** The last reply, if it began while a fault could have it said again. */
+  /** The last reply, if it began while a fault could repeat it. */
   let lastReply: Buffer[] = [];
   let replyBytes = 0;
   let isKept = false;
@@ -58,7 +58,7 @@ export function createTurnFaults(options: TurnFaultsOptions): TurnFaults {
     for (const timer of early) timer.cancel();
     early = [];
   };
-  /** The AI takes the turn for over, if it still goes on then: nobody knows before how long it will be. */
+  /** The AI treats the turn as ended, if it still goes on then: nobody knows in advance how long it will be. */
   const awaitEnd = (agoMs: number, lastMs: number | undefined) => {
     cancelEarly();
     early = active('early-reply').map((fault) => {
@@ -69,7 +69,7 @@ export function createTurnFaults(options: TurnFaultsOptions): TurnFaults {
       );
     });
   };
-  /** Answers a sound that is no turn, unless something has happened since. */
+  /** Replies to a sound that is not a turn, unless something has happened since. */
   const answerSound = (agoMs: number) => {
     const soundsThen = sounds.count;
     for (const timer of answers) timer.cancel();

@@ -7,7 +7,7 @@ import type { EchoFault } from './turn-faults.ts';
 
 /** Sends the words of the user back to them, late and quiet. */
 export interface UserEcho {
-  /** Takes what the user says in a turn that comes back. */
+  /** Takes what the user says in a turn that is echoed. */
   hear(pcm: Buffer, fault: EchoFault): void;
   /** Adds what is due to a message of the AI. */
   mix(pcm: Buffer): Buffer;
@@ -21,7 +21,7 @@ export interface UserEchoOptions {
   isSpeaking(): boolean;
 }
 
-/** While the AI speaks, its messages take the echo along. */
+/** While the AI speaks, its messages carry the echo. */
 const stepMs = 20;
 /** Most audio that waits: half a minute. */
 const mostWaitingBytes = 1024 * 1024;

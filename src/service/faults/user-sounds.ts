@@ -1,16 +1,16 @@
 import { createSpeechGate, turnHangOverMs } from '../../audio/speech-gate.ts';
 import type { Clock } from '../../kernel/clock.ts';
 
-/** What the user says, as far as faults act on it. */
+/** What the user says, for the faults that act on it. */
 export interface UserSounds {
   /** Takes 16 kHz s16le mono. */
   hear(pcm: Buffer): void;
-  /** The AI speaks: what was said so far has its answer. */
+  /** The AI speaks: what was said so far has its reply. */
   answered(): void;
   /** How many sounds have begun. */
   readonly count: number;
   /**
-   * Whether the last sound is over, and was a short one after a turn that has no answer: shorter than any turn, or under
+   * Whether the last sound is over, and was a short one after a turn that has no reply: shorter than any turn, or under
    * a second and after the pause that ends a turn.
    */
   readonly isNoiseAfterTurn: boolean;
@@ -18,21 +18,21 @@ export interface UserSounds {
 
 export interface UserSoundsOptions {
   clock: Clock;
-  /** A shorter sound is no turn. */
+  /** A shorter sound is not a turn. */
   shortestTurnMs: number;
-  /** The user begins to speak: a turn, or a sound that is none. */
+  /** The user begins to speak: a turn, or a sound that is not one. */
   onStart(): void;
   /** What began this long ago is a turn. `lastMs`: how long the turn before was; undefined if this is the first. */
   onTurn(agoMs: number, lastMs: number | undefined): void;
-  /** Nobody has spoken for as long as ends a turn. */
+  /** The user has been silent for as long as it takes to end a turn. */
   onPause(): void;
   /** A short sound ended this long ago. */
   onShortSound(agoMs: number): void;
 }
 
-/** A pause this long parts two sounds of a turn. */
+/** A pause this long separates two sounds of a turn. */
 const soundPauseMs = 200;
-/** A shorter sound may be no turn. */
+/** A shorter sound may not be a turn. */
 const shortMs = 1_000;
 
 /** Times are milliseconds of audio. One gate says what is a sound and what is a turn, as the AI hears them. */
@@ -41,10 +41,10 @@ export function createUserSounds(options: UserSoundsOptions): UserSounds {
   const gate = createSpeechGate({ hangOverMs: soundPauseMs });
   let count = 0;
   let sound = { startMs: 0, endMs: 0 };
-  /** Sounds that no pause parts; it is a turn once it is long enough. */
+  /** Sounds without a pause between them: a turn once they are long enough. */
   let speech: { startMs: number; isTurn: boolean } | undefined;
   let lastTurnMs: number | undefined;
-  /** The end of the last turn, if it has no answer. */
+  /** The end of the last turn, if it has no reply. */
   let turnEndMs: number | undefined;
   let isNoiseAfterTurn = false;
   let heardAt = Number.NEGATIVE_INFINITY;

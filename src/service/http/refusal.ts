@@ -10,9 +10,9 @@ export interface RefusalContext {
   events: EmulatorEvents;
   device?: string;
   path?: string;
-  /** Address of the client. */
+  /** Address of the device. */
   remote?: string;
-  /** More detail than the client gets. */
+  /** More detail than the device gets. */
   detail?: string;
   /** Replaces the dialect's message with a more exact one. */
   why?: string;

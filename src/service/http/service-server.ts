@@ -18,7 +18,7 @@ import type { UpgradeFaults } from '../faults/upgrade-faults.ts';
 import { aboutRequest, bugOf, guarded } from '../guard.ts';
 import { invalidRequest, type RefusalContext, refuseRequest } from './refusal.ts';
 
-/** What a request ended with: an answer to send, one that is sent already, or none. */
+/** How a request ended: with an answer to send, with one that is already sent, or with none. */
 export type RequestOutcome = OutgoingAnswer | Unanswered | 'answered';
 
 /** Sees a request while it is handled. */
@@ -160,10 +160,10 @@ async function answer(
   return 'answered';
 }
 
-/** The answer where a handler of ours throws. */
+/** The answer if a handler of voicectl throws. */
 export const ownFailure: OutgoingAnswer = {
   status: 500,
-  body: errorBody('INTERNAL_ERROR', 'voicectl failed: its output has more about it'),
+  body: errorBody('INTERNAL_ERROR', 'voicectl failed: see its output'),
   hangUp: true,
 };
 
@@ -174,7 +174,7 @@ function failRequest(
   response: ServerResponse,
   events: EmulatorEvents,
 ): void {
-  // Whoever hangs up is answered by nobody.
+  // A client that hung up gets no answer.
   const isOurs = !request.socket.destroyed && toVoicectlError(thrown).code === 'internal';
   if (isOurs) events.emit(bugOf(thrown, aboutRequest(request)));
   if (isOurs && !response.headersSent) sendIfOpen({ response, outcome: ownFailure });
@@ -193,7 +193,8 @@ function admitUpgrade(
   const { path } = admission;
   const about = { dialect, events, path, remote: addressOf(request) };
   const refuse = (cause: RefusalCause) => sendRawAnswer(socket, refuseRequest(cause, about));
-  const message = request.httpVersion === '1.0' ? 'An upgrade needs HTTP/1.1' : 'An upgrade has no body';
+  const message =
+    request.httpVersion === '1.0' ? 'An upgrade needs HTTP/1.1' : 'An upgrade may not have a body';
   if (!admission.ok) sendRawAnswer(socket, refuseEntry(admission, about));
   else if (request.httpVersion === '1.0' || hasBody(request))
     sendRawAnswer(socket, invalidRequest({ case: 'badHttp', message }, about));
@@ -204,7 +205,7 @@ function admitUpgrade(
   }
 }
 
-/** Node leaves the body of an upgrade unread: it would be taken for frames. */
+/** Node leaves the body of an upgrade unread: it would be read as frames. */
 function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
 }
@@ -225,7 +226,7 @@ function malformed(
   return invalidRequest({ case: 'badHttp', message: 'The request is not valid HTTP' }, options);
 }
 
-/** The address of the client. */
+/** The address of the device. */
 export function addressOf({ socket }: IncomingMessage): string {
   return socket.remoteAddress ?? '';
 }

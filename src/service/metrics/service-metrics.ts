@@ -13,7 +13,7 @@ import { createServiceTally, type OpenTotals } from './service-tally.ts';
 export interface ScrapeOptions {
   /** Addresses, or networks such as 10.0.0.0/8, that may scrape without the control secret. Default: none but this machine. */
   allow?: readonly string[] | undefined;
-  /** Whether devices are named. Default false. */
+  /** Whether the metrics name devices. Default false. */
   devices?: boolean | undefined;
   /** Why this process alone cannot answer a scrape. */
   refused?: string | undefined;
@@ -21,7 +21,7 @@ export interface ScrapeOptions {
 
 /** The metrics of a service, or of a run of load. */
 export interface MetricsEndpoint {
-  /** Whether this client may scrape though it is not of this machine. */
+  /** Whether this client may scrape although it is not on this machine. */
   isScraper(request: IncomingMessage): boolean;
   /** Answers a scrape. */
   answer(request: IncomingMessage, response: ServerResponse): Promise<void>;
@@ -33,7 +33,7 @@ export interface MetricsEndpoint {
 interface ServiceMetricsOptions {
   events: Pick<EmulatorEvents, 'subscribe'>;
   clock: Clock;
-  /** What runs: `serve`. */
+  /** The command that runs, such as `serve`. */
   command: string;
   /** The name of this emulator, where several are one service. */
   instance: (() => string) | undefined;
@@ -41,7 +41,7 @@ interface ServiceMetricsOptions {
   open(): readonly OpenTotals[];
 }
 
-/** The metrics of an emulator or a proxy. Throws `usage` for an address that is none. */
+/** The metrics of an emulator or a proxy. Throws `usage` for an invalid address. */
 export function createServiceMetrics(
   { allow = [], devices = false, refused }: ScrapeOptions,
   { events, clock, command, instance, open }: ServiceMetricsOptions,
@@ -64,7 +64,7 @@ interface AnyMetricsOptions extends Pick<ServiceMetricsOptions, 'clock' | 'comma
   families(): readonly MetricFamily[];
 }
 
-/** Metrics of anything. What writes them is loaded for the first scrape. Throws `usage` for an address that is none. */
+/** Metrics of anything. The writer is loaded for the first scrape. Throws `usage` for an invalid address. */
 export function createMetricsEndpoint(options: AnyMetricsOptions): MetricsEndpoint {
   const { allow, refused, clock, command, instance, families } = options;
   const allowed = allow.length === 0 ? undefined : listOf(allow);
@@ -97,7 +97,7 @@ export function createMetricsEndpoint(options: AnyMetricsOptions): MetricsEndpoi
   };
 }
 
-/** What a process says of itself. */
+/** The metrics of the process itself. */
 interface OwnMetrics {
   families(): MetricFamily[];
   close(): void;
@@ -117,26 +117,26 @@ function watchSelf(clock: Clock, command: string, emulator?: () => string): OwnM
       return [
         {
           name: 'voicectl_build_info',
-          help: 'The program, and where several emulators are one service which of them answers: the other metrics are its own',
+          help: 'Version and command; if several emulators are one service, also the emulator that answers: the other metrics are its own',
           type: 'gauge',
           samples: [{ labels: { version, command, ...named }, value: 1 }],
         },
         {
           name: 'voicectl_lateness_seconds',
-          help: 'How late this process looks at the clock, every 50 ms since the first scrape',
+          help: 'How late this process runs, measured every 50 ms since the first scrape',
           type: 'histogram',
           samples: late.samples(),
         },
         {
           name: 'process_cpu_seconds',
-          help: 'Processor time of this process',
+          help: 'CPU time of this process',
           type: 'counter',
           samples: [{ labels: {}, value: (user + system) / 1e6 }],
         },
         gauge('process_resident_memory_bytes', 'Memory of this process', process.memoryUsage.rss()),
         gauge(
           'process_start_time_seconds',
-          'When this process started, since the epoch',
+          'Start time of this process, in seconds since the epoch',
           performance.timeOrigin / 1000,
         ),
       ];
@@ -157,7 +157,7 @@ function listOf(allow: readonly string[]): BlockList {
         'usage',
         `--metrics-allow: ${JSON.stringify(text)} is neither an address nor a network`,
         {
-          hint: 'Such as 192.168.1.7 or 192.168.1.0/24.',
+          hint: 'For example 192.168.1.7 or 192.168.1.0/24.',
         },
       );
     if (bits === undefined) list.addAddress(address, family);

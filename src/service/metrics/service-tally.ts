@@ -4,10 +4,10 @@ import { shortText } from '../../kernel/short-text.ts';
 import type { EmulatorEvent, EmulatorEvents, StreamTotals } from '../events.ts';
 import { createCount, createTimeClasses, gauge, type MetricFamily } from './family.ts';
 
-/** What a stream that is open has passed so far. */
+/** What an open stream has carried so far. */
 export type OpenTotals = Pick<StreamTotals, 'framesIn' | 'bytesIn' | 'framesOut' | 'bytesOut'>;
 
-/** The metrics of a service, counted from its events: what the journal has told. */
+/** The metrics of a service, counted from its events: the same that the journal has. */
 export interface ServiceTally {
   /** `open`: the streams that are open now. */
   families(open: readonly OpenTotals[]): MetricFamily[];
@@ -17,14 +17,12 @@ export interface ServiceTally {
 const mostDevices = 1_000;
 const otherDevices = 'other devices';
 
-/** `byDevice`: whether devices are named. `clock`: that of the machine, as audio keeps its time. */
+/** `byDevice`: whether devices are named. `clock`: the machine's, because audio follows it. */
 export function createServiceTally(
   events: Pick<EmulatorEvents, 'subscribe'>,
   { byDevice, clock }: { byDevice: boolean; clock: Pick<Clock, 'now'> },
 ): ServiceTally {
-  const requests = createCount('voicectl_requests', 'Requests by their outcome: a token, or refused', [
-    'outcome',
-  ]);
+  const requests = createCount('voicectl_requests', 'Requests by outcome: token or refused', ['outcome']);
   const refusals = createCount('voicectl_refusals', 'Requests that were refused, by cause', ['cause']);
   const problems = createCount('voicectl_token_problems', 'Tokens that a stream did not accept, by cause', [
     'cause',
@@ -33,7 +31,7 @@ export function createServiceTally(
   const authorised = createCount('voicectl_streams_authorised', 'Streams whose token was accepted');
   const closed = createCount(
     'voicectl_streams_closed',
-    'Streams that have ended, by why the service ended them',
+    'Streams that have ended, by the cause if the service ended them',
     ['cause'],
   );
   const turns = createCount('voicectl_turns', 'Turns of users that have ended');
@@ -44,7 +42,7 @@ export function createServiceTally(
     'side',
     'kind',
   ]);
-  const violations = createCount('voicectl_violations', 'Rules that a side broke, once for each stream', [
+  const violations = createCount('voicectl_violations', 'Rules that a side broke, once per stream', [
     'side',
     'rule',
   ]);
@@ -153,7 +151,7 @@ export function createServiceTally(
           samples: tokenTimes.samples(),
         },
         both('voicectl_stream_bytes', 'Audio that has passed, in bytes', 'bytesIn', 'bytesOut'),
-        both('voicectl_stream_messages', 'Messages of audio that have passed', 'framesIn', 'framesOut'),
+        both('voicectl_stream_messages', 'Audio messages that have passed', 'framesIn', 'framesOut'),
         ...(devices?.families() ?? []),
       ];
     },

@@ -15,9 +15,9 @@ export type JournalFilter = Pick<JournalQuery, 'type' | 'device' | 'stream' | 's
 
 /** The past events that are still remembered. */
 export interface Journal {
-  /** The newest `limit` events that pass the filter, oldest first. */
+  /** The newest `limit` events that match the filter, oldest first. */
   read(filter: JournalFilter, limit: number): JournalEntry[];
-  /** Calls the listener for each event from now on that passes the filter. Call the result to stop. */
+  /** Calls the listener for each event from now on that matches the filter. Call the result to stop. */
   follow(filter: JournalFilter, listener: (entry: JournalEntry) => void): () => void;
   clear(): void;
 }

@@ -20,7 +20,7 @@ export interface WindowKind {
   update(window: RateWindow, now: number): void;
   /** Counts one request. */
   add(window: RateWindow, now: number): void;
-  /** The moment of the wall clock that is meant by one that is a millisecond away. */
+  /** Corrects a moment of the wall clock that is a millisecond off. */
   snap?(wallMs: number): number;
   /** When the limit resets. */
   resetAt(window: RateWindow): number;

@@ -13,7 +13,7 @@ export interface AskLeg extends HttpLeg {
 
 /** The result of one request to the service. */
 export interface Asked {
-  /** The answer is without secrets. */
+  /** With the answer, without secrets. */
   outcome: HttpOutcome;
   /** The body as JSON, without secrets; undefined if it is not JSON. */
   json: unknown;

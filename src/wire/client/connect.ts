@@ -14,9 +14,9 @@ export interface ConnectOptions extends ClientLeg {
   timeoutMs?: number | undefined;
   /** Additional headers of the upgrade. */
   headers?: Record<string, string>;
-  /** Takes each text message, without secrets. */
+  /** Called with each text message, without secrets. */
   onText: (text: string) => void;
-  /** Takes each binary message, unchanged. */
+  /** Called with each binary message, unchanged. */
   onBinary: (data: Buffer) => void;
 }
 
@@ -36,7 +36,7 @@ export interface Connection {
   close(code?: number): Promise<StreamEnd>;
   /** Ends the connection without a close frame. `why` is the reported reason. */
   cut(why?: VoicectlError): void;
-  /** Resolves when it has ended from either side. */
+  /** Resolves when either side has ended it. */
   readonly closed: Promise<StreamEnd>;
   /** Why the connection broke, if more is known than its close code. */
   readonly failure: VoicectlError | undefined;
@@ -204,7 +204,7 @@ function deadError(): VoicectlError {
 }
 
 function protocolError(thrown: Error): VoicectlError {
-  const text = `The service broke the WebSocket protocol: ${thrown.message}`;
+  const text = `The service violated the WebSocket protocol: ${thrown.message}`;
   return new VoicectlError('protocol-violation', text, { cause: thrown });
 }
 

@@ -22,7 +22,7 @@ import { type ClientLeg, isSuccess, requestFinished } from './http.ts';
 
 export interface ControlTarget extends Pick<ClientLeg, 'ca' | 'signal'> {
   baseUrl: string;
-  /** Bearer secret, if the emulator asks for one. */
+  /** Bearer secret, if the emulator requires one. */
   secret: string | undefined;
 }
 
@@ -58,9 +58,9 @@ export async function callControl<Name extends keyof ControlAnswers>(
   }
 }
 
-/** Far more than a journal that is full. */
+/** Far more than a full journal. */
 const maxAnswerBytes = 16 * 1024 * 1024;
-/** Far more than one event, whose texts are short but for a message of 1 MiB. */
+/** Far more than one event: its texts are short, except for a message of up to 1 MiB. */
 const maxEventBytes = 4 * 1024 * 1024;
 
 /** An answer may repeat the secret. */

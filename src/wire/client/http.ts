@@ -36,7 +36,7 @@ export interface HttpOutcome extends Pick<HttpExchange, 'at' | 'wallAt' | 'answe
 
 const connectTimeoutMs = 10_000;
 const answerTimeoutMs = 15_000;
-/** Nobody sees it. Made once, because the trace of its calls takes as long as opening a socket. */
+/** Nobody sees it. Made only once, because capturing its stack trace takes as long as opening a socket. */
 export const requestFinished = new Error('finished');
 
 /** Whether a status means success. */
@@ -66,7 +66,7 @@ export async function sendRequest(sent: HttpRequest, leg: HttpLeg): Promise<Http
   const timer = clock.after(timeoutMs, () => ended.resolve(notAnswered(host, timeoutMs)));
   signal.addEventListener('abort', abandon, { once: true });
   try {
-    // Without a stream for the body, and without signals of its own: these take half the time of a request.
+    // Uses neither a stream for the body nor undici's own signals: they take half the time of a request.
     client.dispatch(
       {
         method: sent.method as Dispatcher.HttpMethod,
@@ -102,7 +102,7 @@ export async function sendRequest(sent: HttpRequest, leg: HttpLeg): Promise<Http
   }
 }
 
-/** Decoded where the service has encoded it, as it may although nobody asked for it. */
+/** Decodes a body that the service has encoded, which it may do although nobody asked for it. */
 async function textOf({ headers }: Pick<HttpAnswer, 'headers'>, body: BodyParts): Promise<string> {
   if (headerValue(headers, 'Content-Encoding') === undefined) return body.text();
   return (await import('../body-text.ts')).bodyText({ headers, body: body.bytes() });
@@ -115,7 +115,7 @@ function notAnswered(host: string, ms: number): VoicectlError {
 function toFailure(thrown: unknown, host: string): VoicectlError {
   if (thrown instanceof VoicectlError) return thrown;
   if (thrown instanceof errors.HTTPParserError || thrown instanceof errors.HeadersOverflowError) {
-    const text = `${host} did not answer in HTTP: ${thrown.message}`;
+    const text = `${host} did not answer with valid HTTP: ${thrown.message}`;
     return new VoicectlError('protocol-violation', text, { cause: thrown });
   }
   return connectionError(thrown, host);

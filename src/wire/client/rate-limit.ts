@@ -3,7 +3,7 @@ import type { HttpAnswer } from '../exchange.ts';
 import { headerValue } from '../headers.ts';
 
 /**
- * What an answer says about the limit, and when: in the service's own time if it gives it, since a
+ * What an answer says about the limit, and when: in the service's own time if the answer has it, since a
  * reset is in that time and our clock may be wrong. `wallMs` is our time, milliseconds since the epoch.
  */
 export function readRateLimit(

@@ -17,7 +17,7 @@ const dateResolutionMs = 1_000;
 
 /**
  * Sends a token request with an empty JSON object: any answer shows that the service is reachable. It has no key, and counts
- * for no device. Throws `connect-failed`, `tls-failed`, `timed-out` or `protocol-violation` if no answer arrives.
+ * against no device's limit. Throws `connect-failed`, `tls-failed`, `timed-out` or `protocol-violation` if no answer arrives.
  */
 export async function reachService({
   baseUrl,

@@ -81,7 +81,7 @@ export function closeError(
 }
 
 /**
- * The error for the end of a stream that was live; undefined if the service ended it as it should, and not after an error.
+ * The error for the end of a stream that was live; undefined if the service ended it normally, and not after an error.
  * `lastWord`: the last message of the service, if it was an error.
  */
 export function streamEndError(

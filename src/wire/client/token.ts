@@ -47,11 +47,11 @@ export interface TokenGrant {
 
 const firstBackoffMs = 250;
 const longestBackoffMs = 8_000;
-/** Longest wait that a service may ask for. Beyond it the request fails. */
+/** Longest wait that a service may demand. Beyond it the request fails. */
 const longestWaitMs = 120_000;
 
 /**
- * Asks for a token. Specification: "POST /api/websocket-voice/token". Rate limits, timeouts of the
+ * Requests a token. Specification: "POST /api/websocket-voice/token". Rate limits, timeouts of the
  * service (408) and connection failures are retried with exponential backoff and jitter, never sooner
  * than `Retry-After` or the reset header say. Nothing else is retried.
  *
@@ -105,7 +105,7 @@ async function attemptOnce(options: TokenOptions & { redactor: Redactor }): Prom
   if (asked.token === undefined) {
     throw new VoicectlError(
       'protocol-violation',
-      `No token in the answer of ${concealUrl(url)} (status ${status})`,
+      `No token in the answer from ${concealUrl(url)} (status ${status})`,
       {
         hint: 'The body should be a JSON object with a "token" string.',
         details: { answer },

@@ -10,7 +10,7 @@ declare module 'undici/lib/dispatcher/client.js' {
 declare module 'undici/lib/api/api-request.js' {
   import type { Client, Dispatcher } from 'undici';
 
-  /** The function behind the method of each client. */
+  /** The function behind the `request` method of each client. */
   function request(this: Client, options: Dispatcher.RequestOptions): Promise<Dispatcher.ResponseData>;
   export = request;
 }

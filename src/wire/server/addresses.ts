@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { wsUrlFor } from '../../protocol/paths.ts';
 
-/** Where a client finds the emulator. */
+/** Where a device reaches the emulator. */
 export interface Addresses {
   /** `http://host:port`, or `https://` with TLS. */
   baseUrl: string;
@@ -34,7 +34,7 @@ export function addressesOf(
     return { baseUrl, wsUrl: wsUrlFor(baseUrl) };
   };
   if (!isAnyAddress(address)) return { ...at(address), lan: [] };
-  // Listening on `::` takes IPv4 too.
+  // Listening on `::` accepts IPv4 too.
   const isV4 = family === 'IPv4';
   return { ...at(isV4 ? '127.0.0.1' : '::1'), lan: lanAddresses(isV4 ? 'IPv4' : undefined).map(at) };
 }

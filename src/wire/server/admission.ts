@@ -21,7 +21,7 @@ export type Admission =
 
 type Refused = Omit<Admission & { ok: false }, 'path'>;
 
-/** More headers than any client of the service sends. */
+/** More headers than any device sends. */
 export const maxHeaders = 100;
 const hostHeader = 'host';
 
@@ -44,7 +44,7 @@ function shapeProblem(request: IncomingMessage, target: RequestTarget | undefine
   const { rawHeaders, httpVersion } = request;
   if (rawHeaders.length / 2 > maxHeaders)
     return { ok: false, cause: 'headersTooLarge', why: `More than ${maxHeaders} headers` };
-  // Node's parser takes the first line of HTTP/2.0 and 0.9 as well.
+  // Node's parser also accepts the first line of HTTP/2.0 and 0.9.
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return invalid('The request is not HTTP/1.1 or 1.0');
   // Node accepts a duplicate Host and keeps the first; only the raw headers show both.
   if (countHosts(rawHeaders) !== 1) return invalid('Exactly one Host header is required');
@@ -90,7 +90,7 @@ function isOurs(
   return boundAddresses && isBoundAddress(name, request);
 }
 
-/** Browsers name the page that asks: by Origin, or without it by Sec-Fetch-Site (Fetch Metadata). */
+/** Browsers identify the requesting page: by Origin, or without it by Sec-Fetch-Site (Fetch Metadata). */
 function pageProblem(
   { headers, method }: IncomingMessage,
   { allowOrigins, links }: AdmissionOptions,

@@ -19,10 +19,10 @@ export function certificateNames(host: string, allowHosts: readonly string[]): s
   return [...new Set([...names, ...(isAnyAddress(host) ? [] : [host]), ...allowHosts])];
 }
 
-/** Throws `bad-input` if no server can use them: not PEM, a key with a passphrase, a key of another certificate. */
+/** Throws `bad-input` if no server can use them: not PEM, a key with a passphrase, the key of another certificate. */
 export function checkCertificate({ cert, key }: TlsCertificate): void {
   try {
-    // Empty ones would pass the last check and make a server without a certificate.
+    // Empty ones would pass the last check, and the server would have no certificate.
     new X509Certificate(cert);
     createPrivateKey(key);
     createSecureContext({ cert, key });

@@ -15,7 +15,7 @@ export interface OutgoingAnswer {
   hangUp?: boolean;
 }
 
-/** Headers of an answer that is never cached, and is exactly of its media type. */
+/** Headers of an answer that is never cached, and whose media type a browser does not guess. */
 export const uncachedHeaders = { 'Cache-Control': cacheControl, 'X-Content-Type-Options': 'nosniff' };
 
 /** Answers with JSON that is never cached. */

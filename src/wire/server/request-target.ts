@@ -9,7 +9,7 @@ export interface RequestTarget {
   authority: string | undefined;
 }
 
-/** Undefined if the target has none of the forms of a request for something: `*` stands for the whole server. */
+/** Undefined for targets without a path, such as `*`, which stands for the whole server. */
 export function readTarget(url: string): RequestTarget | undefined {
   if (url.startsWith('/')) return splitQuery(url, undefined);
   const [, authority, path] = /^(?:http|ws)s?:\/\/([^/?#]*)(.*)$/i.exec(url) ?? [];

@@ -13,11 +13,11 @@ const unknownAddress = 'unknown';
 const reasons: [pattern: RegExp, meaning: string][] = [
   [/ERR_SSL_HTTP_REQUEST/, 'it speaks plain HTTP, but this port requires TLS'],
   [/UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN/, 'it does not trust the certificate'],
-  [/CERTIFICATE_EXPIRED/, 'the certificate is not valid at the time of its clock'],
+  [/CERTIFICATE_EXPIRED/, 'the certificate is not valid according to its clock'],
   [/UNSUPPORTED_PROTOCOL|PROTOCOL_VERSION/, 'it speaks a version of TLS before 1.2'],
   [/NO_SHARED_CIPHER|HANDSHAKE_FAILURE|NO_SUITABLE/, 'it shares no cipher or curve with this server'],
   [/WRONG_VERSION_NUMBER/, 'it does not speak TLS'],
-  [/ERR_TLS_HANDSHAKE_TIMEOUT/, 'the handshake did not end in time'],
+  [/ERR_TLS_HANDSHAKE_TIMEOUT/, 'the handshake did not finish in time'],
   [/ECONNRESET|EPIPE/, 'it hung up during the handshake'],
 ];
 
@@ -27,7 +27,7 @@ export interface HandshakeFailure {
   why: string;
 }
 
-/** Called for each handshake. A device often says less about one that failed. */
+/** Called for each handshake. Devices often say little about a failed one. */
 export interface HandshakeListeners {
   /** `protocol`: the version of TLS. */
   onOpened?(opened: { remote: string; protocol: string }): void;

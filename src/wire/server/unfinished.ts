@@ -4,9 +4,9 @@ import type { WebSocket } from 'ws';
 
 /** Most bytes of messages that have not arrived whole, over all streams of a process. */
 const maxUnfinishedBytes = 32 * 1024 * 1024;
-/** What each piece of such a message costs beside its bytes: a peer may send it byte by byte. */
+/** What each piece of such a message costs besides its bytes: a peer may send it byte by byte. */
 const pieceCostBytes = 128;
-/** A stream that has less is closed only where no stream has more: any stream is in the middle of a message now and then. */
+/** A stream that has less is closed only if no stream has more: any stream is in the middle of a message now and then. */
 const ordinaryBytes = 64 * 1024;
 
 /** What reads the frames of a socket, and holds a message until it is whole. It is not in the types of ws. */
@@ -45,9 +45,9 @@ export class UnfinishedMessages {
         this.closed += 1;
         const mebibytes = maxUnfinishedBytes / 1024 / 1024;
         close(
-          `the unfinished messages of all streams are larger than ${mebibytes} MiB (streams closed for this: ${this.closed})`,
+          `the unfinished messages of all streams exceed ${mebibytes} MiB (streams closed for this: ${this.closed})`,
         );
-        // What still comes is dropped.
+        // Later bytes are dropped.
         transport.removeAllListeners('data').pause();
         letGo();
       },
@@ -71,7 +71,7 @@ export class UnfinishedMessages {
     transport.on('data', count);
     socket.once('close', () => {
       forget();
-      // The socket may be known for longer, as that of a stream which has ended.
+      // The socket of an ended stream may stay in memory for longer.
       letGo();
     });
   }

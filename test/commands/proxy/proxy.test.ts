@@ -73,7 +73,7 @@ describe('voicectl proxy', () => {
       'a fault that it cannot make, before it reaches the target',
       ['--target', 'NOBODY', '--fault', 'user-echo'],
       2,
-      'The proxy cannot make user-echo',
+      'A proxy cannot produce user-echo',
     ],
     ['a target where nobody listens', ['--target', 'NOBODY'], 4, 'connection refused'],
     ['a record folder that is a file', ['--target', 'TARGET', '--record', '/dev/null/x'], 8, 'Cannot write'],

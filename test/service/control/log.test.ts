@@ -22,10 +22,10 @@ describe('what people do', () => {
     const lines = emulator.events.flatMap((event) => emulatorLines(event, plain));
     const said = lines.flatMap((line) => line.split('· control  ')[1] ?? []);
     expect(said).toEqual([
-      'the clock moves forward by 61 s',
-      'fault 1 is added: token-slow',
-      '1 fault is cleared',
-      'event "door": no stream waits for it',
+      'the clock was moved forward by 61 s',
+      'fault 1 was added: token-slow',
+      '1 fault was cleared',
+      'event "door": no stream is waiting for it',
       '0.10 s of speech (stream 1)',
     ]);
     expect(control.journal.read({ type: 'control' }, 10)).toHaveLength(5);
@@ -36,7 +36,7 @@ describe('what people do', () => {
     emulator.control.advance(1_000);
     emulator.control.reset();
     expect(emulator.control.journal.read({}, 10)).toMatchObject([
-      { type: 'control', what: 'the emulator is reset', streams: [] },
+      { type: 'control', what: 'the emulator was reset', streams: [] },
     ]);
   });
 

@@ -51,7 +51,7 @@ describe('a failure to connect', () => {
 
   test('names what to start where nobody listens', () => {
     expect(connectionError(withCode('ECONNREFUSED'), 'h').hint).toBe(
-      'Is the service running? `voicectl serve` starts a local one; token and stream have their own with --local.',
+      'Is the service running? `voicectl serve` starts a local one; `token` and `stream` run one themselves with --local.',
     );
   });
 });

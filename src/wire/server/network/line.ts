@@ -8,11 +8,11 @@ export interface LineOptions {
   clock: Clock;
   /** The quality of the network now. */
   quality: () => NetworkQuality;
-  /** Called with the first bytes of the client, before the network delays them. */
+  /** Called with the first bytes of the device, before the network delays them. */
   onFirst?: (bytes: Buffer) => void;
   /** For each direction, numbers from 0 up to 1. */
   chances: { upload: () => number; download: () => number };
-  /** Round trips that a client needs before it can send a first byte: one for TCP, and one for TLS if there is TLS. */
+  /** Round trips that a device needs before it can send a first byte: one for TCP, and one for TLS if there is TLS. */
   roundTrips: number;
   inFlight: InFlightTotals;
 }
@@ -20,14 +20,14 @@ export interface LineOptions {
 /** What is under way on all lines together. */
 export interface InFlightTotals {
   bytes: number;
-  /** Lines of which one end has closed while something was under way. */
+  /** Lines of which one end has closed while bytes were still under way. */
   readonly ended: Set<{ readonly bytes: number }>;
 }
 
-/** So long after its device has gone a line ends, also if what the device has sent before is lost again and again. */
+/** A line ends this long after its device has gone, even if what the device sent before is lost again and again. */
 const goneMs = 60_000;
 
-/** What such lines may have under way together. Beyond it the newest one is cut off, and what it has is dropped. */
+/** What such lines may have under way together. Beyond it the newest line is cut, and its bytes are dropped. */
 const maxEndedBytes = 2 * 1024 * 1024;
 
 type Done = (error?: Error | null) => void;
@@ -104,7 +104,7 @@ export class Line extends Duplex {
       upload.after(() => this.push(null));
       this.limitRest();
     });
-    // A reset: what is under way is void.
+    // A reset: bytes under way are lost.
     inner.on('error', (error) => this.destroy(error));
     inner.on('close', () => {
       this.download.close();
@@ -113,7 +113,7 @@ export class Line extends Duplex {
         this.forget();
         return;
       }
-      // Before what may destroy the line at once, which cancels it.
+      // Set before `after`, which may destroy the line at once and then cancels this timer.
       this.giveUp = this.clock.after(goneMs, () => this.cut(), { background: true });
       upload.after(() => this.destroy());
       if (!this.destroyed) this.limitRest();
@@ -144,7 +144,7 @@ export class Line extends Duplex {
     if (bytes > maxEndedBytes) this.cut();
   }
 
-  /** Nothing is under way any more. Who is remembered as ended would hold its stream, and all that is known of it. */
+  /** Nothing is under way any more. A line that stayed in the set would keep its stream in memory. */
   private forget(): void {
     this.inFlight.ended.delete(this);
   }
@@ -204,7 +204,7 @@ export class Line extends Duplex {
     done(error);
   }
 
-  /** Like `destroySoon` of a socket of Node: ends it, then destroys it. */
+  /** Like `destroySoon` of Node's sockets: ends it, then destroys it. */
   destroySoon(): void {
     if (this.writable) this.end();
     if (this.writableFinished) this.destroy();

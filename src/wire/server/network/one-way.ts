@@ -45,10 +45,10 @@ const headerBytes = 40;
 /** Most bytes that wait for a slow line, and most that are under way. */
 const maxWaitingBytes = 64 * 1024;
 const maxFlyingBytes = 1024 * 1024;
-/** Most bytes under way on all lines together. Beyond it each line may have as much as its share. */
+/** Most bytes under way on all lines together. Beyond it each line is limited to its share. */
 const maxTotalBytes = 16 * 1024 * 1024;
 const shareBytes = 32 * 1024;
-/** What a packet costs beside its bytes: a peer may send them byte by byte. */
+/** What a packet costs besides its bytes: a peer may send byte by byte. */
 const packetCostBytes = 200;
 /** A lost packet is sent again after two round trips, at least 200 ms (as on Linux). Each further loss doubles this wait. */
 const minRetransmitMs = 200;
@@ -175,12 +175,12 @@ export function createOneWay({ clock, quality, chance, deliver, onRoom, inFlight
   };
 }
 
-/** The bytes without the message that they are a part of: it would be kept as long as one of its packets is under way. */
+/** The bytes as a copy if they are part of a large message: they would keep all of it in memory. */
 function alone(bytes: Buffer): Buffer {
   return bytes.buffer.byteLength > maxWaitingBytes ? Buffer.from(bytes) : bytes;
 }
 
-/** How long a packet is on its way. */
+/** How long a packet takes. */
 function delayOf(
   { latency, jitter, loss }: Omit<DirectionQuality, 'bitsPerSecond'>,
   chance: () => number,
