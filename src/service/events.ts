@@ -153,7 +153,7 @@ export interface StreamTotals {
   emptyMessages: number;
   /** Bytes of audio that came after this side's close, if any did. */
   bytesAfterClose?: number;
-  /** Of a proxy: messages beside audio that were passed on unjudged, because there are too many or they are too long. */
+  /** Of a proxy: messages besides audio that were passed on unjudged, because there are too many or they are too long. */
   unjudged?: number;
 }
 

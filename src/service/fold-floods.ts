@@ -2,13 +2,13 @@ import type { Clock, ClockTimer } from '../kernel/clock.ts';
 import type { EmulatorEventBody, EmulatorEvents } from './events.ts';
 
 /** How many events of each kind are emitted one by one per second. Further ones are only counted. */
-const toldOneByOne = { 'request-refused': 100, 'text-received': 20 } as const;
+const emittedOneByOne = { 'request-refused': 100, 'text-received': 20 } as const;
 const periodMs = 1_000;
 
-type FloodBody = Extract<EmulatorEventBody, { type: keyof typeof toldOneByOne }>;
+type FloodBody = Extract<EmulatorEventBody, { type: keyof typeof emittedOneByOne }>;
 
 interface Flood {
-  told: number;
+  emitted: number;
   /** The counted events as one: their common fields and their number. */
   folded: (FloodBody & { count: number }) | undefined;
   timer: ClockTimer;
@@ -43,7 +43,7 @@ export function foldFloods(events: EmulatorEvents, clock: Clock): FoldedEvents {
       { background: true },
     );
   const begin = (key: string): Flood => {
-    const flood = { told: 0, folded: undefined, timer: later(key) };
+    const flood = { emitted: 0, folded: undefined, timer: later(key) };
     floods.set(key, flood);
     return flood;
   };
@@ -67,8 +67,8 @@ export function foldFloods(events: EmulatorEvents, clock: Clock): FoldedEvents {
       if (!isFlooding(body)) return events.emit(body);
       const key = keyOf(body);
       const flood = floods.get(key) ?? begin(key);
-      if (flood.told < toldOneByOne[body.type]) {
-        flood.told += 1;
+      if (flood.emitted < emittedOneByOne[body.type]) {
+        flood.emitted += 1;
         return events.emit(body);
       }
       flood.folded = fold(flood.folded, body);
@@ -78,7 +78,7 @@ export function foldFloods(events: EmulatorEvents, clock: Clock): FoldedEvents {
 }
 
 function isFlooding(body: EmulatorEventBody): body is FloodBody {
-  return body.type in toldOneByOne;
+  return body.type in emittedOneByOne;
 }
 
 function keyOf(body: FloodBody): string {

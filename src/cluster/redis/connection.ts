@@ -124,7 +124,7 @@ const checkEveryMs = 10;
 /** A late check counts for at most this long: if this process got no CPU time, Redis may have got none either. */
 const mostPerCheckMs = 50;
 
-/** Watches that answers keep arriving: then a long queue is no failure. One timer serves all commands. */
+/** Watches that answers keep arriving: then a long queue is not a failure. One timer serves all commands. */
 interface DeadlineWatch {
   sent(): void;
   answered(): void;

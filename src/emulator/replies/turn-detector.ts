@@ -83,7 +83,7 @@ interface TurnBuffer {
   push(pcm: Buffer): void;
   /** Keeps at least the last `bytes`, and drops whole blocks before them. */
   forgetBefore(bytes: number): void;
-  /** The audio between two moments, in milliseconds since the stream began, as far as it is still kept. */
+  /** The audio between two moments, in milliseconds since the stream began, if it is still kept. */
   slice(fromMs: number, toMs: number): Buffer;
 }
 

@@ -127,7 +127,7 @@ function addFault(aimed: Fault, faults: Faults, stage: ScenarioStage, voice: Voi
 }
 
 function pcmOf(say: string | SpeechAction, clips: Clips, stage: ScenarioStage): Buffer {
-  if (typeof say !== 'string' && say.utterance) return stage.utterance;
+  if (typeof say !== 'string' && say.utterance) return stage.lastTurn;
   const pcm = clips.get(say);
   if (pcm === undefined) throw new VoicectlError('internal', 'A clip of the scenario was not prepared');
   return pcm;

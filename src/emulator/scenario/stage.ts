@@ -8,7 +8,7 @@ import type { Trigger } from './scenario-schema.ts';
 export interface ScenarioStage {
   readonly reply: Required<Pick<Reply, 'hear' | 'said' | 'event' | 'endTurn' | 'close'>>;
   /** The last turn of the user. */
-  readonly utterance: Buffer;
+  readonly lastTurn: Buffer;
   /** Resolves at the trigger; never if the stream ends first. */
   until(trigger: Trigger): Promise<void>;
   /** Resolves after the time; never if the stream ends first. */
@@ -24,7 +24,7 @@ export function createStage(voice: Voice): ScenarioStage {
   const pauses = createPauses(voice.clock);
   const speech = createSpeech(voice);
   let heardBytes = 0;
-  let utterance: Buffer = Buffer.alloc(0);
+  let lastTurn: Buffer = Buffer.alloc(0);
   let isOver = false;
   const endings: (() => void)[] = [];
 
@@ -35,15 +35,15 @@ export function createStage(voice: Voice): ScenarioStage {
       speech.interrupt();
       moments.happen('speech-start');
     },
-    ended(said) {
-      utterance = said;
+    ended(turn) {
+      lastTurn = turn;
       moments.happen('speech-end');
     },
   });
 
   return {
-    get utterance() {
-      return utterance;
+    get lastTurn() {
+      return lastTurn;
     },
     pause,
     async until(trigger) {

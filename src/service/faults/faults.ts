@@ -27,7 +27,7 @@ export interface FaultSubject {
   /** The headers of the request that it strikes. */
   sent?: SentHeaders | undefined;
   /** Faults already reported for this subject. Each is reported once. */
-  told?: Set<number>;
+  reported?: Set<number>;
 }
 
 /** The faults of an emulator. */
@@ -102,9 +102,9 @@ export function createFaults({ initial, random, events, refuses, onStruck }: Fau
     for (const listener of clearListeners) listener();
   };
 
-  const emitStruck = ({ id, fault: { name } }: Entry, { device, stream, sent, told }: FaultSubject) => {
-    if (told?.has(id)) return;
-    told?.add(id);
+  const emitStruck = ({ id, fault: { name } }: Entry, { device, stream, sent, reported }: FaultSubject) => {
+    if (reported?.has(id)) return;
+    reported?.add(id);
     const of = { ...(device === undefined ? {} : { device }), ...(stream === undefined ? {} : { stream }) };
     const asked = sent === undefined ? {} : { sent };
     events.emit({ type: 'fault-struck', fault: name, id, ...of, ...asked });

@@ -49,7 +49,7 @@ interface Held {
 
 export function createFaultyAudio(options: FaultyAudioOptions): FaultyAudio {
   const { faults, subject, clock, out, taker, shortestTurnMs = 0 } = options;
-  const about = { ...subject, told: new Set<number>() };
+  const about = { ...subject, reported: new Set<number>() };
   const held: Held[] = [];
   let heldBytes = 0;
   let lastDueAt = 0;

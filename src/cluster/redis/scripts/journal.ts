@@ -9,11 +9,11 @@ const slack = 500;
 /**
  * Appends events to the journal, and publishes the number of the first one, then the events, a line each. KEYS: service,
  * journal, issued. ARGV: life, channel, most issued tokens, number of issued tokens, issued tokens…, events… Answers: whether
- * a key was made anew, because it held something else.
+ * a key was replaced, because it held something else.
  */
 export const appendScript = script(`
 local issued, foreign = tonumber(ARGV[4]), 0
--- What another program left there is no reason to lose ours.
+-- Data of another program must not cost us ours.
 local function orAnew(key, ...)
   local done = redis.pcall(...)
   if type(done) == 'table' and done.err then
