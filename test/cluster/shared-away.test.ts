@@ -24,7 +24,7 @@ describe.skipIf(!hasRedis)('a Redis that does not answer', () => {
     return { redis, prefix, start };
   };
 
-  test('refuses tokens and streams, lets live streams go on, and says so once', async () => {
+  test('refuses tokens and streams, keeps live streams, and reports it only once', async () => {
     const { redis, start } = await begin({ reply: 'echo' });
     const emulator = await start();
     const live = await emulator.present((await emulator.request()).token);
@@ -50,7 +50,7 @@ describe.skipIf(!hasRedis)('a Redis that does not answer', () => {
     expect(emulator.events.filter(({ type }) => type === 'shared-back')).toHaveLength(1);
   });
 
-  test('that has lost its data gets it again: nothing is granted twice, nothing too often', async () => {
+  test('that has lost its data gets it back: nothing is granted twice or too often', async () => {
     const { redis, start } = await begin({ rateLimit: 5, maxConnections: 2 });
     const [one, two] = [await start(), await start()];
     await two.control.advance(30_000);
@@ -84,7 +84,7 @@ describe.skipIf(!hasRedis)('a Redis that does not answer', () => {
     expect(await fates([await one.present((await two.request('e')).token)])).toEqual([0]);
   });
 
-  test('that has lost its data gives no number twice, also if another emulator comes before those that ran', async () => {
+  test('that has lost its data gives no number twice, even if another emulator joins before the former ones', async () => {
     const { redis, start } = await begin();
     const one = await start();
     const open = await one.present((await one.request()).token);
@@ -117,7 +117,7 @@ describe.skipIf(!hasRedis)('a Redis that does not answer', () => {
     expect(await fates([await two.present((await one.request()).token)])).toEqual([0]);
   });
 
-  test('a stream whose slot another one took meanwhile is closed as one too many', async () => {
+  test('a stream whose slot was taken in the meantime is closed as one too many', async () => {
     const { redis, prefix, start } = await begin({ maxConnections: 1 });
     const [one, two] = [await start(), await start()];
     const first = await one.present((await one.request()).token);
@@ -132,7 +132,7 @@ describe.skipIf(!hasRedis)('a Redis that does not answer', () => {
     expect((await two.control.state()).devices).toMatchObject([{ connections: 1 }]);
   });
 
-  test('the slots of an emulator that was killed are free when its leases run out', async () => {
+  test('the slots of an emulator that was killed are free when its leases expire', async () => {
     const { redis, prefix, start } = await begin({ maxConnections: 2 });
     const one = await start();
     const slots = `${prefix}:{d}:slots`;
@@ -144,7 +144,7 @@ describe.skipIf(!hasRedis)('a Redis that does not answer', () => {
     expect(await fates([await one.present(token)])).toEqual([0]);
   });
 
-  test('that is full refuses like one that is gone, until it has room', async () => {
+  test('that is full refuses like one that is unreachable, until it has room', async () => {
     const { redis, start } = await begin();
     const emulator = await start();
     redis.cli('CONFIG', 'SET', 'maxmemory', '1');
@@ -154,7 +154,7 @@ describe.skipIf(!hasRedis)('a Redis that does not answer', () => {
     expect((await emulator.request()).status).toBe(200);
   });
 
-  test('that may drop keys is warned of, and a wrong password is told without it', async () => {
+  test('that may drop keys causes a warning, and a wrong password is reported without showing it', async () => {
     const { redis, prefix, start } = await begin({}, {}, ['--maxmemory-policy', 'allkeys-lru']);
     const emulator = await start();
     expect(await emulator.event('shared-warning')).toMatchObject({

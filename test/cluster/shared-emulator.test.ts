@@ -53,7 +53,7 @@ describe.skipIf(!hasRedis)('emulators that share a Redis', () => {
     expect(fate.filter((code) => ![0, 4401, 4429].includes(code))).toEqual([]);
   });
 
-  test('leave out what another program writes under their names, say so, and go on', async () => {
+  test('ignore what another program writes under their names, report it, and continue', async () => {
     const prefix = randomUUID();
     const [one, two] = [await start(prefix), await start(prefix)];
     const { cli } = await redis();
@@ -91,7 +91,7 @@ describe.skipIf(!hasRedis)('emulators that share a Redis', () => {
     }
   });
 
-  test('a slot is free for all as soon as its stream ends', async () => {
+  test('a slot is free for all emulators as soon as its stream ends', async () => {
     const [one, two] = await startTwo({ maxConnections: 1 });
     const first = await one.present((await one.request()).token);
     await first.connected;
@@ -144,7 +144,7 @@ describe.skipIf(!hasRedis)('emulators that share a Redis', () => {
     expect((await two.control.state()).devices).toEqual([]);
   });
 
-  test('events of all reach whoever follows one of them', async () => {
+  test('the events of all reach whoever follows one of them', async () => {
     const [one, two] = await startTwo();
     const heard: string[] = [];
     one.control.journal.follow({ type: 'token-issued' }, (entry) => heard.push(entry.instance ?? ''));
@@ -161,7 +161,7 @@ describe.skipIf(!hasRedis)('emulators that share a Redis', () => {
     expect((await ask({ Authorization: `Bearer ${one.controlSecret}` })).status).toBe(200);
   });
 
-  test('one that starts with other settings is refused, and told what differs', async () => {
+  test('one that starts with other settings is refused with what differs', async () => {
     const prefix = randomUUID();
     const first = await start(prefix, { dialect: { token: { secret: 's'.repeat(40) } }, faults: ['mute'] });
     const refusal = start(prefix, {
@@ -193,7 +193,7 @@ describe.skipIf(!hasRedis)('emulators that share a Redis', () => {
     },
   );
 
-  test('one that cannot start leaves the service at once', async () => {
+  test('one that cannot start leaves the service immediately', async () => {
     const prefix = randomUUID();
     const wrongKey = '-----BEGIN PRIVATE KEY-----\nno key\n-----END PRIVATE KEY-----';
     const dialect = { token: { algorithm: 'ES256', privateKey: wrongKey } } as const;

@@ -15,7 +15,7 @@ const ask = (baseUrl: string, headers: Record<string, string>) =>
 const json = { 'Content-Type': 'application/json', Accept: 'application/json', 'User-Agent': 'kitchen/1.2' };
 const sent = { contentType: 'application/json', accept: 'application/json', userAgent: 'kitchen/1.2' };
 
-test('each answer to a token request tells with which headers it was asked', async () => {
+test('each token request is reported with its headers', async () => {
   const emulator = await startEmulator({
     rateLimit: 1,
     faults: [{ name: 'token-error', skip: 2, times: 1 }],
@@ -40,7 +40,7 @@ test('attempts while the window is closed are in the journal, each with its time
   expect(refused.map(({ t }) => t)).toEqual(refused.map(({ t }) => t).toSorted((a, b) => a - b));
 });
 
-test('a token that is presented again is named by its jti', async () => {
+test('a token that is presented again is identified by its jti', async () => {
   const emulator = await startEmulator();
   const token = await emulator.token('d1');
   const { jti } = await emulator.event('token-issued');

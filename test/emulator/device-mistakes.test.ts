@@ -285,7 +285,7 @@ const pattern = (line: string) =>
       .join('.+?')}$`,
   );
 
-test('every mistake of the page is made here, and every one that is made here stands on the page', () => {
+test('every mistake on the page is made here, and every mistake made here is on the page', () => {
   expect(rows.map(([mistake]) => mistake).toSorted()).toEqual(Object.keys(mistakes).toSorted());
   expect(rows.length).toBeGreaterThanOrEqual(24);
 });

@@ -36,13 +36,13 @@ describe('a close', () => {
   test.each([
     [1005, 1005],
     [1006, 1006],
-  ])('with the code %i reaches the client as %i, behind the error message', async (close, seen) => {
+  ])('with the code %i reaches the device as %i, after the error message', async (close, seen) => {
     const client = await present(await silent(closes(close)), 'no token');
     expect(await client.closed).toEqual({ code: seen, reason: '' });
     expect(client.messages).toMatchObject([{ error: { code: 'INVALID_TOKEN' } }]);
   });
 
-  test('of a connection that never reads ends without a close frame too', async () => {
+  test('of a connection that never reads also ends without a close frame', async () => {
     const clock = createManualClock();
     const emulator = await silent(closes(1006), { clock });
     const client = emulator.open();
@@ -52,7 +52,7 @@ describe('a close', () => {
     expect(await emulator.event('stream-closed')).toMatchObject({ cause: 'tokenInvalid', code: 1006 });
   });
 
-  test.skipIf(!hasForeignClient)('without a frame is one for a foreign client', async () => {
+  test.skipIf(!hasForeignClient)('without a close frame is a close for a foreign client', async () => {
     const emulator = await silent(
       { stream: { closes: { tooManyConnections: { close: 1006 } } } },
       { maxConnections: 1 },
@@ -64,7 +64,7 @@ describe('a close', () => {
 });
 
 describe('the connection limit', () => {
-  test('is kept at the upgrade by the address of the client', async () => {
+  test('is applied at the upgrade by the address of the device', async () => {
     const status = { tooManyConnections: { status: 420 } };
     const emulator = await silent(
       { refusals: status, stream: { connectionLimit: 'refuse-upgrade' } },
@@ -82,7 +82,7 @@ describe('the connection limit', () => {
     await emulator.connect('d');
   });
 
-  test('makes room by closing the oldest stream of the device, and of no other', async () => {
+  test('makes room by closing the oldest stream of that device only', async () => {
     const emulator = await silent({ stream: { connectionLimit: 'evict-oldest' } }, { maxConnections: 2 });
     const other = await emulator.connect('other');
     const oldest = await emulator.connect('d');
@@ -94,7 +94,7 @@ describe('the connection limit', () => {
     for (const { socket } of [other, second, third]) expect(socket.readyState).toBe(socket.OPEN);
   });
 
-  test('evicts nobody for a token that was used before', async () => {
+  test('evicts no stream for a token that was used before', async () => {
     const emulator = await silent({ stream: { connectionLimit: 'evict-oldest' } }, { maxConnections: 1 });
     const token = await emulator.token('d');
     const first = await present(emulator, token);
@@ -112,13 +112,13 @@ describe('the connection limit', () => {
 });
 
 describe('the capacity of the service', () => {
-  test('is kept at the upgrade, with the status of unavailable', async () => {
+  test('is applied at the upgrade, with the status of unavailable', async () => {
     const emulator = await silent({ stream: { capacity: { connections: 1 } } });
     await emulator.connect('a');
     await expect(emulator.open().opened).rejects.toThrow('HTTP 503');
   });
 
-  test('is kept at the token, which stays good', async () => {
+  test('is applied at the token, which stays usable', async () => {
     const capacity = { connections: 1, refuseAt: 'token' } as const;
     const emulator = await silent({ stream: { capacity } });
     const first = await emulator.connect('a');
@@ -142,7 +142,7 @@ describe('a token bucket', () => {
     return { clock, take };
   };
 
-  test('gives back one request after the other, and says when the next is let in', async () => {
+  test('refills one request at a time, and reports when the next is allowed', async () => {
     const { clock, take } = await start(4);
     const answers = await take(5);
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 429]);
@@ -165,7 +165,7 @@ describe('a token bucket', () => {
   });
 });
 
-test('a calendar minute ends on the minute, whenever its first request came', async () => {
+test('a calendar minute ends on the minute, no matter when its first request came', async () => {
   const clock = createManualClock(Date.UTC(2026, 0, 1, 12, 0, 50));
   const emulator = await silent({ rateLimit: { window: 'calendar-minute' } }, { clock, rateLimit: 1 });
   const first = await emulator.requestToken('d');
@@ -182,7 +182,7 @@ test('a calendar minute ends on the minute, whenever its first request came', as
 describe('invalid requests', () => {
   const noKey = '{"deviceId":"d"}';
 
-  test('that count use the window up, until they are refused for the limit', async () => {
+  test('that count use up the window, until the limit refuses them', async () => {
     const emulator = await silent({ rateLimit: { countsInvalid: true } }, { rateLimit: 2 });
     expect((await post(emulator.port, noKey)).status).toBe(400);
     expect((await post(emulator.port, '{"apiKey":"","deviceId":"d"}')).status).toBe(400);
@@ -192,7 +192,7 @@ describe('invalid requests', () => {
     expect((await emulator.requestToken('other')).status).toBe(200);
   });
 
-  test('count with a wrong key as well, and without a device for nobody', async () => {
+  test('count with a wrong key too, and against no device without a device id', async () => {
     const emulator = await silent(
       { rateLimit: { countsInvalid: true } },
       { rateLimit: 2, acceptKeys: ['k'] },
@@ -202,7 +202,7 @@ describe('invalid requests', () => {
     expect(remainingOf(await emulator.requestToken('d', { apiKey: 'k' }))).toBe(0);
   });
 
-  test('carry the headers where the dialect says so, without being counted', async () => {
+  test('carry the headers if the dialect says so, without being counted', async () => {
     const emulator = await silent({ rateLimit: { headersOnInvalid: true } });
     for (const _ of [1, 2]) {
       const answer = await post(emulator.port, noKey);
@@ -222,7 +222,7 @@ describe('invalid requests', () => {
     ['tooLong', `{"apiKey":"k","deviceId":"${long}"}`],
     ['badCharacters', '{"apiKey":"k","deviceId":"\\u0007"}'],
     ['badNesting', '{"apiKey":"k","deviceId":"d","constructor":1}'],
-  ])('of the case %s have a status of their own, and the others theirs', async (name, body) => {
+  ])('of the case %s have their own status, and the others have theirs', async (name, body) => {
     const emulator = await silent({
       refusals: { invalidRequest: { status: 499, statuses: { [name]: 422 } } },
     });
@@ -246,7 +246,7 @@ describe('tokens without jti', () => {
     return { clock, emulator: await silent({ token: { jti: false, secret } }, { clock }) };
   };
 
-  test('of one device and second are the same token, and open one stream', async () => {
+  test('for one device in the same second are the same token, and open one stream', async () => {
     const { clock, emulator } = await start();
     const [first, second] = [await emulator.token('d'), await emulator.token('d')];
     expect(second).toBe(first);
@@ -259,7 +259,7 @@ describe('tokens without jti', () => {
     await emulator.connect('d');
   });
 
-  test('are known by their hash in every event', async () => {
+  test('are identified by their hash in every event', async () => {
     const { emulator } = await start();
     const token = await emulator.token('d');
     await (await present(emulator, token)).connected;
@@ -271,7 +271,7 @@ describe('tokens without jti', () => {
 });
 
 describe('messages', () => {
-  test('stand before the token, and before and after the confirmation', async () => {
+  test('are sent before the token, and before and after the confirmation', async () => {
     const emulator = await silent({
       stream: {
         greeting: [{ type: 'hello', device: { $device: true } }],
@@ -296,7 +296,7 @@ describe('messages', () => {
     expect(limits).toEqual({ type: 'limits', device: 'kitchen', session: connected?.sessionId });
   });
 
-  test('hold what each template stands for', async () => {
+  test('contain the value of each template', async () => {
     const clock = createManualClock(Date.UTC(2026, 0, 1, 12));
     const fields = {
       id: { $uuid: true },
@@ -317,7 +317,7 @@ describe('messages', () => {
     expect(other.messages[0]?.id).not.toBe(connected?.id);
   });
 
-  test('tell each state by a kind of its own, without a field for it', async () => {
+  test('have a kind for each state, without a field for it', async () => {
     const status = { kinds: { speaking: 'reply_started' }, kind: 'reply_done', stateField: '' };
     const emulator = await startEmulator({ reply: 'parrot', dialect: { stream: { status } } });
     const client = await emulator.connect('d');
@@ -329,7 +329,7 @@ describe('messages', () => {
   });
 });
 
-test('a refused token is explained to the device where the dialect says so', async () => {
+test('a refused token is explained to the device if the dialect says so', async () => {
   const emulator = await silent({ stream: { explainRefusals: true } });
   const client = await present(emulator, `Bearer ${await emulator.token('d')}`);
   expect(await client.closed).toMatchObject({ code: 4401, reason: 'The token is not valid' });
@@ -339,12 +339,12 @@ test('a refused token is explained to the device where the dialect says so', asy
 });
 
 describe('a token in a binary message', () => {
-  test('is accepted where the dialect says so', async () => {
+  test('is accepted if the dialect says so', async () => {
     const emulator = await silent({ stream: { binaryToken: 'accept' } });
     await (await present(emulator, Buffer.from(await emulator.token('d')))).connected;
   });
 
-  test('is an invalid token where the dialect says so', async () => {
+  test('is an invalid token if the dialect says so', async () => {
     const emulator = await silent({ stream: { binaryToken: 'refuse' } });
     const client = await present(emulator, Buffer.from(await emulator.token('d')));
     expect(await client.closed).toMatchObject({ code: 4401 });
@@ -382,13 +382,13 @@ describe('time', () => {
   });
 });
 
-describe('the dialects that come along', () => {
+describe('the included dialects', () => {
   const folder = join(import.meta.dirname, '..', '..', 'examples', 'dialects');
   const dialects = readdirSync(folder).map(
     (name) => [name, readFileSync(join(folder, name), 'utf8')] as const,
   );
 
-  test.each(dialects)('%s is one that a client can hold a session in', async (name, text) => {
+  test.each(dialects)('a client can hold a session in %s', async (name, text) => {
     const emulator = await startEmulator({ reply: 'echo', dialect: readDialect(text, name) });
     const client = await emulator.connect('d');
     await client.send(Buffer.alloc(640));

@@ -6,7 +6,7 @@ import { httpRequest } from '../helpers/raw-http.ts';
 
 const startEmulator = setUpEmulators();
 
-test('an emulator listens on loopback, on a free port, and says where', async () => {
+test('an emulator listens on loopback, on a free port, and reports its address', async () => {
   const emulator = await startEmulator();
   expect(emulator.port).toBeGreaterThan(0);
   expect(emulator.baseUrl).toBe(`http://127.0.0.1:${emulator.port}`);
@@ -29,7 +29,7 @@ test.each(['0.0.0.0', '::', '192.0.2.1', 'example.com', ''])(
   },
 );
 
-test('on every address, with keys, the URL that it says is one that works', async () => {
+test('on all interfaces, with keys, the reported URL works', async () => {
   const emulator = await startEmulator({ host: '0.0.0.0', acceptKeys: ['key-1'], reply: 'silence' });
   expect(emulator.baseUrl).toBe(`http://127.0.0.1:${emulator.port}`);
   await emulator.connect();
@@ -54,7 +54,7 @@ test('an address of another machine is a usage error', async () => {
   await expect(starting).rejects.toMatchObject({ code: 'usage' });
 });
 
-test('an invalid dialect is reported by path and expectation, without secrets', async () => {
+test('an invalid dialect is reported with path and expectation, without secrets', async () => {
   const secret = 'short canary';
   const starting = createEmulator({
     dialect: { token: { secret }, rateLimit: { window: 'fixed' as 'sliding' } },
@@ -75,7 +75,7 @@ test.each(['', 'parot', 'file:', 'file', 'constructor', '__proto__:x', 'toString
 );
 
 describe('closing', () => {
-  test('twice is once', async () => {
+  test('twice has the effect of once', async () => {
     const emulator = await startEmulator();
     const first = emulator.close();
     expect(emulator.close()).toBe(first);
@@ -111,7 +111,7 @@ describe('closing', () => {
       httpRequest(['GET /nowhere HTTP/1.1', 'Host: 127.0.0.1', 'Connection: Upgrade', 'Upgrade: websocket']),
     ],
     ['spoke no HTTP', 'hello\r\n\r\n'],
-  ])('does not wait for a peer that %s and stays', async (_name, text) => {
+  ])('does not wait for a peer that %s and stays connected', async (_name, text) => {
     const emulator = await startEmulator();
     const socket = connect({ port: emulator.port, host: '127.0.0.1', allowHalfOpen: true });
     socket.on('error', () => {});

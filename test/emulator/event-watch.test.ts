@@ -5,7 +5,7 @@ import { createManualClock } from '../helpers/manual-clock.ts';
 
 const startEmulator = setUpEmulators();
 
-test('on calls for each event of its type, until that is ended', async () => {
+test('on calls the listener for each event of its type, until it is stopped', async () => {
   const emulator = await startEmulator();
   const devices: string[] = [];
   const off = emulator.on('token-issued', ({ device }) => devices.push(device));
@@ -17,7 +17,7 @@ test('on calls for each event of its type, until that is ended', async () => {
   expect(devices).toEqual(['d1', 'd2']);
 });
 
-test('waitFor finds an event that has been, and else the next that matches', async () => {
+test('waitFor finds a past event, or else the next that matches', async () => {
   const emulator = await startEmulator();
   await emulator.token('d1');
   expect(await emulator.waitFor('token-issued')).toMatchObject({ device: 'd1' });
@@ -27,7 +27,7 @@ test('waitFor finds an event that has been, and else the next that matches', asy
   expect(await later).toMatchObject({ device: 'd3' });
 });
 
-test('waitFor forgets what was before a reset', async () => {
+test('waitFor ignores events from before a reset', async () => {
   const emulator = await startEmulator();
   await emulator.token('d1');
   emulator.control.reset();
@@ -36,7 +36,7 @@ test('waitFor forgets what was before a reset', async () => {
   expect(await next).toMatchObject({ device: 'd2' });
 });
 
-test('waitFor ends with its signal', async () => {
+test('waitFor rejects when its signal aborts', async () => {
   const emulator = await startEmulator();
   const stop = new AbortController();
   const waiting = emulator.waitFor('turn-ended', undefined, { signal: stop.signal });
@@ -46,7 +46,7 @@ test('waitFor ends with its signal', async () => {
   await expect(emulator.waitFor('turn-ended', undefined, { signal })).rejects.toThrow('enough');
 });
 
-test('waitFor rejects when the emulator has closed, and still finds what was', async () => {
+test('waitFor rejects when the emulator has closed, but still finds past events', async () => {
   const emulator = await createEmulator();
   const never = emulator.waitFor('turn-ended');
   const stopping = emulator.waitFor('stopping');
@@ -66,7 +66,7 @@ test('waitFor refuses a type that does not exist', async () => {
   });
 });
 
-test('waitFor ends with its own limit, and lists the last events', async () => {
+test('waitFor rejects at its own time limit, and lists the last events', async () => {
   const clock = createManualClock();
   const emulator = await startEmulator({ clock });
   await emulator.token('d1');

@@ -93,20 +93,20 @@ describe.skipIf(!hasForeignClient).concurrent('a foreign client', () => {
     for (const outcome of Object.values(report.forgeries)) expect(outcome).toEqual(closedBy(4401));
   });
 
-  test('loses nothing of what it says before its token', async () => {
+  test('loses no audio that it sends before its token', async () => {
     const { report } = await run({ reply: 'echo' }, ...quick, '--mode', 'audio-first', '30');
     expect(report.stream.heardSha256).toBe(report.stream.sentSha256);
     expect(report.stream.audioBytesIn).toBe(32_000);
   });
 
-  test('is closed when it says nothing', async () => {
+  test('is closed when it sends nothing', async () => {
     const stream = { tokenDeadlineMs: 300 };
     const { report } = await run({ dialect: { stream } }, '--mode', 'no-token');
     expect(report.stream).toEqual(closedBy(4408));
     expect(JSON.parse(report.stream.messages[0].text).error.code).toBe('TOKEN_TIMEOUT');
   });
 
-  test('may send text after its token, and is told that nobody wants it', async () => {
+  test('may send text after its token, and gets an error', async () => {
     const { report } = await run({ reply: 'echo' }, ...quick, '--mode', 'text-after');
     const errors = report.stream.messages.filter(({ text }: { text: string }) =>
       text.includes('UNEXPECTED_TEXT'),

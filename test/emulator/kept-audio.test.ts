@@ -44,7 +44,7 @@ describe('a test reads what a device sent', () => {
     expect(() => emulator.stream({ device: 'cellar' })).toThrow('There is no stream of cellar');
   });
 
-  test('while it still sends, and no longer after a reset', async () => {
+  test('while it still sends, but not after a reset', async () => {
     const emulator = await startEmulator({ keepAudio: true, reply: 'echo' });
     const { socket } = await emulator.connect('kitchen');
     socket.send(Buffer.alloc(640, 1));
@@ -55,14 +55,14 @@ describe('a test reads what a device sent', () => {
     expect(() => emulator.stream()).toThrow('There is no stream');
   });
 
-  test('only where it asked for that', async () => {
+  test('only if the emulator was started for it', async () => {
     const emulator = await startEmulator();
     await emulator.connect('kitchen');
     expect(() => emulator.stream()).toThrow('The audio of devices is not kept');
   });
 });
 
-describe('what is kept has bounds', () => {
+describe('what is kept is bounded', () => {
   const message = (bytes: number) =>
     ({ at: 0, from: 'device', opcode: 'binary', data: Buffer.alloc(bytes), bytes }) as const;
   const minute = 60 * 32_000;
@@ -74,7 +74,7 @@ describe('what is kept has bounds', () => {
     expect(kept.find({ stream: 1 }).audio()).toMatchObject({ durationMs: 600_000, droppedBytes: minute });
   });
 
-  test('forty minutes of all streams: the oldest are forgotten', () => {
+  test('forty minutes of all streams: the oldest are dropped', () => {
     const kept = createKeptAudio(createEmulatorEvents(() => 0));
     for (let stream = 1; stream <= 5; stream += 1) {
       const tap = kept.tap(stream);

@@ -26,7 +26,7 @@ async function firstMessage({ baseUrl }: Emulator): Promise<unknown> {
   return undefined;
 }
 
-describe('an option that is wrong is named', () => {
+describe('a wrong option is named', () => {
   test.each<[string, object, string]>([
     ['that does not exist', { replyy: 'echo' }, 'unknown option replyy'],
     ['of the wrong type', { rateLimit: '3' }, 'rateLimit is "3", expected number'],
@@ -41,7 +41,7 @@ describe('an option that is wrong is named', () => {
     });
   });
 
-  test('and its value hidden where it may be a secret', async () => {
+  test('and its value is hidden if it may be a secret', async () => {
     const options = {
       acceptKeys: 'canary-key',
       controlSecret: 5,
@@ -52,7 +52,7 @@ describe('an option that is wrong is named', () => {
     expect(JSON.stringify([error, (error as Error).message])).not.toContain('canary');
   });
 
-  test('also a clock that would be moved back', async () => {
+  test('and so is a clock that would be moved back', async () => {
     const { control } = await start({});
     expect(() => control.advance(-5)).toThrow('back');
     expect(() => control.advance(Number.NaN)).toThrow('back');
@@ -74,7 +74,7 @@ describe('reply', () => {
     expect(await firstMessage(await start({ reply: { createReply: greet } }))).toEqual(greeting);
   });
 
-  test('of a program that throws is reported on its stream, and the stream goes on', async () => {
+  test('of a program that throws is reported on its stream, and the stream continues', async () => {
     const emulator = await start({
       reply: () => {
         throw new Error('out of ideas');
@@ -89,7 +89,7 @@ describe('scenario', () => {
   const steps = [{ when: 'connected' as const, do: [{ error: { code: 'HI', message: '' } }] }];
   const said = { type: 'error', error: { code: 'HI', message: '' } };
 
-  test('may be what is written in one', async () => {
+  test('may be its content', async () => {
     expect(await firstMessage(await start({ scenario: { steps } }))).toEqual(said);
   });
 

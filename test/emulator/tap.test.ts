@@ -49,7 +49,7 @@ function told(exchange: StreamExchange | undefined, from: WireMessage['from']) {
 }
 
 describe('the tap of an emulator', () => {
-  test('is told the same conversation as the tap of its client', async () => {
+  test('sees the same conversation as the tap of its client', async () => {
     const { emulator, collectors } = await startWatched({ reply: 'echo' });
     const { stream, collector } = await join(emulator);
     stream.sendAudio(Buffer.from([1, 2, 3]));
@@ -82,7 +82,7 @@ describe('the tap of an emulator', () => {
     expect(kept).not.toMatch(/eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+/);
   });
 
-  test('is told of requests that are refused, with their method, headers and answer', async () => {
+  test('sees refused requests, with their method, headers and answer', async () => {
     const { emulator, collectors } = await startWatched();
     const url = `${emulator.baseUrl}/api/v1/websocket-voice/token`;
     await fetch(url, { method: 'PUT', headers: { 'X-Device': 'bell' } });
@@ -97,7 +97,7 @@ describe('the tap of an emulator', () => {
     expect(cut).toMatchObject({ request: { body: '{"apiKey":"[redacted]"' }, answer: { status: 400 } });
   });
 
-  test('is told of a request that a fault leaves without an answer', async () => {
+  test('sees a request that a fault leaves without an answer', async () => {
     const { emulator, collectors } = await startWatched({ faults: ['token-reset'] });
     await expect(join(emulator)).rejects.toMatchObject({ code: 'connect-failed' });
     expect(collectors[0]?.tokens[0]).toMatchObject({ answer: undefined, granted: undefined });

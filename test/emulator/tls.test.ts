@@ -85,7 +85,7 @@ describe('an emulator with TLS', () => {
     expect(one.certificate).not.toBe(other.certificate);
   });
 
-  test('takes a certificate and its key', async () => {
+  test('accepts a certificate and its key', async () => {
     const { cert, key } = await createCertificate(['127.0.0.1']);
     const emulator = await startEmulator({ tls: { cert, key } });
     expect(emulator.certificate).toBe(cert);
@@ -95,7 +95,7 @@ describe('an emulator with TLS', () => {
     socket.destroy();
   });
 
-  test('refuses to start with the key of another certificate, or with what is neither, and shows no key', async () => {
+  test('refuses to start with the key of another certificate, or with neither, and shows no key', async () => {
     const { cert, key } = await createCertificate(['127.0.0.1']);
     const other = await createCertificate(['127.0.0.1']);
     const pairs = [
@@ -111,7 +111,7 @@ describe('an emulator with TLS', () => {
     }
   });
 
-  test('tells of a client that speaks plain HTTP, and answers the others', async () => {
+  test('reports a client that speaks plain HTTP, and serves the others', async () => {
     const emulator = await startEmulator({ tls: true });
     const socket = connectTcp({ port: emulator.port, host: '127.0.0.1' });
     socket.on('error', () => {});
@@ -127,7 +127,7 @@ describe('an emulator with TLS', () => {
     response.resume();
   });
 
-  test('tells of a client that does not trust it', async () => {
+  test('reports a client that does not trust it', async () => {
     const emulator = await startEmulator({ tls: true });
     const { cert: ca } = await createCertificate(['127.0.0.1']);
     const socket = connect({ port: emulator.port, host: '127.0.0.1', ca });
@@ -139,7 +139,7 @@ describe('an emulator with TLS', () => {
     });
   });
 
-  test('tells of a handshake that does not end, once, and of one that makes no sense', async () => {
+  test('reports a handshake that does not end, once, and one that makes no sense', async () => {
     const emulator = await startEmulator({ tls: true });
     const socket = connectTcp({ port: emulator.port, host: '127.0.0.1' });
     socket.on('error', () => {});
@@ -170,7 +170,7 @@ describe('an emulator with TLS', () => {
     );
   });
 
-  test('resets connections where faults say so', async () => {
+  test('resets connections if faults say so', async () => {
     const emulator = await startEmulator({ tls: true });
     const ca = emulator.certificate!;
     const { add, clear } = emulator.control.faults;
@@ -197,7 +197,7 @@ describe('an emulator with TLS', () => {
     expect(await client.closed).toMatchObject({ code: 1006 });
   });
 
-  test('turns away a Host that is not its own, as without TLS', async () => {
+  test('refuses a Host that is not its own, as without TLS', async () => {
     const emulator = await startEmulator({ tls: true });
     const asking = request(emulator.baseUrl, {
       ca: emulator.certificate,
@@ -215,7 +215,7 @@ const hasOpenssl = spawnSync(openssl, ['version']).status === 0;
 if (!hasOpenssl) console.warn('NOT CHECKED: openssl is not installed; the certificate is not verified by it');
 
 describe.skipIf(!hasOpenssl)('to openssl', () => {
-  test('the certificate is sound by its strict rules, and is the one that is shown', async () => {
+  test('the certificate is valid by its strict rules, and is the one that is shown', async () => {
     const emulator = await startEmulator({ tls: true });
     const file = caFile(emulator.certificate, 'openssl');
     const verified = await run(openssl, [
@@ -264,7 +264,7 @@ const hasCurl = spawnSync('curl', ['--version']).status === 0;
 if (!hasCurl) console.warn('NOT CHECKED: curl is not installed; TLS is not tested with it');
 
 describe.skipIf(!hasCurl)('to curl', () => {
-  test('it answers with --cacert, and without it there is no connection', async () => {
+  test('it answers with --cacert, and does not connect without it', async () => {
     const emulator = await startEmulator({ tls: true });
     const json = ['-H', 'Content-Type: application/json', '-d', body];
     const url = emulator.baseUrl.replace('127.0.0.1', 'localhost') + tokenPath();
@@ -309,7 +309,7 @@ describe.skipIf(!hasWebsockets)('to python3-websockets', () => {
       ...args,
     ]);
 
-  test('it is a whole session over HTTPS and WSS', async () => {
+  test('it serves a whole session over HTTPS and WSS', async () => {
     const emulator = await startEmulator({ tls: true, reply: 'echo' });
     const { stdout } = await converse(emulator.baseUrl, '--cafile', caFile(emulator.certificate, 'python'));
     const { stream } = JSON.parse(stdout);
@@ -317,7 +317,7 @@ describe.skipIf(!hasWebsockets)('to python3-websockets', () => {
     expect(stream.heardSha256).toBe(stream.sentSha256);
   });
 
-  test('it is nothing without its certificate', async () => {
+  test('it cannot be reached without its certificate', async () => {
     const emulator = await startEmulator({ tls: true });
     const { stdout } = await converse(emulator.baseUrl);
     expect(JSON.parse(stdout).token.error).toContain('CERTIFICATE_VERIFY_FAILED');

@@ -8,7 +8,7 @@ import { everyEmulatorEvent } from '../helpers/every-event.ts';
 
 const startEmulator = setUpEmulators();
 
-test('events carry the time since the start, and reach every listener in order until it leaves', () => {
+test('events have the time since the start, and reach every listener in order until it leaves', () => {
   let now = 1_000;
   const events = createEmulatorEvents(() => now);
   const first: EmulatorEvent[] = [];
@@ -23,7 +23,7 @@ test('events carry the time since the start, and reach every listener in order u
   expect(second).toHaveLength(2);
 });
 
-test('no event of a whole session and of every refusal holds a key, a token, a secret or audio', async () => {
+test('no event of a whole session or of a refusal contains a key, a token, a secret or audio', async () => {
   const key = 'canary-key-5d1f';
   const secret = 'canary-secret-of-more-than-32-bytes';
   const emulator = await startEmulator({
@@ -88,7 +88,7 @@ function emitted(keys: string[], body: EmulatorEvent): EmulatorEvent | undefined
   return seen[0];
 }
 
-test('accepted keys that are words of ours change what is told, and never of what kind it is', () => {
+test('accepted keys that are words of ours change the text of events, but never their kind', () => {
   const words = [
     ...['stream', 'device', 'service', 'control', 'warning', 'message', 'refused', 'status', 'speaking'],
     ...['rateLimited', 'violation', 'remark', 'remarks', 'stream-opened', 'reply-started', 'reason'],
@@ -109,7 +109,7 @@ test('accepted keys that are words of ours change what is told, and never of wha
   }
 });
 
-test('an accepted key is concealed in texts and messages, and where it is the whole name of a device', () => {
+test('an accepted key is concealed in texts and messages, and if it is the whole name of a device', () => {
   const key = 'canary-key-5d1f';
   const closed = everyEmulatorEvent.find(({ type }) => type === 'stream-closed')!.event;
   expect(

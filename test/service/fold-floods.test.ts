@@ -28,7 +28,7 @@ const refused = (
 const text = (stream: number, bytes = 1) => ({ type: 'text-received', stream, device: 'd', bytes }) as const;
 
 describe('refusals', () => {
-  test('are told one by one, each at once, up to 100 of a cause in a second', () => {
+  test('are reported one by one, immediately, up to 100 per cause and second', () => {
     const { seen, emit } = start();
     emit(refused(), 100);
     emit(refused({}, 'rateLimited'), 100);
@@ -36,7 +36,7 @@ describe('refusals', () => {
     expect(seen.every((event) => !('count' in event))).toBe(true);
   });
 
-  test('beyond that are told with their number when the second is over', () => {
+  test('beyond that are reported with their number when the second is over', () => {
     const { clock, seen, emit } = start();
     emit(refused(), 12_000);
     expect(seen).toHaveLength(100);
@@ -46,7 +46,7 @@ describe('refusals', () => {
     expect(seen.slice(100)).toMatchObject([{ type: 'request-refused', cause: 'notFound', count: 11_900 }]);
   });
 
-  test('that go on and on are told once a second, and one by one again after a second of peace', () => {
+  test('that continue are reported once a second, and one by one again after a quiet second', () => {
     const { clock, seen, emit } = start();
     for (let second = 0; second < 5; second += 1) {
       emit(refused(), 1_000);
@@ -59,7 +59,7 @@ describe('refusals', () => {
     expect(seen.at(-1)).not.toHaveProperty('count');
   });
 
-  test('keep as one event what they have in common, and nothing else', () => {
+  test('keep in one event only what they have in common', () => {
     const { events, seen, emit } = start();
     emit(refused(), 100);
     emit(refused({ device: 'a', path: '/1' }));
@@ -69,7 +69,7 @@ describe('refusals', () => {
     expect(seen.at(-1)).not.toHaveProperty('path');
   });
 
-  test('are told to the last when the emulator stops', () => {
+  test('are all reported when the emulator stops', () => {
     const { seen, emit } = start();
     emit(refused(), 150);
     emit({ type: 'stopping' });
@@ -78,7 +78,7 @@ describe('refusals', () => {
 });
 
 describe('texts after the token', () => {
-  test('are told one by one up to 20 of a stream in a second, then with their number and bytes', () => {
+  test('are reported one by one up to 20 per stream and second, then with their number and bytes', () => {
     const { clock, seen, emit } = start();
     emit(text(1, 10), 25);
     emit(text(2));
@@ -87,7 +87,7 @@ describe('texts after the token', () => {
     expect(seen.at(-1)).toMatchObject({ stream: 1, bytes: 50, count: 5 });
   });
 
-  test('are told to the last before their stream closes', () => {
+  test('are all reported before their stream closes', () => {
     const { seen, emit } = start();
     emit(text(1), 30);
     emit({ type: 'stream-closed', stream: 1 } as EmulatorEventBody);
@@ -95,7 +95,7 @@ describe('texts after the token', () => {
   });
 });
 
-test('other events are told one by one, however many', () => {
+test('other events are reported one by one, however many there are', () => {
   const { seen, emit } = start();
   emit({ type: 'fault-struck', fault: 'drop', id: 1 }, 5_000);
   expect(seen).toHaveLength(5_000);
@@ -118,7 +118,7 @@ test('a flood of texts leaves few events in the journal, and every text is answe
   expect(emulator.control.journal.read({ type: 'message-sent' }, 1_000).length).toBeLessThan(100);
 });
 
-test('a reset tells what was counted before it, and nothing later', async () => {
+test('a reset reports what was counted before it, and nothing later', async () => {
   const emulator = await startEmulator({ rateLimit: 0 });
   for (let i = 0; i < 120; i += 1) await emulator.requestToken('d');
   emulator.control.reset();
@@ -129,7 +129,7 @@ test('a reset tells what was counted before it, and nothing later', async () => 
   ]);
 });
 
-test('what is remembered of a refused request is short, and so is its answer', async () => {
+test('what is kept of a refused request is short, and so is its answer', async () => {
   const emulator = await startEmulator();
   const answer = await fetch(`${emulator.baseUrl}/${'x'.repeat(10_000)}`, {
     headers: { Origin: `http://${'y'.repeat(4_000)}` },

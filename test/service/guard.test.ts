@@ -65,7 +65,7 @@ describe.each(kinds)('what a handler of one connection of the %s throws', (kind)
   test.each<[when: string, tap: (stream?: number) => Tap | undefined]>([
     ['when a stream opens', (stream) => (stream === 1 ? { opened: broken } : undefined)],
     ['for a message', (stream) => (stream === 1 ? { message: broken } : undefined)],
-  ])('%s closes that stream with 1011, is one line, and the others go on', async (_when, tap) => {
+  ])('%s closes that stream with 1011, is one line, and the others continue', async (_when, tap) => {
     const service = await start(kind, { tap });
     const bad = await connect(service).catch(() => clients.at(-1) as StreamClient);
     expect(await bad.closed).toMatchObject({ code: 1011 });
@@ -80,7 +80,7 @@ describe.each(kinds)('what a handler of one connection of the %s throws', (kind)
     await expect.poll(() => service.control.state()).toMatchObject({ streams: [{ stream: 2 }] });
   });
 
-  test('when a stream has ended is told, and the stream is over', async () => {
+  test('after a stream has ended is reported, and the stream is over', async () => {
     const service = await start(kind, {
       tap: (stream) => (stream === 1 ? { closed: broken } : undefined),
     });
@@ -157,7 +157,7 @@ test('what a tap throws for a ping ends that stream, and the other ones are ping
   expect(good.socket.readyState).toBe(good.socket.OPEN);
 });
 
-test('what a handler of a token request throws is a 500 in the form of the service', async () => {
+test('what a handler of a token request throws is a 500 in the service’s format', async () => {
   let isBroken = true;
   const service = await start('emulator', {
     tap: () => ({
@@ -175,7 +175,7 @@ test('what a handler of a token request throws is a 500 in the form of the servi
   expect((await askToken(service)).status).toBe(200);
 });
 
-describe.each(kinds)('every name of Object.prototype is a name as any other to the %s', (kind) => {
+describe.each(kinds)('every name of Object.prototype is a name like any other to the %s', (kind) => {
   test.each(Object.getOwnPropertyNames(Object.prototype))('%s', async (name) => {
     const service = await start(kind);
     const named = Object.fromEntries([[name, 'x']]);

@@ -51,7 +51,7 @@ test('a hundred members are each called 50 times a second, at four moments of a 
   expect([...moments].sort((a, b) => a - b)).toEqual([0, 5_000, 10_000, 15_000]);
 });
 
-test('who joins during a call is called from the next period on, once a period', () => {
+test('a member that joins during a call is called from the next period on, once per period', () => {
   const { clock, pulse } = start();
   const at: number[] = [];
   const leave = pulse.add(() => {
@@ -66,7 +66,7 @@ test('who joins during a call is called from the next period on, once a period',
   expect(at).toHaveLength(16);
 });
 
-test('who leaves during a call is not called any more, though its turn was still to come', () => {
+test('a member that leaves during a call is not called any more, even if its turn was still to come', () => {
   const { clock, pulse } = start();
   const calls: string[] = [];
   const leaves: (() => void)[] = [];
@@ -101,7 +101,7 @@ test('leaving twice is harmless, and an empty pulse sets no timer', () => {
   expect(timers).toBe(before);
 });
 
-test('a closed pulse calls nobody', () => {
+test('a closed pulse calls no member', () => {
   const { clock, pulse } = start();
   let calls = 0;
   pulse.add(() => {
@@ -144,7 +144,7 @@ describe('a late process', () => {
     expect([calls, pulse.skipped]).toEqual([11, 0]);
   });
 
-  test('catches up by at most ten periods, and counts what it left out', () => {
+  test('catches up by at most ten periods, and counts what it skipped', () => {
     const { pulse, fireAt } = startLate();
     let calls = 0;
     pulse.add(() => {
@@ -178,7 +178,7 @@ describe('a late process', () => {
   }
   const nextTurn = () => new Promise(setImmediate);
 
-  test('calls who became due during a call without a timer, which takes a millisecond at least', async () => {
+  test('calls members that became due during a call without a timer, which takes at least a millisecond', async () => {
     const { due, delays } = startSlow();
     expect(due).toEqual([0]);
     await nextTurn();
@@ -186,7 +186,7 @@ describe('a late process', () => {
     expect(delays).toEqual([0, 10]);
   });
 
-  test('that is closed meanwhile calls nobody', async () => {
+  test('that is closed meanwhile calls no member', async () => {
     const { pulse, due } = startSlow();
     pulse.close();
     await nextTurn();

@@ -9,7 +9,7 @@ test('a JWT is read without its key', () => {
 });
 
 test.each(['', 't.o.k', 'opaque', `${encode([])}.${encode(1)}.x`, '...', `.${encode({})}.`])(
-  'a token that is no JWT is no failure: "%s"',
+  'a token that is not a JWT is not a failure: "%s"',
   (token) => {
     expect(readToken(token)).toBeUndefined();
   },

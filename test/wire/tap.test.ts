@@ -11,7 +11,7 @@ function listen(heard: string[], name: string): Tap {
   };
 }
 
-test('joined taps are told in their order, and one that is not there is left out', () => {
+test('joined taps are called in order, and missing ones are skipped', () => {
   const heard: string[] = [];
   const tap = joinTaps(listen(heard, 'first'), undefined, {}, listen(heard, 'second'));
   tap.message?.(message);
@@ -19,7 +19,7 @@ test('joined taps are told in their order, and one that is not there is left out
   expect(heard).toEqual(['first ping', 'second ping']);
 });
 
-test('joined taps are ready when every one of them is', async () => {
+test('joined taps are ready when all of them are', async () => {
   let release = () => {};
   const slow = new Promise<void>((resolve) => {
     release = resolve;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createRedisLink } from '../../../src/cluster/redis/link.ts';
 
-test('a link that has not begun cannot be lost: a start that Redis refuses is not tried again', () => {
+test('a link that has not begun cannot be lost: a start that Redis refuses is not retried', () => {
   const away: string[] = [];
   const link = createRedisLink({
     url: 'redis://127.0.0.1:1',

@@ -36,7 +36,7 @@ describe.skipIf(!hasRedis)('the scripts in Redis', () => {
     };
   }
 
-  test('a slot whose lease has run out is free, once the service grants something', async () => {
+  test('a slot whose lease has expired is free once the service grants something', async () => {
     using open = await openService({ isOpen: true });
     open.occupy('other:1', -1);
     expect(await open.lease('mine:1', 1)).toEqual([answers.done, 1]);
@@ -50,7 +50,7 @@ describe.skipIf(!hasRedis)('the scripts in Redis', () => {
     expect(closed.slots()).toEqual(['other:1']);
   });
 
-  test('a lease that ran out while Redis stood still stays with its emulator, whoever renews first', async () => {
+  test('a lease that expired while Redis was stopped stays with its emulator, whoever renews first', async () => {
     using closed = await openService({ isOpen: false });
     closed.occupy('other:1', -1);
     // The only slot is still that of the other emulator: ours is lost, as one too many.
@@ -59,14 +59,14 @@ describe.skipIf(!hasRedis)('the scripts in Redis', () => {
     expect(closed.slots()).toEqual(['other:1']);
   });
 
-  test('a lease that ran out while Redis ran gives its slot to one that is renewed', async () => {
+  test('a lease that expired while Redis was running gives its slot to one that is renewed', async () => {
     using open = await openService({ isOpen: true });
     open.occupy('other:1', -1);
     expect(await open.renew(['mine:1'], 1)).toEqual([answers.done]);
     expect(open.slots()).toEqual(['mine:1']);
   });
 
-  test('a sliding window keeps the times of as many requests as may be made, also of restored ones', async () => {
+  test('a sliding window keeps the times of as many requests as are allowed, restored ones included', async () => {
     using open = await openService({ isOpen: true });
     const now = Date.now();
     await open.restore(2, [now - 40_000, now - 20_000]);

@@ -92,7 +92,7 @@ describe('Host', () => {
     ['given twice, the same', ['Host: 127.0.0.1', 'host: 127.0.0.1']],
     ['missing', []],
     ['empty', ['Host: ']],
-  ])('that is %s is refused in the form of the service', async (_name, lines) => {
+  ])('that is %s is refused in the service’s format', async (_name, lines) => {
     const { port } = await startEmulator();
     const { token, upgrade } = await both(port, lines);
     expect([400, 403]).toContain(token.status);
@@ -106,7 +106,7 @@ describe('Host', () => {
     expect([token.status, upgrade.status]).toEqual([400, 400]);
   });
 
-  test('names that are allowed are served, in any case, and no others', async () => {
+  test('names that are allowed are served, in upper or lower case, and no others', async () => {
     const { port } = await startEmulator({ allowHosts: ['Voice.example.test'] });
     const served = await both(port, ['Host: voice.EXAMPLE.test:8787']);
     expect([served.token.status, served.upgrade.status]).toEqual([200, 101]);
@@ -128,7 +128,7 @@ describe('Origin', () => {
     'localhost',
     '*',
     'http://localhost, http://evil.example',
-  ])('%s is refused, and is told nothing of other origins', async (origin) => {
+  ])('%s is refused, and learns nothing about other origins', async (origin) => {
     const { port } = await startEmulator();
     const { token, upgrade } = await both(port, ['Host: 127.0.0.1', `Origin: ${origin}`]);
     expect([token.status, upgrade.status]).toEqual([403, 403]);
@@ -136,7 +136,7 @@ describe('Origin', () => {
   });
 
   test.each(['http://localhost:3000', 'https://app.localhost', 'http://127.0.0.1', 'http://[::1]:5173'])(
-    '%s is this machine: it is served, and named in the answer',
+    '%s is this machine: it is served, and repeated in the answer',
     async (origin) => {
       const { port } = await startEmulator();
       const { token, upgrade } = await both(port, ['Host: 127.0.0.1', `Origin: ${origin}`]);
@@ -164,13 +164,13 @@ describe('Origin', () => {
     }
   });
 
-  test('that is loopback does not help a Host that is not', async () => {
+  test('that is loopback does not help a Host that is not loopback', async () => {
     const { port } = await startEmulator();
     const { token, upgrade } = await both(port, ['Host: evil.example', 'Origin: http://localhost']);
     expect([token.status, upgrade.status]).toEqual([403, 403]);
   });
 
-  test('of a page is let in by a preflight that names it and no other', async () => {
+  test('of a page is allowed by a preflight that names it and no other', async () => {
     const { port } = await startEmulator();
     const preflight = (origin: string) =>
       rawHttp(
@@ -298,7 +298,7 @@ test.each([
     'zz\r\n{}\r\n',
   ],
   ['NUL in a header', 400, 'INVALID_REQUEST', ['GET / HTTP/1.1', ...close, 'X: a\0b'], ''],
-])('%s is answered with %i in the form of the service', async (_name, status, code, lines, body) => {
+])('%s is answered with %i in the service’s format', async (_name, status, code, lines, body) => {
   const { port } = await startEmulator();
   const answer = await rawHttp(port, httpRequest(lines, body));
   expect(answer.status).toBe(status);
@@ -318,7 +318,7 @@ test.each(['application/json', 'application/json; charset=utf-8', 'Application/J
   },
 );
 
-test('a body of 16 KiB is read, and one byte more is too many', async () => {
+test('a body of 16 KiB is read, and one byte more is too much', async () => {
   const { baseUrl } = await startEmulator();
   const post = (body: string) =>
     fetch(baseUrl + tokenPath, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
@@ -353,7 +353,7 @@ describe('an upgrade', () => {
       ['GET /voice-stream HTTP/1.1', ...upgradeLines, 'Sec-WebSocket-Protocol: ,'],
       400,
     ],
-  ])('%s is refused in the form of the service', async (_name, lines, status) => {
+  ])('%s is refused in the service’s format', async (_name, lines, status) => {
     const { port } = await startEmulator();
     const answer = await rawHttp(port, httpRequest([...lines, 'Host: 127.0.0.1']));
     expect(answer.status).toBe(status);
@@ -377,7 +377,7 @@ describe('an upgrade', () => {
       ['Connection: Upgrade, HTTP2-Settings, close', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAAP__'],
     ],
     ['TLS', ['Connection: Upgrade, close', 'Upgrade: TLS/1.0']],
-  ])('to %s, which any client may offer, is overlooked', async (_name, lines) => {
+  ])('to %s, which any client may offer, is ignored', async (_name, lines) => {
     const { port } = await startEmulator();
     const head = [`POST ${tokenPath} HTTP/1.1`, 'Host: 127.0.0.1', ...lines, json];
     const answer = await rawHttp(
@@ -398,7 +398,7 @@ test.each(['100-continue', 'something-else'])(
   },
 );
 
-test('requests on one connection are answered one after the other', async () => {
+test('requests on one connection are answered in order', async () => {
   const { port } = await startEmulator();
   const head = [`POST ${tokenPath} HTTP/1.1`, 'Host: 127.0.0.1', json, `Content-Length: ${goodBody.length}`];
   const first = httpRequest(head, goodBody);
@@ -407,7 +407,7 @@ test('requests on one connection are answered one after the other', async () => 
   expect(text.match(/HTTP\/1.1 200 OK/g)).toHaveLength(3);
 });
 
-test('a slow request is answered with 408, others meanwhile with what they asked for', async () => {
+test('a slow request is answered with 408, and others are served meanwhile', async () => {
   const emulator = await startEmulator();
   const slow = [
     `POST ${tokenPath} HTTP/1.1\r\nHost: 127.0.0.1\r\n`,
@@ -423,7 +423,7 @@ test('a slow request is answered with 408, others meanwhile with what they asked
   expect((await emulator.requestToken()).status).toBe(200);
 });
 
-test('a request that is broken off leaves the service as it was', async () => {
+test('a request that is cut off leaves the service as it was', async () => {
   const emulator = await startEmulator();
   const head = httpRequest(
     [`POST ${tokenPath} HTTP/1.1`, 'Host: 127.0.0.1', json, 'Content-Length: 40'],
@@ -446,7 +446,7 @@ test('a request that is broken off leaves the service as it was', async () => {
 });
 
 test.each(['http://127.0.0.1', 'HTTP://localhost:1'])(
-  'a path after %s, as a proxy is sent it, is the same path',
+  'a path after %s, as sent to a proxy, is the same path',
   async (origin) => {
     const { port } = await startEmulator();
     const request = httpRequest(

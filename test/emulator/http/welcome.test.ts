@@ -24,14 +24,14 @@ test('any other client gets the links as JSON, and each leads somewhere', async 
   for (const path of Object.values(links)) expect((await fetch(baseUrl + path)).status).not.toBe(404);
 });
 
-test('HEAD asks the same, and POST finds nothing there', async () => {
+test('HEAD is answered like GET, and POST finds nothing there', async () => {
   const { baseUrl, events } = await startEmulator();
   expect((await fetch(baseUrl, { method: 'HEAD' })).status).toBe(200);
   expect(events.map(({ type }) => type)).toEqual(['listening']);
   expect((await fetch(baseUrl, { method: 'POST' })).status).toBe(404);
 });
 
-test('a page of another origin or under another name gets neither', async () => {
+test('a page of another origin or another host name gets neither', async () => {
   const { baseUrl } = await startEmulator();
   const answer = await fetch(baseUrl, { headers: { Origin: 'https://evil.example', Accept: 'text/html' } });
   expect(answer.status).toBe(403);

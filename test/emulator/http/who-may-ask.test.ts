@@ -91,7 +91,7 @@ const everyTwo: Asker[] = [
 ];
 
 describe.each(Object.keys(requests))('a request for the %s', (kind) => {
-  test('is served to each of our hosts, for our pages and programs, and to nobody else', async () => {
+  test('is served under each of our host names, to our pages and programs, and to nobody else', async () => {
     const { port } = await startEmulator({ rateLimit: 10_000, reply: 'silence' });
     const wrong: unknown[] = [];
     for (const [host, origin, site] of everyTwo) {
@@ -155,7 +155,7 @@ describe('a request that a proxy has forwarded to the control API', () => {
     (await ask(port, `POST ${controlPrefix}/reset`, { Host: 'localhost', Connection: 'close', ...headers }))
       .status;
 
-  test.each(forwarded)('as %s says needs the secret', async (name, value) => {
+  test.each(forwarded)('according to %s needs the secret', async (name, value) => {
     const { port } = await startEmulator({ controlSecret: 's3cret' });
     expect(await askControl(port, { [name]: value })).toBe(401);
     expect(await askControl(port, { [name]: value, Authorization: 'Bearer wrong' })).toBe(401);
@@ -163,7 +163,7 @@ describe('a request that a proxy has forwarded to the control API', () => {
     expect(await askControl(port, {})).toBe(200);
   });
 
-  test('is refused where there is no secret', async () => {
+  test('is refused if there is no secret', async () => {
     const { port } = await startEmulator();
     for (const given of ['Bearer ', 'Bearer undefined', '']) {
       expect(await askControl(port, { Via: '1.1 proxy', Authorization: given })).toBe(401);
@@ -171,7 +171,7 @@ describe('a request that a proxy has forwarded to the control API', () => {
     expect(await askControl(port, {})).toBe(200);
   });
 
-  test('is no matter for the service itself', async () => {
+  test('does not matter to the service itself', async () => {
     const { port } = await startEmulator({ reply: 'silence' });
     const headers = { Host: 'localhost', 'X-Forwarded-For': '192.0.2.1' };
     expect((await askFor(port, 'token', headers)).status).toBe(200);

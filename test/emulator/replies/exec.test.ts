@@ -56,13 +56,13 @@ function isAlive(pid: number): boolean {
 
 const pcm = fixturePcm('barge-in.wav');
 
-test('a command hears the user and says what it writes, byte for byte', async () => {
+test('a command hears the user, and what it writes is said byte for byte', async () => {
   const { socket, heard } = await converseWith('cat');
   for (let at = 0; at < pcm.length; at += 640) socket.send(pcm.subarray(at, at + 640));
   await expect.poll(() => heard().equals(pcm), { timeout: 15_000 }).toBe(true);
 });
 
-test('what it says at once leaves in frames, at real-time pace, as one reply', async () => {
+test('what it writes at once is sent in frames, at real-time pace, as one reply', async () => {
   const { events, heard } = await converseWith('head -c 12801 /dev/zero; sleep 60');
   await expect.poll(() => events.some(({ type }) => type === 'reply-ended'), { timeout: 10_000 }).toBe(true);
   // An odd last byte is no sample.
@@ -72,7 +72,7 @@ test('what it says at once leaves in frames, at real-time pace, as one reply', a
   expect(ended - began).toBeGreaterThanOrEqual(380);
 });
 
-test('a command that fails is reported to its client, with its standard error, and the stream goes on', async () => {
+test('a command that fails is reported to its device, with its standard error, and the stream continues', async () => {
   const { emulator, socket, texts, events } = await converseWith('echo no such voice >&2; exit 3');
   await expect
     .poll(() => texts.at(-1))
@@ -90,12 +90,12 @@ test('a command that fails is reported to its client, with its standard error, a
   await expect.poll(() => emulator.control.state().streams[0]?.framesIn).toBe(1);
 });
 
-test('a missing command is reported as well', async () => {
+test('a missing command is reported too', async () => {
   const { texts } = await converseWith('voicectl-no-such-command');
   await expect.poll(() => JSON.stringify(texts.at(-1))).toContain('REPLY_FAILED');
 });
 
-test('a command ends with its stream, and all that it started with it', async () => {
+test('a command ends with its stream, and so does everything that it started', async () => {
   const file = join(folder, 'pid');
   const { socket } = await converseWith(`trap '' TERM; sleep 600 & echo $! > ${file}; wait; sleep 600`);
   await expect.poll(() => Number(read(file))).toBeGreaterThan(0);
@@ -124,7 +124,7 @@ const hasSox = (() => {
 })();
 
 describe.skipIf(!hasSox)('sox as the AI', () => {
-  test('says the user’s words at another volume', async () => {
+  test('repeats the user’s words at another volume', async () => {
     const raw = '-t raw -r 16000 -e signed -b 16 -c 1';
     const { socket, heard } = await converseWith(`head -c ${pcm.length} | sox -q ${raw} - ${raw} - vol 0.5`);
     for (let at = 0; at < pcm.length; at += 640) socket.send(pcm.subarray(at, at + 640));

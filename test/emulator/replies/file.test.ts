@@ -4,7 +4,7 @@ import { speakWith } from '../../helpers/fake-voice.ts';
 import { fixture, fixturePcm } from '../../helpers/fixtures.ts';
 import { silence, speech } from '../../helpers/pcm.ts';
 
-test('a file answers each turn with its audio, byte for byte where it has the format of the protocol', async () => {
+test('a file replies to each turn with its audio, byte for byte if it has the format of the protocol', async () => {
   const { said, hear } = speakWith(await createReplyMode(`file:${fixture('answer.wav')}`));
   for (let turn = 0; turn < 2; turn += 1) hear(Buffer.concat([speech(500), silence(1_000)]));
   const pcm = fixturePcm('answer.wav');

@@ -34,7 +34,7 @@ test('a module is given a voice for each stream, and hears its audio', async () 
   expect(first.log).toEqual(['listening']);
 });
 
-test('a module is told what happens outside, when all is said, and when the stream ends', async () => {
+test('a module gets named events, and learns when everything is said and when the stream ends', async () => {
   const { reply, log } = speakWith(
     await loadModule(
       writeModule(`export function createReply(voice) {
@@ -52,7 +52,7 @@ test('a module is told what happens outside, when all is said, and when the stre
 test.each([
   ['when it is made', `export function createReply() { throw new Error('oops'); }`],
   ['when it hears', `export const createReply = () => ({ hear() { throw new Error('oops'); } });`],
-])('a reply that throws %s is told of once, and hears nothing more', async (_when, source) => {
+])('a reply that throws %s is reported once, and hears nothing more', async (_when, source) => {
   const { reply, log } = speakWith(await loadModule(writeModule(source)));
   reply.hear(Buffer.alloc(2));
   reply.hear(Buffer.alloc(2));
@@ -67,7 +67,7 @@ test.each([
     'is heard',
     `export const createReply = (voice) => ({ hear() { voice.say({ read() { throw new Error('oops'); } }); } });`,
   ],
-])('a reply that fails while it %s is told of once, and ends nothing else', async (_when, source) => {
+])('a reply that fails while it %s is reported once, and ends nothing else', async (_when, source) => {
   const { reply, log } = speakWith(await loadModule(writeModule(source)));
   reply.hear(Buffer.alloc(2));
   await new Promise((resolve) => setImmediate(resolve));
@@ -87,7 +87,7 @@ test.each([
   });
 });
 
-test('the example answers with beeps, one more each turn, and then with what was said', async () => {
+test('the example replies with beeps, one more each turn, and then with what was said', async () => {
   const { reply, said, hear, finishSpeaking, log } = speakWith(
     await loadModule(join(import.meta.dirname, '..', '..', '..', 'examples', 'dialogue.js')),
   );

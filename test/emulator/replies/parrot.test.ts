@@ -23,13 +23,13 @@ const start = async (options = {}) => {
 const words = hello.subarray(150 * 32, hello.length - 300 * 32);
 
 describe('parrot', () => {
-  test('is what an emulator does unless told otherwise', async () => {
+  test('is the default reply of an emulator', async () => {
     const emulator = await startEmulator();
     const client = await emulator.connect();
     await client.until(() => statuses(client.messages).length === 1);
   });
 
-  test('says the utterance back: at least 95 % of it, sample by sample', async () => {
+  test('repeats the turn: at least 95 % of it, sample by sample', async () => {
     const { emulator, client, say } = await start();
     say(Buffer.concat([hello, silence(1_000)]));
     await client.until(() => statuses(client.messages).length === 3);
@@ -62,7 +62,7 @@ describe('parrot', () => {
     expect(client.heard.slice(stopped).some((item) => Buffer.isBuffer(item))).toBe(false);
   });
 
-  test('answers a device that just stops sending when its user does', async () => {
+  test('replies to a device that simply stops sending when its user does', async () => {
     const clock = createManualClock();
     const { emulator, client, say } = await start({ clock });
     say(speech(500));
@@ -88,7 +88,7 @@ describe('parrot', () => {
     expect(new Set(sizes.slice(0, -1))).toEqual(new Set([replyFrameMs * 32]));
   });
 
-  test('gives each of many streams its own words', async () => {
+  test('gives each of many streams its own words back', async () => {
     const emulator = await startEmulator({ reply: 'parrot' });
     const texts = [
       fixturePcm('hello.wav'),

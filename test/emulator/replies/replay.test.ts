@@ -29,7 +29,7 @@ const session = (close: 'client' | 'service') => (writer: BundleWriter) => {
 };
 
 describe('a recording as the AI', () => {
-  test('says each message as it was, at its time after the confirmation', async () => {
+  test('sends each message as it was, at its time after the confirmation', async () => {
     const { clock, log, sent } = await replay(session('service'));
     expect(log).toEqual(['before', connected]);
     clock.advance(199);
@@ -45,7 +45,7 @@ describe('a recording as the AI', () => {
     expect(log[3]).toBe('close 1011 oops');
   });
 
-  test('at twice the speed takes half of the time', async () => {
+  test('takes half the time at twice the speed', async () => {
     const { clock, sent, log } = await replay(session('service'), 2);
     clock.advance(100);
     expect(sent).toHaveLength(1);
@@ -53,20 +53,20 @@ describe('a recording as the AI', () => {
     expect(log.at(-1)).toBe('close 1011 oops');
   });
 
-  test('leaves a close that the client began to the client', async () => {
+  test('leaves a close that the device began to the device', async () => {
     const { clock, log } = await replay(session('client'));
     clock.advance(60_000);
     expect(log.at(-1)).toBe('{"type":"status"}');
   });
 
-  test('says nothing more once its stream has ended', async () => {
+  test('sends nothing more once its stream has ended', async () => {
     const { clock, reply, sent } = await replay(session('service'));
     reply.close?.();
     clock.advance(60_000);
     expect(sent).toEqual([]);
   });
 
-  test('of a stream that was refused counts from the token', async () => {
+  test('of a refused stream counts from the token', async () => {
     const { clock, log } = await replay((writer) => {
       writer.wire({ t: 50, type: 'token', bytes: 300 });
       writer.wire({ t: 60, type: 'close', by: 'service', code: 4401, reason: 'no' });
@@ -83,7 +83,7 @@ describe('a recording as the AI', () => {
 });
 
 describe('over a real stream', () => {
-  test.each([4000, 1005, 1006])('the close %i of the recording is that of the replay', async (code) => {
+  test.each([4000, 1005, 1006])('the close %i of the recording is also that of the replay', async (code) => {
     const { folder } = await bundles.write((writer) => {
       writer.wire({ t: 0, type: 'text', text: connected });
       writer.wire({ t: 5, type: 'close', by: 'service', code, reason: code === 4000 ? 'bye' : '' });
@@ -93,7 +93,7 @@ describe('over a real stream', () => {
     expect(await closed).toEqual({ code, reason: code === 4000 ? 'bye' : '' });
   });
 
-  test('it is confirmed once, and beside it a scenario plays for another device', async () => {
+  test('it is confirmed once, and a scenario plays for another device at the same time', async () => {
     const { folder } = await bundles.write((writer) => {
       writer.wire({ t: 0, type: 'text', text: '{"type":"service_voice_connected","from":"recording"}' });
       writer.wire({ t: 1, type: 'text', text: '{"type":"last"}' });

@@ -3,7 +3,7 @@ import { tone } from '../../../src/emulator/replies/tone.ts';
 import { speakWith } from '../../helpers/fake-voice.ts';
 import { silence, speech } from '../../helpers/pcm.ts';
 
-test('tone answers each turn with a second of 440 Hz at −12 dBFS', () => {
+test('tone replies to each turn with a second of 440 Hz at −12 dBFS', () => {
   const { said, hear } = speakWith(tone);
   for (let turn = 0; turn < 2; turn += 1) hear(Buffer.concat([speech(500), silence(1_000)]));
   expect(said).toHaveLength(2);

@@ -16,7 +16,7 @@ function filled(messageBytes: number) {
 }
 
 test.each([2, 640, 5_000, 96_000])(
-  'audio in messages of %i bytes is given back between two moments',
+  'audio in messages of %i bytes can be read between two moments',
   (bytes) => {
     const buffer = filled(bytes);
     expect(buffer.slice(120, 480)).toEqual(numbered(120, 480));
@@ -26,7 +26,7 @@ test.each([2, 640, 5_000, 96_000])(
   },
 );
 
-test('what is forgotten is gone, and what comes later keeps its place', () => {
+test('what is dropped is gone, and later audio keeps its place', () => {
   const buffer = filled(640);
   buffer.forgetBefore(32_000);
   expect(buffer.slice(0, 2_000)).toHaveLength(0);

@@ -17,21 +17,21 @@ test('listens first, speaks when the user has been silent for 700 ms, and listen
   expect(log.slice(5)).toEqual(['listening']);
 });
 
-test('speech that goes on is one turn, however short its pauses are', () => {
+test('continuous speech is one turn, however many short pauses it has', () => {
   const { log, hear } = start();
   for (let i = 0; i < 5; i += 1) hear(Buffer.concat([speech(300), silence(500)]));
   hear(silence(1_000));
   expect(log.filter((entry) => entry === 'say')).toHaveLength(1);
 });
 
-test('silence is no turn', () => {
+test('silence is not a turn', () => {
   const { log, hear, clock } = start();
   hear(silence(10_000));
   clock.advance(10_000);
   expect(log).toEqual(['listening']);
 });
 
-test('the user who talks over the reply stops it, and is answered afterwards', () => {
+test('a user who talks over the reply stops it, and gets a reply afterwards', () => {
   const { log, hear } = start();
   hear(Buffer.concat([speech(500), silence(800)]));
   log.length = 0;
@@ -41,7 +41,7 @@ test('the user who talks over the reply stops it, and is answered afterwards', (
   expect(log.slice(3)).toEqual(['turn of 200 ended at 1500', 'speaking', 'say']);
 });
 
-test('a device that stops sending has ended its turn after 700 ms of the clock', () => {
+test('a device that stops sending has ended its turn after 700 ms', () => {
   const { log, hear, clock } = start();
   hear(speech(500));
   clock.advance(699);
@@ -61,7 +61,7 @@ test('a device that pauses for less than 700 ms has not ended its turn', () => {
   expect(log).toEqual(['listening', 'turn at 0']);
 });
 
-test('the utterance is what was heard, with a little from before and after it', () => {
+test('the turn is what was heard, with a little audio before and after it', () => {
   const { said, hear } = start();
   const words = speech(1_000);
   hear(Buffer.concat([silence(5_000), words, silence(800)]));
@@ -70,7 +70,7 @@ test('the utterance is what was heard, with a little from before and after it', 
   expect(said[0]!.length).toBeLessThanOrEqual(words.length + 2 * 120 * 32);
 });
 
-test.each([2, 62, 640, 32_000])('messages of %i bytes make the same utterance', (bytes) => {
+test.each([2, 62, 640, 32_000])('messages of %i bytes make the same turn', (bytes) => {
   const pcm = Buffer.concat([silence(1_500), speech(700), silence(1_000)]);
   const [one, other] = [start(), start()];
   one.hear(pcm, 640);
@@ -79,7 +79,7 @@ test.each([2, 62, 640, 32_000])('messages of %i bytes make the same utterance', 
   expect(Math.abs(other.said[0]!.length - one.said[0]!.length)).toBeLessThanOrEqual(32_000);
 });
 
-test('a stream that has ended sets off nothing', () => {
+test('a stream that has ended triggers nothing', () => {
   const { log, hear, clock, reply } = start();
   hear(speech(500));
   reply.close?.();
@@ -87,7 +87,7 @@ test('a stream that has ended sets off nothing', () => {
   expect(log).toEqual(['listening', 'turn at 0']);
 });
 
-test('a turn of half a minute is answered though it has not ended', () => {
+test('a turn of half a minute gets a reply although it has not ended', () => {
   const { log, hear } = start();
   // A gap now and then keeps the gate from taking it for background noise.
   for (let i = 0; i < 35; i += 1) hear(Buffer.concat([speech(900), silence(100)]));
@@ -104,7 +104,7 @@ test.each([62, 640, 32_000, 200_000])('messages of %i bytes have the same turns'
   expect(log).toEqual(['listening', 'turn at 1300', 'turn of 1000 ended at 2300', 'speaking', 'say']);
 });
 
-test('a turn is taken for over once, while it goes on', () => {
+test('a turn can be ended once while it goes on', () => {
   const { log, hear, reply } = startAttentive();
   expect(reply.endTurn?.()).toBe(false);
   hear(speech(300));

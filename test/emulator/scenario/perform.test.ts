@@ -34,7 +34,7 @@ async function play(input: ScenarioInput) {
 
 const note = (text: string) => ({ send: text });
 
-test('what happens during the actions is kept for the steps that follow, each for the one that asks for it', async () => {
+test('what happens during the actions is kept for the following steps, each for the step that waits for it', async () => {
   const { next, clock, turn, reply } = await play({
     steps: [
       { when: 'connected', do: [note('begin'), { wait: '2500ms' }, note('ready')] },
@@ -50,7 +50,7 @@ test('what happens during the actions is kept for the steps that follow, each fo
   expect(await next()).toEqual(['listening', '"begin"', '"ready"', '"heard"', '"door"']);
 });
 
-test('a fault of one stream goes with it, and another one is not added twice', async () => {
+test('a fault of one stream ends with it, and any other fault is not added twice', async () => {
   const { faults, reply } = await play({
     steps: [
       { when: 'connected', do: [{ fault: 'stall' }, { fault: 'token-hang' }, { fault: 'token-hang' }] },
@@ -62,12 +62,12 @@ test('a fault of one stream goes with it, and another one is not added twice', a
 });
 
 describe('a step waits for', () => {
-  test('nothing, when it is for the beginning', async () => {
+  test('nothing, if it is for the beginning', async () => {
     const { next } = await play({ steps: [{ when: 'connected', do: [note('hi')] }] });
     expect(await next()).toEqual(['listening', '"hi"']);
   });
 
-  test('the user to begin, and to end', async () => {
+  test('the user to begin and to stop speaking', async () => {
     const { next, hear } = await play({
       steps: [
         { when: 'speech-start', do: [note('begun')] },
@@ -81,7 +81,7 @@ describe('a step waits for', () => {
     expect(await next()).toEqual(['"ended"']);
   });
 
-  test('a time after the step before', async () => {
+  test('a time after the previous step', async () => {
     const { next, clock } = await play({ steps: [{ when: { after: '2s' }, do: [note('late')] }] });
     await clock.run(1_900);
     expect(await next()).toEqual(['listening']);
@@ -89,7 +89,7 @@ describe('a step waits for', () => {
     expect(await next()).toEqual(['"late"']);
   });
 
-  test('so much audio of the user, since the step before', async () => {
+  test('an amount of audio from the user since the previous step', async () => {
     const { next, hear } = await play({
       steps: [{ when: { bytes: 640 }, do: [note('heard')] }],
       repeat: true,
@@ -104,7 +104,7 @@ describe('a step waits for', () => {
     expect(await next()).toEqual(['"heard"']);
   });
 
-  test('an event that is told over the control API, by its name', async () => {
+  test('an event that the control API reports, by its name', async () => {
     const { next, reply } = await play({ steps: [{ when: { event: 'door' }, do: [note('open')] }] });
     await next();
     reply.event?.('window');
@@ -113,7 +113,7 @@ describe('a step waits for', () => {
     expect(await next()).toEqual(['"open"']);
   });
 
-  test('what came while the step before was at work', async () => {
+  test('what came during the previous step', async () => {
     const { next, turn, clock } = await play({
       steps: [
         { when: 'connected', do: [{ wait: '5s' }] },
@@ -128,7 +128,7 @@ describe('a step waits for', () => {
 });
 
 describe('a step', () => {
-  test('says a file, a tone, silence and what the user said, each when the one before is said', async () => {
+  test('says a file, a tone, silence and what the user said, one after the other', async () => {
     const { next, turn, said, finishSpeaking } = await play({
       steps: [
         { when: 'speech-end', do: [{ say: fixture('hello.wav') }, { say: { tone: 440, for: '100ms' } }] },
@@ -148,7 +148,7 @@ describe('a step', () => {
     expect(utterance?.length).toBeGreaterThanOrEqual(500 * 32);
   });
 
-  test('stops saying when the user talks over it, and goes on with what follows', async () => {
+  test('stops speaking when the user talks over it, and continues with what follows', async () => {
     const { next, turn, hear } = await play({
       steps: [{ when: 'speech-end', do: [{ say: { tone: 440 } }, note('next')] }],
     });
@@ -158,7 +158,7 @@ describe('a step', () => {
     expect(await next()).toEqual(['stop', 'listening', '"next"']);
   });
 
-  test('talks over the user where it is told not to stop', async () => {
+  test('talks over the user if it is not to stop', async () => {
     const { next, turn, hear, finishSpeaking } = await play({
       steps: [{ when: 'speech-end', do: [{ say: { tone: 440, 'barge-in': false } }, note('next')] }],
     });
@@ -215,14 +215,14 @@ describe('a step', () => {
     expect(faults.list()).toEqual([]);
   });
 
-  test('that fails is told of, and the stream goes on without the rest', async () => {
+  test('that fails is reported, and the stream continues without the rest', async () => {
     const faults = Array.from({ length: 1_001 }, (_, at) => ({ fault: `mute:times=${at + 1}` }));
     const { next } = await play({ steps: [{ when: 'connected', do: faults }] });
     expect(await next()).toEqual(['listening', 'failed: More than 1000 faults']);
   });
 });
 
-test('a device has steps of its own in place of those of all', async () => {
+test('a device can have its own steps instead of the common ones', async () => {
   const { next } = await play({
     steps: [{ when: 'connected', do: [note('all')] }],
     devices: { d1: { steps: [{ when: 'connected', do: [note('d1')] }] } },
@@ -230,7 +230,7 @@ test('a device has steps of its own in place of those of all', async () => {
   expect(await next()).toEqual(['listening', '"d1"']);
 });
 
-test('where a scenario has no steps, the reply mode speaks', async () => {
+test('if a scenario has no steps, the reply mode speaks', async () => {
   const { next, log } = await play({ faults: ['mute'], devices: { d2: { steps: [] } } });
   await next();
   expect(log).toEqual([]);
@@ -244,7 +244,7 @@ test('steps that are repeated begin again after the last one', async () => {
   expect(await next()).toEqual(['"ok"']);
 });
 
-test('a stream that has ended is not spoken to any more', async () => {
+test('nothing is said on a stream that has ended', async () => {
   const { next, reply, clock } = await play({ steps: [{ when: { after: '1s' }, do: [note('late')] }] });
   reply.close?.();
   await clock.run(2_000);
@@ -276,7 +276,7 @@ describe('refused is', () => {
   });
 });
 
-test('a scenario that closes its stream goes on with nothing', async () => {
+test('a scenario that closes its stream does nothing more', async () => {
   const { clock, faults, next } = await play({
     repeat: true,
     steps: [{ when: { after: 20 }, do: [{ fault: 'drop' }, { close: { code: 1012 } }] }],

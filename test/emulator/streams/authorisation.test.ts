@@ -68,7 +68,7 @@ describe('audio before the token', () => {
     await client.until(() => client.audio.length === 1_280);
   });
 
-  test('is bounded though every message is empty', async () => {
+  test('is bounded even if every message is empty', async () => {
     const emulator = await startEmulator();
     const client = emulator.open();
     await client.opened;
@@ -76,7 +76,7 @@ describe('audio before the token', () => {
     expect(await client.closed).toMatchObject({ code: 1008 });
   });
 
-  test('is heard no further than a message that closes the stream', async () => {
+  test('is heard only up to a message that closes the stream', async () => {
     const emulator = await startEmulator({ reply: 'echo', dialect: { stream: { oddBytes: 'close' } } });
     const token = await emulator.token();
     const client = emulator.open();
@@ -90,7 +90,7 @@ describe('audio before the token', () => {
 });
 
 describe('without a token', () => {
-  test('a stream is told so and closed after five seconds', async () => {
+  test('a stream is warned, and closed after five seconds', async () => {
     const clock = createManualClock();
     const emulator = await startEmulator({ clock });
     const client = emulator.open();
@@ -105,7 +105,7 @@ describe('without a token', () => {
     ]);
   });
 
-  test('the deadline is the dialect’s, and audio does not put it off', async () => {
+  test('the deadline is the dialect’s, and audio does not extend it', async () => {
     const clock = createManualClock();
     const emulator = await startEmulator({ clock, dialect: { stream: { tokenDeadlineMs: 100 } } });
     const client = emulator.open();
@@ -116,7 +116,7 @@ describe('without a token', () => {
     expect(await client.closed).toMatchObject({ code: 4408 });
   });
 
-  test('a token that is missing at a short deadline is told once, before the stream is closed', async () => {
+  test('a token that is missing at a short deadline is reported once, before the stream is closed', async () => {
     const clock = createManualClock();
     const emulator = await startEmulator({ clock, dialect: { stream: { tokenDeadlineMs: 1_200 } } });
     const client = emulator.open();
@@ -130,7 +130,7 @@ describe('without a token', () => {
     expect(told).toEqual([expect.stringContaining('within 1.2 s (1.2 s have passed)')]);
   });
 
-  test('the deadline is over once a token was presented', async () => {
+  test('the deadline no longer applies once a token was presented', async () => {
     const clock = createManualClock();
     const emulator = await startEmulator({ clock, reply: 'echo' });
     const client = await emulator.connect();
@@ -187,7 +187,7 @@ test('none of the bad tokens opens a stream', async () => {
   await client.connected;
 });
 
-test('a token that has expired is told from one that is invalid', async () => {
+test('an expired token is distinguished from an invalid one', async () => {
   const clock = createManualClock();
   const emulator = await startEmulator({ clock });
   const token = await emulator.token();
@@ -200,7 +200,7 @@ test('a token that has expired is told from one that is invalid', async () => {
 });
 
 describe('one token', () => {
-  test('that 100 connections present at once opens exactly one', async () => {
+  test('that 100 connections present at once opens exactly one stream', async () => {
     const emulator = await startEmulator({ reply: 'silence' });
     const token = await emulator.token();
     const clients = Array.from({ length: 100 }, () => emulator.open());
@@ -243,7 +243,7 @@ describe('one token', () => {
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   });
 
-  test('opens many streams where the dialect lets it', async () => {
+  test('opens many streams if the dialect allows it', async () => {
     const emulator = await startEmulator({ reply: 'silence', dialect: { token: { singleUse: false } } });
     const token = await emulator.token();
     for (let i = 0; i < 3; i += 1) {
@@ -256,7 +256,7 @@ describe('one token', () => {
 });
 
 describe('connections of one device', () => {
-  test('are exactly 10 of 50 that come at once, and the others are told why', async () => {
+  test('are exactly 10 of 50 that come at once, and the others learn why', async () => {
     const emulator = await startEmulator({ reply: 'silence' });
     const tokens = await Promise.all(Array.from({ length: 50 }, () => emulator.token('d')));
     const clients = tokens.map(() => emulator.open());
@@ -274,7 +274,7 @@ describe('connections of one device', () => {
     await emulator.connect('another');
   });
 
-  test('make room as soon as one is closed, by either side and in any way', async () => {
+  test('make room as soon as one is closed, by either side in any way', async () => {
     const emulator = await startEmulator({ reply: 'silence', maxConnections: 1 });
     const leave = [
       (client: { socket: import('ws').WebSocket }) => client.socket.close(1000),
@@ -290,7 +290,7 @@ describe('connections of one device', () => {
     await emulator.connect('d');
   });
 
-  test('do not lose their token where there is no room', async () => {
+  test('do not lose their token if there is no room', async () => {
     const emulator = await startEmulator({ reply: 'silence', maxConnections: 1 });
     const first = await emulator.connect('d');
     const token = await emulator.token('d');

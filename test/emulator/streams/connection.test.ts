@@ -50,7 +50,7 @@ function floodWith(write: (taken: (error?: Error | null) => void) => void) {
 }
 
 describe('a message', () => {
-  test('of 1 MiB is taken, and a longer one closes with 1009', async () => {
+  test('of 1 MiB is accepted, and a longer one closes with 1009', async () => {
     const emulator = await startEmulator({ reply: 'silence' });
     const client = await emulator.connect();
     await client.send(Buffer.alloc(1024 * 1024));
@@ -114,25 +114,22 @@ test.each([
 test.each([
   ['close with a reason', frame(8, Buffer.of(0x03, 0xe8, 0xff, 0xfe, 0x1b)), 'Its close reason is not UTF-8'],
   ['text', frame(1, Buffer.of(0xff, 0xfe)), 'Invalid WebSocket frame: invalid UTF-8 sequence'],
-])(
-  'a %s that is not UTF-8 fails the connection with 1007, and is one event',
-  async (_what, bytes, reason) => {
-    const emulator = await startEmulator();
-    const peer = await rawPeer(emulator.port);
-    peer.socket.write(text(await emulator.token('d')));
-    const { stream } = await emulator.event('stream-authorised');
-    const before = emulator.events.length;
-    peer.socket.write(bytes);
-    expect((await peer.ended).subarray(-4)).toEqual(Buffer.of(0x88, 2, 0x03, 0xef));
-    peer.socket.destroy();
-    await emulator.event('stream-closed');
-    expect(emulator.events.slice(before)).toMatchObject([
-      { type: 'stream-closed', stream, cause: 'protocol-error', reason },
-    ]);
-  },
-);
+])('a %s that is not UTF-8 fails the connection with 1007, in one event', async (_what, bytes, reason) => {
+  const emulator = await startEmulator();
+  const peer = await rawPeer(emulator.port);
+  peer.socket.write(text(await emulator.token('d')));
+  const { stream } = await emulator.event('stream-authorised');
+  const before = emulator.events.length;
+  peer.socket.write(bytes);
+  expect((await peer.ended).subarray(-4)).toEqual(Buffer.of(0x88, 2, 0x03, 0xef));
+  peer.socket.destroy();
+  await emulator.event('stream-closed');
+  expect(emulator.events.slice(before)).toMatchObject([
+    { type: 'stream-closed', stream, cause: 'protocol-error', reason },
+  ]);
+});
 
-test('random bytes in place of frames crash nothing', async () => {
+test('random bytes instead of frames crash nothing', async () => {
   const emulator = await startEmulator({ reply: 'echo' });
   let state = 1;
   const random = () => {
@@ -149,7 +146,7 @@ test('random bytes in place of frames crash nothing', async () => {
   await emulator.connect();
 });
 
-test('a flood of pings crashes nothing, and other streams go on', async () => {
+test('a flood of pings crashes nothing, and other streams continue', async () => {
   const emulator = await startEmulator({ reply: 'echo' });
   const other = await emulator.connect('other');
   const peer = await rawPeer(emulator.port);
@@ -165,7 +162,7 @@ test('a flood of pings crashes nothing, and other streams go on', async () => {
   await other.until(() => other.audio.length === 640);
 });
 
-test('a client that does not read is closed with 1013 and cut, and other streams go on', async () => {
+test('a device that does not read is closed with 1013 and cut, and other streams continue', async () => {
   const emulator = await startEmulator({ reply: 'echo' });
   const other = await emulator.connect('other');
   const slow = await emulator.connect('slow');
@@ -180,7 +177,7 @@ test('a client that does not read is closed with 1013 and cut, and other streams
 });
 
 describe('a peer that does not end its connection', () => {
-  test('after a close of its own is cut, and frees its slot before', async () => {
+  test('after its own close is cut, and frees its slot before that', async () => {
     const emulator = await startEmulator({ reply: 'silence', maxConnections: 1 });
     const peer = await rawPeer(emulator.port);
     peer.socket.write(text(await emulator.token('d')));
@@ -194,7 +191,7 @@ describe('a peer that does not end its connection', () => {
     peer.socket.destroy();
   });
 
-  test('after a close of the service is cut, and frees its slot before', async () => {
+  test('after a close by the service is cut, and frees its slot before that', async () => {
     const emulator = await startEmulator({
       reply: 'silence',
       maxConnections: 1,
@@ -211,7 +208,7 @@ describe('a peer that does not end its connection', () => {
   });
 });
 
-test('a client that is sent more in one turn than may wait unread is not taken for one that does not read', async () => {
+test('a device that is sent more at once than may wait unread does not count as one that does not read', async () => {
   const emulator = await startEmulator({ reply: 'echo' });
   const client = await emulator.connect('d1');
   const message = Buffer.alloc(256 * 1024, 1);
@@ -223,7 +220,7 @@ describe('a close from this side', () => {
   test.each([
     ['a code that nobody may send', 2_000, ''],
     ['a reason that is too long', 1_000, 'x'.repeat(124)],
-  ])('with %s is refused, and the stream goes on', async (_, code, reason) => {
+  ])('with %s is refused, and the stream continues', async (_, code, reason) => {
     const emulator = await startEmulator({ reply: 'echo' });
     const client = await emulator.connect();
     expect(() => emulator.control.close({}, code, reason)).toThrow(
@@ -236,7 +233,7 @@ describe('a close from this side', () => {
   });
 });
 
-test('a reply that cannot be made is told of on its stream, which goes on, as all others do', async () => {
+test('a reply that cannot be made is reported on its stream, which continues like all others', async () => {
   const emulator = await startEmulator({
     scenario: {
       faults: [],

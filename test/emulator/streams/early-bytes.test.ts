@@ -26,7 +26,7 @@ function fake(early: ReturnType<typeof createEarlyBytes>) {
 const kib = 1024;
 
 describe('what is received before the token', () => {
-  test('may be the audio that is held, a token and their frames, and no more', () => {
+  test('may be the audio that is held, a token and their framing, and no more', () => {
     const connection = fake(createEarlyBytes(256 * kib));
     connection.send((256 + 4 + 64) * kib);
     expect(connection.done).toEqual([]);
@@ -36,7 +36,7 @@ describe('what is received before the token', () => {
     expect(connection.done).toHaveLength(2);
   });
 
-  test('is bounded for all connections together, and free again as each is authorised or gone', () => {
+  test('is bounded for all connections together, and released when one is authorised or gone', () => {
     const early = createEarlyBytes(256 * kib);
     const connections = Array.from({ length: 32 }, () => fake(early));
     for (const { send } of connections) send(256 * kib);
@@ -53,7 +53,7 @@ describe('what is received before the token', () => {
     expect(next.done).toEqual([]);
   });
 
-  test('is counted no longer once the token was accepted', () => {
+  test('is no longer counted once the token was accepted', () => {
     const connection = fake(createEarlyBytes(256 * kib));
     connection.stop();
     connection.send(10_000 * kib);
@@ -76,7 +76,7 @@ test.each([1, 2])(
   },
 );
 
-test('a message as long as any may be is heard after the token', async () => {
+test('the longest allowed message is heard after the token', async () => {
   const emulator = await startEmulator({ reply: 'silence' });
   const client = await emulator.connect('d');
   client.socket.send(Buffer.alloc(1024 * kib));

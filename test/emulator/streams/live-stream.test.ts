@@ -12,7 +12,7 @@ const startStream = async (stream: Stream = {}, reply = 'echo') => {
 };
 
 describe('text after the token', () => {
-  test('gets an error, and the stream goes on', async () => {
+  test('gets an error, and the stream continues', async () => {
     const { emulator, client } = await startStream();
     for (const text of ['hello', '', '{"type":"stop"}', 'null', 'x'.repeat(10_000)]) await client.send(text);
     await client.send(Buffer.alloc(640, 7));
@@ -22,7 +22,7 @@ describe('text after the token', () => {
     expect(emulator.events.filter(({ type }) => type === 'text-received')).toHaveLength(5);
   });
 
-  test('is ignored where the dialect says so', async () => {
+  test('is ignored if the dialect says so', async () => {
     const { client } = await startStream({ textAfterToken: 'ignore' });
     await client.send('hello');
     await client.send(Buffer.alloc(640));
@@ -30,7 +30,7 @@ describe('text after the token', () => {
     expect(client.messages).toHaveLength(1);
   });
 
-  test('closes where the dialect says so', async () => {
+  test('closes the stream if the dialect says so', async () => {
     const { client } = await startStream({ textAfterToken: 'close' });
     await client.send('hello');
     expect(await client.closed).toMatchObject({ code: 1008 });
@@ -59,7 +59,7 @@ describe('messages of any size', () => {
     });
   });
 
-  test('lose their half samples where the dialect says so', async () => {
+  test('lose their half samples if the dialect says so', async () => {
     const { client } = await startStream({ oddBytes: 'drop' });
     for (const message of messages) await client.send(message);
     const expected = Buffer.concat(messages.map((message) => message.subarray(0, message.length & ~1)));
@@ -67,7 +67,7 @@ describe('messages of any size', () => {
     expect(client.audio.equals(expected)).toBe(true);
   });
 
-  test('close at half a sample where the dialect says so', async () => {
+  test('close the stream at half a sample if the dialect says so', async () => {
     const { client } = await startStream({ oddBytes: 'close' });
     await client.send(Buffer.alloc(640));
     await client.send(Buffer.alloc(641));

@@ -51,7 +51,7 @@ test('nothing is measured before the first stream and after the last', () => {
   expect(own.lostMs).toBe(0);
 });
 
-test('a clock that a test moves loses nothing', () => {
+test('moving the clock in a test loses no time', () => {
   const clock = createManualClock();
   const own = createOwnLateness(clock);
   own.watch();

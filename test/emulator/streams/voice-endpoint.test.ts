@@ -22,7 +22,7 @@ describe('a heartbeat', () => {
     await emulator.connect('d');
   });
 
-  test('leaves a peer alone that answers', async () => {
+  test('does not disturb a peer that answers', async () => {
     const clock = createManualClock();
     const emulator = await startEmulator({ clock, reply: 'echo' });
     const client = await emulator.connect('d');
@@ -37,7 +37,7 @@ describe('a heartbeat', () => {
     expect(emulator.events.some(({ type }) => type === 'stream-closed')).toBe(false);
   });
 
-  test('waits for no pong that a fault holds up', async () => {
+  test('does not wait for a pong that a fault holds back', async () => {
     const clock = createManualClock();
     const faults = ['network:profile=none'];
     const emulator = await startEmulator({ clock, reply: 'echo', faults });
@@ -63,7 +63,7 @@ describe('a heartbeat', () => {
   });
 });
 
-test('connections without a token are bounded, and make room when they end', async () => {
+test('connections without a token are limited, and make room when they end', async () => {
   const emulator = await startEmulator({ dialect: { stream: { tokenDeadlineMs: 600_000 } } });
   const clients = Array.from({ length: 1_024 }, () => emulator.open());
   await Promise.all(clients.map(({ opened }) => opened));

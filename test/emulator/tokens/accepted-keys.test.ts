@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createAcceptedKeys } from '../../../src/emulator/tokens/token-endpoint.ts';
 
-test('any key is accepted where none is given', () => {
+test('any key is accepted if none is given', () => {
   expect(createAcceptedKeys([])('anything')).toBe(true);
 });
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createMac, type MacHash } from '../../../src/emulator/tokens/token-authority.ts';
 
 test.each<MacHash>(['sha256', 'sha384', 'sha512'])(
-  '%s is the HMAC of Node, for secrets shorter, as long and longer than a block',
+  '%s equals Node’s HMAC, for secrets shorter than a block, as long and longer',
   (hash) => {
     for (const bytes of [1, 32, 63, 64, 65, 127, 128, 129, 300]) {
       const secret = randomBytes(bytes);

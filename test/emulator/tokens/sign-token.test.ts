@@ -23,14 +23,14 @@ describe.each(['HS256', 'HS384', 'HS512'] as const)('a token signed with %s', (a
     extraClaims: { plan: ['a', { b: 1 }] },
   });
 
-  test('is verified by jose, and holds what it was given', async () => {
+  test('is verified by jose, and contains what it was given', async () => {
     const token = await createSignToken({ settings, key })(claims);
     const { payload, protectedHeader } = await jwtVerify(token, key, { algorithms: [algorithm] });
     expect(protectedHeader).toEqual({ typ: 'JWT', kid: 'k1', alg: algorithm });
     expect(payload).toEqual({ plan: ['a', { b: 1 }], ...claims });
   });
 
-  test('is to the letter the one that jose makes', async () => {
+  test('is exactly the one that jose makes', async () => {
     const theirs = new SignJWT({ ...settings.extraClaims, ...claims })
       .setProtectedHeader({ typ: 'JWT', ...settings.header, alg: algorithm })
       .sign(key);

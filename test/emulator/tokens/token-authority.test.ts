@@ -34,7 +34,7 @@ const claims = {
   jti: 'forged-1',
 };
 
-test('a token holds the claims of the specification and is signed with the secret', async () => {
+test('a token has the claims of the specification and is signed with the secret', async () => {
   const { authority } = await start({ secret });
   const { token } = await authority.issue('device-1');
   const [head = '', payload = '', signature = ''] = token.split('.');
@@ -79,7 +79,7 @@ test('a private key of the dialect signs, and its public half verifies', async (
   expect(await authority.verify(token)).toHaveProperty('ok', true);
 });
 
-test('issuer, header and further claims are those of the dialect', async () => {
+test('issuer, header and additional claims are those of the dialect', async () => {
   const { authority } = await start({
     issuer: 'https://issuer.test',
     header: { kid: 'k1', typ: 'at+jwt' },
@@ -182,7 +182,7 @@ describe('a token is refused', () => {
     expect(await authority.verify(token)).toMatchObject({ ok: false, cause: 'tokenInvalid' });
   });
 
-  test('and the one that they were made from is accepted', async () => {
+  test('and the one that they are made from is accepted', async () => {
     const { authority } = await start({ secret });
     expect(await authority.verify(good)).toEqual({ ok: true, claims });
   });
@@ -195,7 +195,7 @@ describe('a token is refused', () => {
     expect(await authority.verify(sign(header, claims, asSecret))).toHaveProperty('ok', false);
   });
 
-  test('whatever it is made of: verifying answers, and never throws', async () => {
+  test('whatever it contains: verifying returns, and never throws', async () => {
     const { authority } = await start({ secret });
     let state = 42;
     const next = (below: number) => {
@@ -221,7 +221,7 @@ describe('a lifetime', () => {
     expect(await authority.verify(token)).toMatchObject({ ok: false, cause: 'tokenExpired' });
   });
 
-  test('is stretched at both ends by the tolerance of the dialect', async () => {
+  test('is extended at both ends by the tolerance of the dialect', async () => {
     const { clock, authority } = await start({ secret, clockToleranceSeconds: 5 });
     const early = { ...claims, iat: nowSeconds + 5, exp: nowSeconds + 65 };
     expect(await authority.verify(sign(header, early))).toHaveProperty('ok', true);
@@ -234,7 +234,7 @@ describe('a lifetime', () => {
   });
 });
 
-test('a signature that is encoded in another way is the same token, with the same identifier', async () => {
+test('a signature that is encoded differently is the same token, with the same identifier', async () => {
   const { authority } = await start({ secret });
   const { token, claims: issued } = await authority.issue('device-1');
   // 32 bytes are 43 letters, of which the last carries two bits that no decoder reads.

@@ -23,7 +23,7 @@ const post = (path: string, body: string, more: string[] = []) =>
 const goodBody = '{"apiKey":"key-1","deviceId":"device-1"}';
 
 test.each(paths)(
-  '%s answers 200 with a token and the headers of the specification, as they are spelt there',
+  '%s answers 200 with a token and the headers of the specification, spelt as there',
   async (path) => {
     const clock = createManualClock();
     const { port } = await startEmulator({ clock });
@@ -41,7 +41,7 @@ test.each(paths)(
   },
 );
 
-test('both paths draw on one limit', async () => {
+test('both paths share one limit', async () => {
   const emulator = await startEmulator({ rateLimit: 2 });
   expect((await emulator.requestToken('d', { path: paths[0]! })).status).toBe(200);
   expect((await emulator.requestToken('d', { path: paths[1]! })).status).toBe(200);
@@ -59,7 +59,7 @@ test.each([
   ['no key', '{"deviceId":"d"}', 'apiKey'],
   ['no device', '{"apiKey":"k"}', 'deviceId'],
   ['an empty key', '{"apiKey":"","deviceId":"d"}', 'apiKey'],
-])('%s is an INVALID_REQUEST and costs nothing of the limit', async (_name, body, field) => {
+])('%s is an INVALID_REQUEST and does not count', async (_name, body, field) => {
   const emulator = await startEmulator({ rateLimit: 1 });
   const answer = await rawHttp(emulator.port, post(paths[0]!, body));
   expect(answer.status).toBe(400);
@@ -83,7 +83,7 @@ test('of 200 requests at once exactly 60 are answered with a token', async () =>
   expect(new Set(remaining).size).toBe(60);
 });
 
-test('a device over its limit is told so, and is let in again when the header said', async () => {
+test('a device over its limit is refused, and allowed again at the time in the header', async () => {
   const clock = createManualClock();
   const emulator = await startEmulator({ clock, rateLimit: 1 });
   await emulator.token('d');

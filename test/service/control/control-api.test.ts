@@ -75,7 +75,7 @@ async function codeFor({ wsUrl }: Emulator, token: string): Promise<number> {
 }
 
 describe('the clock', () => {
-  test('moved on by 61 s expires a token that was taken before, and opens a fresh window', async () => {
+  test('moved forward by 61 s expires a token that was issued before, and opens a new window', async () => {
     const emulator = await start({ rateLimit: 1 });
     const token = await takeToken(emulator);
     expect(await takeToken(emulator)).toBeUndefined();
@@ -85,7 +85,7 @@ describe('the clock', () => {
     expect(await takeToken(emulator)).toEqual(expect.any(String));
   });
 
-  test('moved on past the deadline closes a connection that has presented no token', async () => {
+  test('moved forward past the deadline closes a connection that has presented no token', async () => {
     const emulator = await start();
     const socket = new WebSocket(`${emulator.wsUrl}/voice-stream`);
     await once(socket, 'open');
@@ -94,7 +94,7 @@ describe('the clock', () => {
     expect(code).toBe(4408);
   });
 
-  test('moved on does not cut a stream that is alive, nor hurry its audio', async () => {
+  test('moved forward neither cuts a live stream nor hurries its audio', async () => {
     const emulator = await start({ reply: 'parrot' });
     const device = await connect(emulator);
     emulator.control.speak({}, Buffer.alloc(640 * 20, 1));
@@ -191,7 +191,7 @@ describe('streams', () => {
     for (const { socket } of devices) socket.terminate();
   });
 
-  test('hear a WAV that is said to them, converted and whole', async () => {
+  test('receive a WAV that is said to them, converted and complete', async () => {
     const emulator = await start();
     const device = await connect(emulator);
     const wav = await readFile(new URL('../../../fixtures/barge-in.wav', import.meta.url));
@@ -203,7 +203,7 @@ describe('streams', () => {
     await device.closed;
   });
 
-  test.each(['RIFF', 'RF64', 'BW64'])('are not spoken to with %s that is no audio', async (form) => {
+  test.each(['RIFF', 'RF64', 'BW64'])('get nothing from %s, which is not audio', async (form) => {
     const emulator = await start();
     const { status, json } = await call(emulator, '/speech', Buffer.from(`${form} but not a WAV`));
     expect(status).toBe(400);
@@ -214,7 +214,7 @@ describe('streams', () => {
 });
 
 describe('the journal', () => {
-  test('holds the events so far, filtered by type, device, stream and place', async () => {
+  test('has the events so far, filtered by type, device, stream and place', async () => {
     const emulator = await start();
     await takeToken(emulator, 'a');
     await takeToken(emulator, 'b');
@@ -231,7 +231,7 @@ describe('the journal', () => {
     expect((await call(emulator, '/journal?limit=0')).status).toBe(400);
   });
 
-  test('is followed live as server-sent events, from a place in the past on', async () => {
+  test('can be followed live as server-sent events, from a place in the past', async () => {
     const emulator = await start();
     await takeToken(emulator, 'a');
     const following = request(`${emulator.baseUrl}${controlPrefix}/journal/live?since=1`).end();
@@ -246,7 +246,7 @@ describe('the journal', () => {
     following.destroy();
   });
 
-  test('is followed from the beginning also where more than a megabyte is remembered', async () => {
+  test('can be followed from the beginning even if it holds more than a megabyte', async () => {
     const emulator = await start();
     const device = await connect(emulator);
     for (let i = 0; i < 700; i += 1) emulator.control.send({}, { json: 'x'.repeat(2_000) });
@@ -272,7 +272,7 @@ describe('the journal', () => {
     device.socket.terminate();
   });
 
-  test('holds neither key nor token', async () => {
+  test('contains neither key nor token', async () => {
     const emulator = await start();
     const device = await connect(emulator);
     expect(JSON.stringify(emulator.control.journal.read({}, 1_000))).not.toContain(device.token);
@@ -327,7 +327,7 @@ describe('access', () => {
     expect(await ask(emulator, { authorization: 'Bearer s3cret' })).toBe(200);
   });
 
-  test('beyond loopback without a secret is nobody’s', async () => {
+  test('beyond loopback is refused without a secret', async () => {
     const emulator = await start({ host: '0.0.0.0', acceptKeys: ['k'] });
     expect(await ask(emulator, { authorization: 'Bearer ' })).toBe(401);
     expect(await ask(emulator, { authorization: 'Bearer undefined' })).toBe(401);

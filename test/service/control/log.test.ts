@@ -9,8 +9,8 @@ import { silence } from '../../helpers/pcm.ts';
 const startEmulator = setUpEmulators();
 const plain = createStyle(false);
 
-describe('what people do', () => {
-  test('is an event, a line and an entry of the journal each', async () => {
+describe('what somebody does', () => {
+  test('is an event, a line and an entry of the journal', async () => {
     const emulator = await startEmulator({ reply: 'parrot' });
     await emulator.connect('d');
     const { control } = emulator;
@@ -31,7 +31,7 @@ describe('what people do', () => {
     expect(control.journal.read({ type: 'control' }, 10)).toHaveLength(5);
   });
 
-  test('stands in the journal after a reset, which forgets all else', async () => {
+  test('is in the journal after a reset, which clears everything else', async () => {
     const emulator = await startEmulator();
     emulator.control.advance(1_000);
     emulator.control.reset();
@@ -52,7 +52,7 @@ describe('what people do', () => {
   });
 });
 
-test('time that was jumped over makes no session longer', async () => {
+test('skipped time makes no session longer', async () => {
   const clock = createManualClock();
   const emulator = await startEmulator({ reply: 'silence', clock });
   const client = await emulator.connect('d');
@@ -63,7 +63,7 @@ test('time that was jumped over makes no session longer', async () => {
   expect(await emulator.event('stream-closed')).toMatchObject({ durationMs: 500 });
 });
 
-test('a close tells what was sent and what was answered', async () => {
+test('a close reports the code that was sent and the one that was answered', async () => {
   const emulator = await startEmulator({ reply: 'silence' });
   const client = await emulator.connect('d');
   client.socket.pause();
@@ -89,7 +89,7 @@ test('speech on an idle stream begins with the status speaking and ends with lis
   ]);
 });
 
-test('nothing passes before a confirmation that is late, and nothing that was said meanwhile is lost', async () => {
+test('nothing is sent before a late confirmation, and nothing that was said meanwhile is lost', async () => {
   const clock = createManualClock();
   const emulator = await startEmulator({ reply: 'echo', clock, faults: ['connected-late:delay=3s'] });
   const token = await emulator.token('d');

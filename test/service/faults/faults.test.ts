@@ -41,7 +41,7 @@ test('a fault with a count strikes that often, then never again', () => {
   expect(list()).toMatchObject([{ id: 1, struck: 2 }]);
 });
 
-test('a fault with a probability strikes about as often, and the same with the same seed', () => {
+test('a fault with a probability strikes about that often, and repeatably with the same seed', () => {
   const strikes = (seed: number) => {
     const { strike } = create([{ name: 'drop', probability: 0.3 }], seed);
     return Array.from({ length: 1_000 }, () => strike('audio', {}).length);
@@ -53,7 +53,7 @@ test('a fault with a probability strikes about as often, and the same with the s
   expect(strikes(7)).not.toEqual(strikes(8));
 });
 
-test('each strike is reported, but for the audio of one stream only the first', () => {
+test('each strike is reported, but only the first for the audio of one stream', () => {
   const { strike, told } = create([{ name: 'token-hang' }, { name: 'drop' }]);
   strike('token', { device: 'd1' });
   strike('token', { device: 'd1' });
@@ -67,7 +67,7 @@ test('each strike is reported, but for the audio of one stream only the first', 
   ]);
 });
 
-test('clear takes away one fault or all, and reset goes back to those of the start', () => {
+test('clear removes one fault or all, and reset restores the initial ones', () => {
   const { add, clear, reset, list, strike } = create([{ name: 'mute', times: 1 }]);
   strike('audio', {});
   const { id } = add({ name: 'drop' });
@@ -80,7 +80,7 @@ test('clear takes away one fault or all, and reset goes back to those of the sta
   expect(list()).toMatchObject([{ struck: 0, fault: { name: 'mute' } }]);
 });
 
-test('a wrong fault is a usage error that says what is wrong', () => {
+test('an invalid fault is a usage error that says what is wrong', () => {
   const { add } = create();
   expect(() => add({ name: 'nope' } as never)).toThrow(
     expect.objectContaining({ code: 'usage', message: expect.stringContaining('"nope"') }),
@@ -88,13 +88,13 @@ test('a wrong fault is a usage error that says what is wrong', () => {
   expect(() => add({ name: 'close', code: 1005 })).toThrow(/code: expected a close code that may be sent/);
 });
 
-test('as many faults as anyone needs are taken, and no more', () => {
+test('a thousand faults are accepted, and no more', () => {
   const { add } = create();
   for (let count = 0; count < 1_000; count += 1) add({ name: 'mute' });
   expect(() => add({ name: 'mute' })).toThrow(/More than 1000 faults/);
 });
 
-test('a fault that is added strikes the streams that are live, and those that are there already strike once', async () => {
+test('a new fault strikes the live streams, and the existing ones strike only once', async () => {
   const emulator = await startEmulator({ reply: 'silence' });
   const client = await emulator.connect('d1');
   emulator.control.faults.add(readFault('message-unknown:kind=first'));
@@ -126,7 +126,7 @@ test('an upgrade that is kept waiting does not keep the emulator from closing', 
   await emulator.close();
 });
 
-test('an upgrade that is kept waiting is let go of when the device gives up', async () => {
+test('an upgrade that is kept waiting is released when the device gives up', async () => {
   const emulator = await startEmulator({ faults: [readFault('upgrade-hang')] });
   const socket = net.connect(emulator.port, '127.0.0.1');
   const closed = new Promise((resolve) => socket.once('close', resolve));
@@ -145,7 +145,7 @@ test.each(['clicks', 'dropouts'])('%s are at least 10 ms apart', (name) => {
   expect(readFault(`${name}:every=10ms${rest}`)).toMatchObject({ every: 10 });
 });
 
-test('dropouts are shorter than what is between them', () => {
+test('dropouts are shorter than the audio between them', () => {
   for (const fault of ['dropouts:every=20ms', 'dropouts:every=100ms,for=150ms', 'dropouts:for=1s'])
     expect(() => readFault(fault)).toThrow('dropouts: for: expected less than every');
   expect(readFault('dropouts:every=100ms,for=99ms')).toMatchObject({ every: 100, for: 99 });

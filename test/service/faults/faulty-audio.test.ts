@@ -35,7 +35,7 @@ const numbers = (left: { number: number }[]) => left.map(({ number }) => number)
 const all = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 
 describe('audio', () => {
-  test('passes at once and untouched without a fault', async () => {
+  test('passes immediately and unchanged without a fault', async () => {
     const left = await pass();
     expect(left).toEqual(all.map((number) => ({ at: 20 * number, number, length: 640 })));
   });
@@ -55,13 +55,13 @@ describe('audio', () => {
     expect(new Set(gaps)).toEqual(new Set([40]));
   });
 
-  test('that is dropped at times comes without those messages', async () => {
+  test('that is sometimes dropped arrives without those messages', async () => {
     const left = await pass('drop:probability=0.5');
     expect(left.length).toBeGreaterThan(0);
     expect(left.length).toBeLessThan(10);
   });
 
-  test('goes through one fault after the other', async () => {
+  test('passes through one fault after the other', async () => {
     const left = await pass('duplicate', 'odd-split', 'drop:times=1');
     expect(left).toHaveLength(9 * 4);
     expect(left.every(({ length }) => length % 2 === 1)).toBe(true);
@@ -152,7 +152,7 @@ describe('a fault of a reply that is cleared', () => {
     expect(audio.yieldsAfterMs).toBe(0);
   });
 
-  test('spoils no more, while another one does', () => {
+  test('has no effect any more, while another one has', () => {
     const { faults, left, ai } = converse(['level:db=-20', 'never-yields']);
     ai(100);
     faults.clear(1);
@@ -161,7 +161,7 @@ describe('a fault of a reply that is cleared', () => {
     expect(left.slice(0, 5)).not.toEqual(messagesOf(speech(100)));
   });
 
-  test('brings no words of the user back when another one is added', () => {
+  test('does not return words of the user when another one is added', () => {
     const { faults, left, user } = converse(['user-echo']);
     user(speech(500));
     faults.clear();
@@ -172,7 +172,7 @@ describe('a fault of a reply that is cleared', () => {
     expect(left.length - before).toBeLessThan(10);
   });
 
-  test('mixes the words of the user into a reply, also where its messages are long', () => {
+  test('mixes the words of the user into a reply, even if its messages are long', () => {
     const { audio, left, clock } = converse(['user-echo']);
     for (let ms = 0; ms < 3_000; ms += 20) {
       if (ms % 200 === 0) audio.send(speech(200));
@@ -184,7 +184,7 @@ describe('a fault of a reply that is cleared', () => {
 });
 
 describe('early-reply', () => {
-  test('in one turn ends no later one', () => {
+  test('in one turn does not end a later one', () => {
     const { ended, strikes, user, clock } = converse(['early-reply:skip=1,times=1']);
     user(talk(5), silence(1_000), speech(500), silence(2_500));
     const thirdAt = clock.now();
@@ -194,7 +194,7 @@ describe('early-reply', () => {
     expect(strikes).toEqual(['early-reply']);
   });
 
-  test('leaves a turn alone that is over before', () => {
+  test('does not affect a turn that ends before', () => {
     const { ended, strikes, user } = converse(['early-reply:after=3s']);
     user(speech(500), silence(9_500));
     expect({ ended, strikes }).toEqual({ ended: [], strikes: [] });
@@ -210,26 +210,26 @@ describe('early-reply', () => {
     });
   });
 
-  test('waits until what is said is a turn', () => {
+  test('waits until the speech is a turn', () => {
     const { ended, user } = converse(['early-reply:after=0ms'], { shortestTurnMs: 500 });
     user(speech(300), silence(1_000), speech(1_000), silence(1_000));
     expect(ended.map((at) => at >= 1_780 && at <= 1_880)).toEqual([true]);
   });
 
-  test('measures the turn before, not a cough between', () => {
+  test('measures the previous turn, not a cough in between', () => {
     const { ended, user } = converse(['early-reply:skip=1'], { shortestTurnMs: 500 });
     user(talk(2), silence(1_000), speech(300), silence(1_000), talk(3), silence(1_000));
     const thirdAt = 4_300;
     expect(ended.map((at) => Math.abs(at - thirdAt - 1_500) <= 40)).toEqual([true]);
   });
 
-  test.each(['early-reply', 'user-echo'])('takes no murmur for a turn: %s', (fault) => {
+  test.each(['early-reply', 'user-echo'])('does not take a murmur for a turn: %s', (fault) => {
     const { ended, strikes, left, user } = converse([fault]);
     user(murmur(3_000, -47));
     expect({ ended, strikes, left }).toEqual({ ended: [], strikes: [], left: [] });
   });
 
-  test('forgets a turn of a device that stopped sending', () => {
+  test('drops a turn of a device that stopped sending', () => {
     const { ended, user, clock } = converse(['early-reply:after=2s']);
     user(speech(1_000));
     clock.advance(900);
@@ -257,7 +257,7 @@ describe('reply-lost', () => {
     expect(left.some(({ length }) => length > 0)).toBe(comes);
   });
 
-  test('does not take a turn after a reply for a sound after the turn before it', () => {
+  test('does not confuse a turn after a reply with a sound after the previous turn', () => {
     const { left, user, ai } = converse(['reply-lost']);
     user(turn, silence(900));
     ai(100);
@@ -271,7 +271,7 @@ describe('answers-noise', () => {
   const cough = [silence(2_000), speech(300), silence(2_000)];
   const options = { shortestTurnMs: 500 };
 
-  test('says the last reply again', () => {
+  test('repeats the last reply', () => {
     const { said, user, ai } = converse(['answers-noise'], options);
     ai(600);
     user(...cough);
@@ -285,7 +285,7 @@ describe('answers-noise', () => {
     expect(said.map(({ length }) => length)).toEqual([2 * (160_000 / 256)]);
   });
 
-  test('counts no empty messages', () => {
+  test('does not count empty messages', () => {
     const { said, audio, user, ai } = converse(['answers-noise'], options);
     for (let count = 0; count < 2_000; count += 1) audio.send(Buffer.alloc(0));
     ai(100);
@@ -303,7 +303,7 @@ describe('answers-noise', () => {
     expect({ said, strikes }).toEqual({ said: [speech(600)], strikes: ['answers-noise'] });
   });
 
-  test('has nothing to say until a reply begins after it was added', () => {
+  test('says nothing until a reply begins after it was added', () => {
     const { said, faults, user, ai } = converse([], options);
     ai(100);
     faults.add('answers-noise');
@@ -316,7 +316,7 @@ describe('answers-noise', () => {
   });
 });
 
-test('wrong-rate goes on from the last sample of the message before, struck or not', () => {
+test('wrong-rate continues from the last sample of the previous message, struck or not', () => {
   const { audio, left } = converse(['wrong-rate:probability=0.5']);
   // No two messages end alike.
   const rising = Buffer.alloc(40 * 640);

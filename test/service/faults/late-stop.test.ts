@@ -32,7 +32,7 @@ function speak(delayMs: number) {
   };
 }
 
-test('an answer waits until the speaker stops', () => {
+test('a reply waits until the speaker stops', () => {
   const { said, clock, say, stop } = speak(700);
   say('r');
   stop();
@@ -43,7 +43,7 @@ test('an answer waits until the speaker stops', () => {
   expect(said).toEqual(['r', 'stopped', 'a']);
 });
 
-test('answers are said when the speaker ends by itself before it stops, once and in order', () => {
+test('replies are said when the speaker finishes before it stops, once and in order', () => {
   // Three seconds late, with one and a half left to say.
   const { said, clock, say, stop, end } = speak(3_000);
   say('r');
@@ -61,7 +61,7 @@ test('answers are said when the speaker ends by itself before it stops, once and
   expect(said).toEqual(['r', 'a', 'b', 'c', 'stopped']);
 });
 
-test('an answer that is interrupted before it begins is not said', () => {
+test('a reply that is interrupted before it begins is not said', () => {
   const { said, clock, say, stop } = speak(700);
   say('r');
   stop();
@@ -73,7 +73,7 @@ test('an answer that is interrupted before it begins is not said', () => {
   expect(said).toEqual(['r', 'stopped', 'b']);
 });
 
-test('no more answers wait than a speaker takes', () => {
+test('no more replies wait than a speaker accepts', () => {
   const { said, clock, say, stop } = speak(700);
   say('r');
   stop();

@@ -4,7 +4,7 @@ import { createManualClock } from '../../helpers/manual-clock.ts';
 
 const startEmulator = setUpEmulators();
 
-test('a fault that waits strikes when its time has come, and not if it was cleared before', async () => {
+test('a delayed fault strikes when its time has come, but not if it was cleared before', async () => {
   const clock = createManualClock();
   const emulator = await startEmulator({ clock, reply: 'silence', faults: ['message-error:after=1s'] });
   const client = await emulator.connect();

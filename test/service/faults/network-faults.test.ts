@@ -39,7 +39,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return clock.now() - began;
 }
 
-describe('a network beneath the emulator', () => {
+describe('an emulated network', () => {
   test('delays a token by two round trips, and a stream by the same and two more', async () => {
     const emulator = await startEmulator({ clock, reply: 'echo', faults: ['network:latency=100ms'] });
     expect(await timed(() => emulator.requestToken())).toBeGreaterThanOrEqual(400);
@@ -64,7 +64,7 @@ describe('a network beneath the emulator', () => {
   });
 
   test.each<NetworkProfile>(['lossy-wifi', 'slow-3g', 'satellite'])(
-    '%s loses nothing and keeps the order, beneath TLS too, and a close passes',
+    '%s loses nothing and keeps the order, under TLS too, and a close passes',
     async (profile) => {
       const faults = [{ name: 'network' as const, profile }];
       const emulator = await startEmulator({ clock, reply: 'echo', seed: 3, tls: true, faults });
@@ -86,7 +86,7 @@ describe('a network beneath the emulator', () => {
     },
   );
 
-  test('can be set, seen, changed and cleared beneath an open stream', async () => {
+  test('can be set, seen, changed and cleared under an open stream', async () => {
     const emulator = await startEmulator({ clock, reply: 'echo', faults: ['network:profile=none'] });
     const client = await hasten(clock, emulator.connect());
     const echo = (number: number) =>
@@ -106,7 +106,7 @@ describe('a network beneath the emulator', () => {
     expect(await echo(3)).toBeLessThan(100);
   });
 
-  test('that is offline holds everything until it is back, and the emulator ends all the same', async () => {
+  test('that is offline holds everything until it is back, and the emulator can still be closed', async () => {
     const emulator = await startEmulator({ clock, reply: 'echo', faults: ['network:profile=none'] });
     const client = await hasten(clock, emulator.connect());
     const { id } = emulator.control.faults.add('network:profile=offline');
@@ -123,7 +123,7 @@ describe('a network beneath the emulator', () => {
     expect(await client.closed).toMatchObject({ code: 1006 });
   });
 
-  test('is not beneath the control API, which ends it, and counts its devices alone', async () => {
+  test('does not affect the control API, which ends it, and counts only its devices', async () => {
     const emulator = await startEmulator({ clock, reply: 'echo', faults: ['network:profile=none'] });
     // On a connection of its own, as another program asks.
     const control = async (method: string, path: string): Promise<unknown> => {
@@ -147,7 +147,7 @@ describe('a network beneath the emulator', () => {
     );
   });
 
-  test('is the same beneath a proxy, and no side is blamed for it', async () => {
+  test('is the same under a proxy, and no side is blamed for it', async () => {
     await using service = await createEmulator({ clock, reply: 'echo' });
     const proxy = await startProxy(service, { clock, faults: ['network:latency=100ms,jitter=50ms'] });
     const answer = await hasten(

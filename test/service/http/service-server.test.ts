@@ -46,7 +46,7 @@ describe.each(['emulator', 'proxy'] as const)('what never reaches the paths of t
     ],
     ['CONNECT', 405, ['CONNECT evil.example:443 HTTP/1.1', 'Host: evil.example:443', close]],
     ['no HTTP', 400, ['HELLO']],
-  ])('%s is refused with %i in the form of the service', async (_name, status, lines) => {
+  ])('%s is refused with %i in the service’s format', async (_name, status, lines) => {
     const { port } = await services[kind]();
     const answer = await rawHttp(port, httpRequest(lines));
     expect(answer.status).toBe(status);
@@ -68,7 +68,7 @@ describe.each(['emulator', 'proxy'] as const)('what never reaches the paths of t
     }
   });
 
-  test('an expectation that is not known is not answered with an empty 417', async () => {
+  test('an unknown expectation is not answered with an empty 417', async () => {
     const { port } = await services[kind]();
     const lines = ['POST /nowhere HTTP/1.1', 'Host: 127.0.0.1', 'Expect: tea', 'Content-Length: 0', close];
     expect((await rawHttp(port, httpRequest(lines))).status).toBe(404);

@@ -89,7 +89,7 @@ describe('the metrics of a service', () => {
     expect(many.text).not.toContain('lamp-');
   });
 
-  test('name devices where that is asked for: the first 1,000, and the others together', async () => {
+  test('name devices if requested: the first 1,000, and the others together', async () => {
     const devices = Array.from({ length: 10_000 }, (_, index) => issued(`lamp-${index}`));
     const { samples, value } = await metricsOf(devices, { byDevice: true });
     expect([...samples.keys()].filter((name) => name.startsWith('voicectl_device_tokens'))).toHaveLength(
@@ -127,7 +127,7 @@ describe('the metrics of a service', () => {
     expect(text.endsWith('# EOF\n')).toBe(isOpen);
   });
 
-  test.skipIf(!hasPrometheus)('are found right by promtool, after every event that there is', async () => {
+  test.skipIf(!hasPrometheus)('are accepted by promtool, after every kind of event', async () => {
     const { text } = await metricsOf(
       everyEmulatorEvent.map(({ event }) => event),
       { byDevice: true },

@@ -38,7 +38,7 @@ describe('reading', () => {
   });
 });
 
-test('who follows sees each event from then on that passes the filter, until he ends it', () => {
+test('a follower sees each later event that matches the filter, until it stops', () => {
   const journal = journalOf(issued('a'));
   const seen: JournalEntry[] = [];
   const unfollow = journal.follow({ device: 'b' }, (entry) => seen.push(entry));
@@ -49,14 +49,14 @@ test('who follows sees each event from then on that passes the filter, until he 
   expect(seqs(seen)).toEqual([3]);
 });
 
-test('places in the order go on after a clearing', () => {
+test('numbers continue after the journal was cleared', () => {
   const journal = journalOf(issued('a'), issued('b'));
   journal.clear();
   journal.add(issued('c'));
   expect(seqs(journal.read({}, 10))).toEqual([3]);
 });
 
-test('at most 10,000 events are remembered, each in its place', () => {
+test('at most 10,000 events are remembered, each with its number', () => {
   const journal = createJournal();
   for (let i = 0; i < 35_000; i += 1) journal.add(issued('a'));
   const entries = journal.read({}, Number.POSITIVE_INFINITY);
@@ -73,7 +73,7 @@ test('at most 8 MiB are remembered, however the text is nested', () => {
   expect(seqs(journal.read({}, 1))).toEqual([100]);
 });
 
-test('a body that is nested without end in sight is weighed all the same', () => {
+test('a very deeply nested body is weighed too', () => {
   const deep: unknown = JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`);
   expect(journalOf(sent(deep)).read({}, 1)).toHaveLength(1);
 });

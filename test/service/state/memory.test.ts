@@ -17,7 +17,7 @@ function start(token: DialectInput['token'] = {}) {
 }
 
 describe('a token', () => {
-  test('is spent once, and stays so for as long as it could be shown again', () => {
+  test('is spent once, and stays spent for as long as it could be presented again', () => {
     const { clock, state, claims } = start({ clockToleranceSeconds: 5 });
     const token = claims('1');
     expect([state.spendToken(token), state.spendToken(token)]).toEqual([true, false]);
@@ -25,7 +25,7 @@ describe('a token', () => {
     expect(state.spendToken(token)).toBe(false);
   });
 
-  test('is spent again and again where the dialect says so', () => {
+  test('can be spent repeatedly if the dialect says so', () => {
     const { state, claims } = start({ singleUse: false });
     expect([state.spendToken(claims('1')), state.spendToken(claims('1'))]).toEqual([true, true]);
   });
@@ -49,7 +49,7 @@ describe('a token', () => {
     expect(shown()).toEqual([]);
   });
 
-  test('is shown when the journal was cleared or has forgotten its events', () => {
+  test('is shown even if the journal was cleared or has dropped its events', () => {
     const { state, claims } = start();
     state.rememberIssued(claims('1'));
     state.spendToken(claims('1'));
@@ -67,7 +67,7 @@ describe('a token', () => {
   });
 });
 
-test('forgetting begins windows, the list of tokens and the journal anew; what was used or taken stays so', () => {
+test('forgetting clears windows, the list of tokens and the journal; what was used or taken stays so', () => {
   const { state, claims } = start();
   state.countRequest('d');
   state.rememberIssued(claims('1'));
@@ -83,7 +83,7 @@ test('forgetting begins windows, the list of tokens and the journal anew; what w
   expect(state.leaseSlot('d')).toBeDefined();
 });
 
-test('moving the clock adds up, and opens windows anew', () => {
+test('moving the clock adds up, and opens new windows', () => {
   const { clock, state } = start();
   const before = clock.wall();
   state.countRequest('d');

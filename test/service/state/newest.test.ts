@@ -20,7 +20,7 @@ test('the items that are remembered weigh no more than the bound', () => {
   expect(newest.list().length).toBeGreaterThanOrEqual(7);
 });
 
-test('the newest item is remembered even where it is over the bound alone, and until the next one', () => {
+test('the newest item is kept until the next one, even if it alone exceeds the bound', () => {
   const newest = texts(10, 100);
   newest.add('small');
   newest.add('x'.repeat(500));
@@ -29,7 +29,7 @@ test('the newest item is remembered even where it is over the bound alone, and u
   expect(newest.list()).toEqual(['next']);
 });
 
-test('nothing is left after a clearing, neither items nor their weight', () => {
+test('nothing is left after clearing, neither items nor their weight', () => {
   const newest = texts(10, 10);
   newest.add('123456789');
   newest.clear();

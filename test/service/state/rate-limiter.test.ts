@@ -22,7 +22,7 @@ test.each([
   ['calendar-minute', (ms: number) => ms % 60_000 === 0],
   ['first-request', () => true],
 ] as const)(
-  'a window of kind %s has one moment at which it resets, though the wall clock has no fractions',
+  'a window of kind %s resets at one exact moment, although the wall clock has no fractions',
   (window, isRight) => {
     let now = 1_234.25;
     const clock = {
@@ -66,7 +66,7 @@ describe('a window that begins with the first request', () => {
 });
 
 describe('a sliding window', () => {
-  test('gives back each request 60 seconds after it was made', () => {
+  test('refills each request 60 seconds after it was made', () => {
     const { clock, take } = start({ window: 'sliding' });
     expect(take(30)).toBe(30);
     clock.advance(30_000);
@@ -92,7 +92,7 @@ describe('a sliding window', () => {
 });
 
 describe('requests over the limit', () => {
-  test('do not count by default: a device that goes on is let in again', () => {
+  test('do not count by default: a device that continues is allowed again', () => {
     const { clock, take } = start({ window: 'sliding' }, 2);
     expect(take(10)).toBe(2);
     clock.advance(59_999);
@@ -101,7 +101,7 @@ describe('requests over the limit', () => {
     expect(take(10)).toBe(2);
   });
 
-  test('that count keep a device out until it pauses, and the reset says for how long', () => {
+  test('that count keep a device out until it pauses, and the reset says how long', () => {
     const { clock, limiter, take } = start({ window: 'sliding', counts: 'all' }, 2);
     expect(take(10)).toBe(2);
     clock.advance(30_000);
@@ -124,7 +124,7 @@ describe('requests over the limit', () => {
 });
 
 describe.each(['first-request', 'sliding', 'calendar-minute', 'token-bucket'] as const)('%s', (window) => {
-  test('a limit of 0 lets nobody in, and says to come back in a minute', () => {
+  test('a limit of 0 allows nothing, and says to come back in a minute', () => {
     const { clock, limiter } = start({ window }, 0);
     const inAMinute = clock.wall() + 60_000;
     expect(limiter.countRequest('d')).toEqual({
@@ -137,7 +137,7 @@ describe.each(['first-request', 'sliding', 'calendar-minute', 'token-bucket'] as
     expect(limiter.windows()).toEqual([]);
   });
 
-  test('a window that is over, and not yet forgotten, resets in a minute like a new one', () => {
+  test('a window that is over but not yet dropped resets in a minute like a new one', () => {
     const { clock, limiter } = start({ window }, 2);
     limiter.countRequest('d');
     clock.advance(90_000);
@@ -157,7 +157,7 @@ describe.each(['first-request', 'sliding', 'calendar-minute', 'token-bucket'] as
   });
 });
 
-test('a bucket of tokens says when it has one again, and when all', () => {
+test('a token bucket reports when one request is allowed again, and when all are', () => {
   const { clock, limiter, take } = start({ window: 'token-bucket' }, 3);
   take(3);
   clock.advance(500);
@@ -176,7 +176,7 @@ test.each([
   ['calendar-minute', 'accepted'],
   ['token-bucket', 'accepted'],
 ] as const)(
-  'a device at its limit stays refused though 51,000 others ask meanwhile (%s, %s)',
+  'a device at its limit stays refused while 51,000 others make requests (%s, %s)',
   (window, counts) => {
     const { clock, take } = start({ window, counts });
     take(60, 'limiting');
@@ -216,7 +216,7 @@ describe('memory', () => {
 });
 
 test.each(['first-request', 'sliding'] as const)(
-  'a window is over after 60 seconds to the millisecond, also where nothing is forgotten meanwhile (%s)',
+  'a window is over after 60 seconds to the millisecond, even if nothing is dropped meanwhile (%s)',
   (window) => {
     const { clock, limiter, take } = start({ window }, 1);
     take(1);
@@ -231,7 +231,7 @@ test.each(['first-request', 'sliding'] as const)(
   },
 );
 
-test('what is forgotten is as if it never was: nothing is listed of it', () => {
+test('what is dropped leaves no trace: it is not listed', () => {
   const { limiter, take } = start({}, 2);
   take(2, 'a');
   take(1, 'b');

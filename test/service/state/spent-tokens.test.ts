@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createSpentTokens } from '../../../src/service/state/memory.ts';
 import { createManualClock } from '../../helpers/manual-clock.ts';
 
-test('a token is spent once, and forgotten when it has expired', () => {
+test('a token is spent once, and dropped when it has expired', () => {
   const clock = createManualClock();
   const spent = createSpentTokens(clock);
   const exp = clock.wall() / 1000 + 60;

@@ -78,7 +78,7 @@ export function describeState(name: string, start: Start): void {
       expect(seen).toBe(expected);
     });
 
-    test('counts refused requests where the dialect says so', async () => {
+    test('counts refused requests if the dialect says so', async () => {
       const { state } = await open({ rateLimit: { window: 'sliding', counts: 'all' } }, 1);
       await state.countRequest('d');
       await state.advance(50_000);
@@ -87,7 +87,7 @@ export function describeState(name: string, start: Start): void {
       expect(await state.countRequest('d')).toMatchObject({ allowed: false });
     });
 
-    test('says when a sliding window has room again, also where refused requests count', async () => {
+    test('says when a sliding window has room again, even if refused requests count', async () => {
       const { state, nowMs } = await open({ rateLimit: { window: 'sliding', counts: 'all' } }, 2);
       await state.countRequest('d');
       await state.advance(10_000);
@@ -103,7 +103,7 @@ export function describeState(name: string, start: Start): void {
       expect(await state.countRequest('d')).toMatchObject({ allowed: true });
     });
 
-    test('gives 10 slots to 50 connections at once, and a slot that is given back to the next', async () => {
+    test('gives 10 slots to 50 connections at once, and a released slot to the next', async () => {
       const { state } = await open();
       const leases = await Promise.all(Array.from({ length: 50 }, () => state.leaseSlot('d')));
       const held = leases.filter((lease) => lease !== undefined);
@@ -117,7 +117,7 @@ export function describeState(name: string, start: Start): void {
       expect(await state.leaseSlot('d')).toBeUndefined();
     });
 
-    test('uses a token up once, of 100 at once, and for as long as it could be shown again', async () => {
+    test('uses up a token for one of 100 at once, and for as long as it could be presented again', async () => {
       const { state, claims } = await open({ token: { clockToleranceSeconds: 5 } });
       const token = claims();
       const spent = await Promise.all(Array.from({ length: 100 }, () => state.spendToken(token)));
@@ -126,7 +126,7 @@ export function describeState(name: string, start: Start): void {
       expect(await state.spendToken(token)).toBe(false);
     });
 
-    test('lets a token be used again where the dialect says so', async () => {
+    test('lets a token be used again if the dialect says so', async () => {
       const { state, claims } = await open({ token: { singleUse: false } });
       const token = claims();
       expect([await state.spendToken(token), await state.spendToken(token)]).toEqual([true, true]);
@@ -187,7 +187,7 @@ export function describeState(name: string, start: Start): void {
       expect(await state.countRequest('d')).toMatchObject({ allowed: true });
     });
 
-    test('remembers events in order, under numbers, by what they are about', async () => {
+    test('remembers events in order, with numbers, and finds them by their subject', async () => {
       const { state } = await open();
       const { journal } = state;
       const followed: unknown[] = [];

@@ -17,7 +17,7 @@ import type { State } from '../../../src/service/state/state.ts';
 import { createManualClock } from '../../helpers/manual-clock.ts';
 import { promiseState } from '../../helpers/promised-state.ts';
 
-test('what follows from a value follows at once, and from a promise when it is kept', async () => {
+test('a value is used immediately, and a promise when it resolves', async () => {
   expect(whenKnown(1, (value) => value + 1)).toBe(2);
   const promised = whenKnown(Promise.resolve(1), (value) => value + 1);
   expect(promised).toBeInstanceOf(Promise);
@@ -153,7 +153,7 @@ describe.each<[string, (state: State) => State]>([
     expect(await control.journal.read({}, 10)).toMatchObject([{ type: 'control' }]);
   });
 
-  test('an event is found that has been, and one that comes while the past is read', async () => {
+  test('a past event is found, and so is one that comes while the past is read', async () => {
     const { events, state } = await start(wrap);
     const watch = createEventWatch(events, state.journal, unlimited());
     const next = watch.waitFor('stopping');
@@ -163,7 +163,7 @@ describe.each<[string, (state: State) => State]>([
   });
 });
 
-test('a connection that goes while its slot is fetched gives the slot back, and its token stays unused', async () => {
+test('a connection that ends while its slot is fetched releases the slot, and its token stays unused', async () => {
   let whileLeasing = () => {};
   const { present, issue, authorised, memory } = await start((state) =>
     promiseState({
@@ -190,7 +190,7 @@ test('a connection that goes while its slot is fetched gives the slot back, and 
   await expect.poll(() => authorised).toEqual([1]);
 });
 
-test('a past that cannot be read is told to whoever waits for an event', async () => {
+test('a journal that cannot be read is reported to whoever waits for an event', async () => {
   const { events, state } = await start((memory) => memory);
   const journal = { ...state.journal, read: () => Promise.reject(new Error('out of reach')) };
   const watch = createEventWatch(events, journal, unlimited());

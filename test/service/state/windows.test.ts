@@ -21,7 +21,7 @@ function countAt(kind: WindowKind, window: RateWindow, now: number): number {
 describe('a window that begins with the first request', () => {
   const create = () => createWindowKind({ window: 'first-request' }, 3, createManualClock());
 
-  test('ends a minute after it, to the millisecond, for all of its requests', () => {
+  test('ends a minute after it, to the millisecond, for all its requests', () => {
     const kind = create();
     const window = windowOf(kind, [1_000, 30_000]);
     expect([kind.resetAt(window), kind.retryAt(window), kind.emptyAt(window)]).toEqual(Array(3).fill(61_000));
@@ -39,7 +39,7 @@ describe('a window that is the minute of the clock', () => {
   const clock = createManualClock(Date.UTC(2026, 0, 1, 0, 0, 20));
   const create = () => createWindowKind({ window: 'calendar-minute' }, 3, clock);
 
-  test('ends with it, also for a request that was just made', () => {
+  test('ends with it, even for a request that was just made', () => {
     const kind = create();
     const window = windowOf(kind, [clock.now()]);
     const end = clock.now() + 40_000;
@@ -69,17 +69,17 @@ describe('a sliding window', () => {
   });
 });
 
-describe('a bucket of tokens', () => {
+describe('a token bucket', () => {
   // One request comes back every 20 s.
   const create = () => createWindowKind({ window: 'token-bucket' }, 3, createManualClock());
 
-  test('gives requests back continuously', () => {
+  test('refills continuously', () => {
     const kind = create();
     const window = windowOf(kind, [1_000, 1_000]);
     expect([1_000, 11_000, 21_000, 61_000].map((now) => countAt(kind, window, now))).toEqual([2, 1.5, 1, 0]);
   });
 
-  test('says when one comes back, and when all have', () => {
+  test('reports when one request is allowed again, and when all are', () => {
     const kind = create();
     const window = windowOf(kind, [1_000, 1_000, 1_000]);
     expect([kind.retryAt(window), kind.resetAt(window), kind.emptyAt(window)]).toEqual([
@@ -89,7 +89,7 @@ describe('a bucket of tokens', () => {
     ]);
   });
 
-  test('is never more than empty', () => {
+  test('never goes below empty', () => {
     const kind = create();
     const window = windowOf(kind, [1_000, 1_000, 1_000, 1_000, 1_000]);
     expect(window.count).toBe(3);

@@ -22,7 +22,7 @@ function start() {
 
 const pcm = (bytes: number, fill: number) => playPcm(Buffer.alloc(bytes, fill));
 
-test('says one playable after the other, a frame every 20 ms, and tells when all is said', () => {
+test('says one playable after the other, a frame every 20 ms, and reports the end', () => {
   const { clock, sent, ends, speaker } = start();
   speaker.say(pcm(1_280, 1));
   speaker.say(pcm(641, 2));
@@ -39,7 +39,7 @@ test('says one playable after the other, a frame every 20 ms, and tells when all
   expect(speaker.speaking).toBe(false);
 });
 
-test('what is stopped is dropped, and its end is not told', () => {
+test('what is stopped is dropped, and its end is not reported', () => {
   const { clock, sent, ends, speaker } = start();
   speaker.say(pcm(6_400, 1));
   speaker.say(pcm(6_400, 2));
@@ -70,7 +70,7 @@ test('a playable without audio ends at once', () => {
   expect([sent, ends.length]).toEqual([[], 1]);
 });
 
-test('of very many playables the oldest are lost, and memory is bounded', () => {
+test('of very many playables the oldest are dropped, and memory is bounded', () => {
   const { clock, sent, speaker } = start();
   for (let i = 0; i < 1_000; i += 1) speaker.say(playPcm(Buffer.from([i % 256, i >> 8])));
   clock.advance(60_000);

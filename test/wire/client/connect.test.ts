@@ -33,7 +33,7 @@ const told = ({ messages }: StreamExchange) =>
   messages.map(({ from, opcode, bytes }) => `${from} ${opcode} ${bytes}`);
 
 describe('the tap of a connection', () => {
-  test('is told message by message who sent it, its opcode and its size', async () => {
+  test('gets the sender, the opcode and the size of each message', async () => {
     const url = await services.ws((peer) => {
       peer.on('message', (data: Buffer, isBinary) => peer.send(data, { binary: isBinary }));
       peer.ping('hey');
@@ -54,7 +54,7 @@ describe('the tap of a connection', () => {
     expect(exchange().end).toMatchObject({ by: 'device', code: 1000, breakdown: undefined });
   });
 
-  test('is told the upgrade as it was sent and answered', async () => {
+  test('gets the upgrade as it was sent and answered', async () => {
     const url = await services.ws(() => {});
     const { connection, exchange } = await open(url, { headers: { Origin: 'http://page.test' } });
     const { request, answer } = exchange().upgrade;
@@ -66,7 +66,7 @@ describe('the tap of a connection', () => {
     expect(exchange().end).toMatchObject({ code: 1006 });
   });
 
-  test('is told of an upgrade that is refused, with the answer', async () => {
+  test('gets an upgrade that is refused, with the answer', async () => {
     const { baseUrl } = await services.http((response) => response.writeHead(403).end('{"why":"no"}'));
     const { failure, exchange } = await open(baseUrl.replace('http', 'ws'));
     expect(failure?.code).toBe('stream-refused');
@@ -78,7 +78,7 @@ describe('the tap of a connection', () => {
     expect([messages, end]).toEqual([[], undefined]);
   });
 
-  test('is told why nobody answered', async () => {
+  test('learns why nobody answered', async () => {
     const { exchange } = await open('ws://127.0.0.1:1');
     expect(exchange().upgrade).toMatchObject({
       answer: undefined,
@@ -86,7 +86,7 @@ describe('the tap of a connection', () => {
     });
   });
 
-  test('is told neither the token nor what the service repeats of it, in any spelling', async () => {
+  test('gets neither the token nor what the service repeats of it, in any spelling', async () => {
     const token = `eyJhbGciOiJub25lIn0.${Buffer.from('{"sub":"d"}').toString('base64url')}.c2lnbmF0dXJl`;
     const spelled = `\\u0065${token.slice(1)}`;
     const url = await services.ws((peer) => {

@@ -15,7 +15,7 @@ describe('a failure to connect', () => {
     ['ENETUNREACH', 'network unreachable'],
     ['UND_ERR_SOCKET', 'connection closed before an answer'],
     ['EMFILE', 'as the system says it'],
-  ])('with %s is told as "%s", and may be tried again', (code, why) => {
+  ])('with %s is reported as "%s", and may be retried', (code, why) => {
     const error = connectionError(withCode(code), 'voice.test');
     expect(error).toMatchObject({ code: 'connect-failed', retryable: true });
     expect(error.message).toBe(`Cannot connect to voice.test: ${why}`);
@@ -31,25 +31,28 @@ describe('a failure to connect', () => {
     'ERR_TLS_CERT_ALTNAME_INVALID',
     'ERR_SSL_WRONG_VERSION_NUMBER',
     'EPROTO',
-  ])('with %s is one of TLS, which no repetition mends', (code) => {
+  ])('with %s is a TLS failure, which is not retried', (code) => {
     expect(connectionError(withCode(code), 'voice.test')).toMatchObject({
       code: 'tls-failed',
       retryable: false,
     });
   });
 
-  test('is told from the first of several addresses, and from the cause of an error that says nothing', () => {
+  test('is explained by the first of several addresses, or by the cause of an error that says nothing', () => {
     const bundle = new AggregateError([withCode('ECONNREFUSED'), withCode('ENETUNREACH')]);
     expect(connectionError(bundle, 'h').message).toContain('connection refused');
     const wrapped = new Error('fetch failed', { cause: withCode('ENOTFOUND') });
     expect(connectionError(wrapped, 'h').message).toContain('host name not found');
   });
 
-  test.each(['a string', undefined, null, 7])('that is no error at all is told as it is: %s', (thrown) => {
-    expect(connectionError(thrown, 'h').message).toBe(`Cannot connect to h: ${thrown}`);
-  });
+  test.each(['a string', undefined, null, 7])(
+    'that is not an error at all is reported as it is: %s',
+    (thrown) => {
+      expect(connectionError(thrown, 'h').message).toBe(`Cannot connect to h: ${thrown}`);
+    },
+  );
 
-  test('names what to start where nobody listens', () => {
+  test('names what to start if nobody listens', () => {
     expect(connectionError(withCode('ECONNREFUSED'), 'h').hint).toBe(
       'Is the service running? `voicectl serve` starts a local one; `token` and `stream` run one themselves with --local.',
     );

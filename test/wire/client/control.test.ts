@@ -61,7 +61,7 @@ async function endless() {
 }
 
 test.each(['state', 'journal', 'clock', 'reset'] as const)(
-  'an answer to %s that never ends is given up, and nothing is kept of it',
+  'an answer to %s that never ends is given up, and none of it is kept',
   async (operation) => {
     await expect(callControl(await endless(), operation)).rejects.toMatchObject({
       code: 'protocol-violation',

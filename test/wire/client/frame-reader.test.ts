@@ -39,7 +39,7 @@ function frame(opcode: number, payload: Buffer, fin = true): Buffer {
   );
 }
 
-test('messages of every length are read, however the bytes are cut', () => {
+test('messages of every length are read, however the bytes are split', () => {
   const lengths = [0, 1, 125, 126, 640, 65_535, 65_536, 70_000];
   const payloads = lengths.map((length) => Buffer.alloc(length, length % 251));
   const bytes = Buffer.concat(payloads.map((payload) => frame(2, payload)));
@@ -53,7 +53,7 @@ test('messages of every length are read, however the bytes are cut', () => {
   );
 });
 
-test('fragments of a text are joined, also around a ping', () => {
+test('fragments of a text are joined, even around a ping', () => {
   const bytes = Buffer.concat([
     frame(1, Buffer.from('ab'), false),
     frame(9, Buffer.from('!')),

@@ -33,7 +33,7 @@ describe('the request for a stream', () => {
     expect(url).toBe(path);
   });
 
-  test('offers neither compression nor a sub-protocol, and holds no token', async () => {
+  test('offers neither compression nor a sub-protocol, and contains no token', async () => {
     const seen: Record<string, unknown>[] = [];
     const wsUrl = await services.ws((_peer, { headers }) => seen.push(headers), {
       perMessageDeflate: true,
@@ -79,12 +79,12 @@ describe('an upgrade that is refused', () => {
     ],
     ['HTML', '<h1>No</h1>', 'status 403)'],
     ['over 64 KiB', 'x'.repeat(100_000), 'status 403)'],
-  ])('is told with what its body says: %s', async (_what, body, text) => {
+  ])('is reported with what its body says: %s', async (_what, body, text) => {
     const opening = open(await answering(answer(403, body)));
     await expect(opening).rejects.toThrow(text);
   });
 
-  test('is a refusal also where its body is cut', async () => {
+  test('is a refusal even if its body is cut', async () => {
     const wsUrl = await answering('HTTP/1.1 401 No\r\nContent-Length: 50\r\n\r\n{"er');
     await expect(open(wsUrl)).rejects.toMatchObject({ code: 'stream-refused' });
   });
@@ -112,11 +112,11 @@ describe('a handshake that fails', () => {
     await expect(opening).rejects.toMatchObject({ code: 'connect-failed', exitCode: 4 });
   });
 
-  test('because the name is not known', async () => {
+  test('because the name is unknown', async () => {
     await expect(open('ws://voice.invalid')).rejects.toMatchObject({ code: 'connect-failed', exitCode: 4 });
   });
 
-  test('because the service does not answer has timed out after 10 s, and is cut', async () => {
+  test('because the service does not answer times out after 10 s, and is cut', async () => {
     const clock = createCountedClock();
     let connected: (socket: Socket) => void = () => {};
     const connection = new Promise<Socket>((resolve) => {
@@ -140,7 +140,7 @@ describe('a handshake that is abandoned', () => {
   const reason = new VoicectlError('interrupted', 'Interrupted');
   const nobody = { onAudio() {}, onMessage() {} };
 
-  test('is not begun where the signal was aborted before', async () => {
+  test('is not begun if the signal was aborted before', async () => {
     const service = await services.tcp(() => {});
     const wsUrl = `ws://127.0.0.1:${service.port}`;
     const opening = openVoiceStream({

@@ -25,7 +25,7 @@ class Peer extends EventEmitter {
 }
 
 describe('the heartbeat', () => {
-  test('pings every 15 s, and goes on while the pings are answered', () => {
+  test('pings every 15 s, and continues while the pings are answered', () => {
     const peer = new Peer();
     for (let beat = 1; beat <= 20; beat += 1) {
       peer.clock.advance(14_999);
@@ -37,7 +37,7 @@ describe('the heartbeat', () => {
     expect(peer.deaths).toBe(0);
   });
 
-  test('declares a peer dead once, 30 s after its last sign of life at most', () => {
+  test('declares a peer dead once, at most 30 s after its last sign of life', () => {
     const peer = new Peer();
     peer.clock.advance(15_000);
     peer.emit('pong');
@@ -48,7 +48,7 @@ describe('the heartbeat', () => {
     expect(peer.clock.pending).toEqual([]);
   });
 
-  test.each(['message', 'ping', 'pong'])('takes a %s for a sign of life', (event) => {
+  test.each(['message', 'ping', 'pong'])('counts a %s as a sign of life', (event) => {
     const peer = new Peer();
     for (let beat = 0; beat < 10; beat += 1) {
       peer.clock.advance(15_000);

@@ -20,7 +20,7 @@ function createFakeSocket() {
 }
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('after many messages reading rests until everything else has had its turn', async () => {
+test('after many messages reading pauses until everything else has had its turn', async () => {
   const { state, take } = createFakeSocket();
   take(255);
   expect(state.isRead).toBe(true);
@@ -30,7 +30,7 @@ test('after many messages reading rests until everything else has had its turn',
   expect(state.isRead).toBe(true);
 });
 
-test('a rest does not end what somebody has paused, nor does a resume end a rest', async () => {
+test('this pause does not end a requested one, and a resume does not end it', async () => {
   const { state, reading, take } = createFakeSocket();
   take(256);
   reading.pause();

@@ -24,7 +24,7 @@ describe('an upgrade that is refused', () => {
     expect(error.message).toContain(`status ${status}`);
   });
 
-  test.each([401, 429, 503, 307])('with status %i is told with what the service said', (status) => {
+  test.each([401, 429, 503, 307])('with status %i is reported with what the service said', (status) => {
     const error = upgradeError(answered(status), 'ws://voice.test/x', {
       code: 'FULL',
       message: 'Come back later',
@@ -73,7 +73,7 @@ describe('a close before the token was accepted', () => {
   });
 });
 
-describe('a close in the middle of the talk', () => {
+describe('a close in the middle of the conversation', () => {
   test.each([
     [1001, undefined, 'stream-broken'],
     [1006, undefined, 'stream-broken'],
@@ -87,7 +87,7 @@ describe('a close in the middle of the talk', () => {
     expect(closeError({ code, reason: '' }, said, 'live')).toMatchObject({ code: name, exitCode: 6 });
   });
 
-  test('is told with its code, its name, its reason and the error before it', () => {
+  test('is reported with its code, its name, its reason and the error before it', () => {
     const error = closeError({ code: 1011, reason: 'bye' }, { code: 'MODEL', message: 'gone' }, 'live');
     expect(error.message).toBe('The service ended the stream: close 1011 internal error, bye, MODEL: gone');
   });

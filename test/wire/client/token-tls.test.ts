@@ -16,7 +16,7 @@ if (!hasOpenssl) console.warn('NOT CHECKED: openssl is not installed; TLS is not
 const clock = systemClock;
 const { signal } = new AbortController();
 
-describe.skipIf(!hasOpenssl)('a certificate that nobody vouches for', () => {
+describe.skipIf(!hasOpenssl)('an untrusted certificate', () => {
   const folder = mkdtempSync(join(tmpdir(), 'voicectl-tls-'));
   let server: ReturnType<typeof createServer>;
   let host = '';
@@ -45,7 +45,7 @@ describe.skipIf(!hasOpenssl)('a certificate that nobody vouches for', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  test('ends a token request before the key is sent, and is not tried again', async () => {
+  test('ends a token request before the key is sent, and is not retried', async () => {
     const before = connections;
     const asking = requestToken({
       baseUrl: `https://${host}`,
@@ -72,7 +72,7 @@ describe.skipIf(!hasOpenssl)('a certificate that nobody vouches for', () => {
 });
 
 describe('a service without TLS', () => {
-  test('is a failure of TLS where TLS was asked for', async () => {
+  test('is a TLS failure if TLS was requested', async () => {
     const { createServer: createPlain } = await import('node:http');
     const server = createPlain();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

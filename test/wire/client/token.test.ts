@@ -48,17 +48,17 @@ describe('a token that is granted', () => {
     [200, '\ufeff{"token":"t.o.k"}'],
     [201, '{"token":"t.o.k","expiresIn":60,"device":{"id":1}}'],
     [299, '{"token":"t.o.k"}'],
-  ])('is taken from an answer with status %i and the body %s', async (status, body) => {
+  ])('is read from an answer with status %i and the body %s', async (status, body) => {
     const { baseUrl } = await services.http((response) => response.writeHead(status, json).end(body));
     expect(await ask({ baseUrl })).toMatchObject({ token: 't.o.k', status });
   });
 
-  test('is taken whatever type of content the answer claims', async () => {
+  test('is read whatever content type the answer claims', async () => {
     const { baseUrl } = await services.http((response) => response.end('{"token":"t.o.k"}'));
     expect(await ask({ baseUrl })).toMatchObject({ token: 't.o.k' });
   });
 
-  test('was asked for with the key and the device in a JSON body and nowhere else', async () => {
+  test('was requested with the key and the device in a JSON body and nowhere else', async () => {
     const { baseUrl, requests } = await services.http(grant);
     await ask({ baseUrl, apiKey: 'secret "key"', deviceId: 'dévice' });
     expect(requests).toHaveLength(1);
@@ -74,7 +74,7 @@ describe('a token that is granted', () => {
     ['/', undefined, '/api/websocket-voice/token'],
     ['/some/base/', undefined, '/some/base/api/websocket-voice/token'],
     ['', 'v1', '/api/v1/websocket-voice/token'],
-  ] as const)('was asked for below base "%s" with version %s at %s', async (base, apiVersion, path) => {
+  ] as const)('was requested below base "%s" with version %s at %s', async (base, apiVersion, path) => {
     const { baseUrl, requests } = await services.http(grant);
     await ask({ baseUrl: baseUrl + base, apiVersion });
     expect(requests.map(({ url }) => url)).toEqual([path]);
@@ -110,7 +110,7 @@ describe('a token that is granted', () => {
     expect(rateLimit).toEqual({ limit: 60, remaining: 59, resetAtMs: wallMs + 60_000 });
   });
 
-  test('comes with an empty rate limit where the headers are missing or cannot be read', async () => {
+  test('comes with an empty rate limit if the headers are missing or unreadable', async () => {
     const { baseUrl } = await services.http((response) => {
       response.writeHead(200, { ...json, 'X-RateLimit-Limit': 'many', 'X-RateLimit-Reset': 'soon' });
       response.end('{"token":"t.o.k"}');
@@ -119,7 +119,7 @@ describe('a token that is granted', () => {
     expect(rateLimit).toEqual({ limit: undefined, remaining: undefined, resetAtMs: undefined });
   });
 
-  test('comes with how many attempts and how long it took, waits included', async () => {
+  test('comes with the number of attempts and the duration, waits included', async () => {
     const clock = createCountedClock();
     const { baseUrl } = await services.http((response, _request, index) =>
       index < 2 ? response.writeHead(429).end() : grant(response),
@@ -142,14 +142,14 @@ describe('an answer of 2xx without a token', () => {
     ['a token under another name', '{"jwt":"t"}'],
     ['JSON that is cut', '{"token":"t'],
     ['more than 64 KiB', `{"token":"t","more":"${'x'.repeat(65_536)}"}`],
-  ])('breaks the protocol and is not asked for again: %s', async (_what, body) => {
+  ])('violates the protocol and is not retried: %s', async (_what, body) => {
     const { baseUrl, requests } = await services.http((response) => response.writeHead(200, json).end(body));
     const error = await failure({ baseUrl, retries: 3 });
     expect([error.code, error.exitCode]).toEqual(['protocol-violation', 6]);
     expect(requests).toHaveLength(1);
   });
 
-  test('breaks the protocol where it is not HTTP at all', async () => {
+  test('violates the protocol if it is not HTTP at all', async () => {
     const { port } = await services.tcp((socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'));
     const error = await failure({ baseUrl: `http://127.0.0.1:${port}`, retries: 3 });
     expect(error.code).toBe('protocol-violation');
@@ -184,7 +184,7 @@ describe('an answer other than 2xx', () => {
   });
 
   test.each([400, 401, 403, 404, 409, 413, 415, 422, 426, 431, 500, 502, 503, 504, 599])(
-    'is a refusal that is not asked for again: %i',
+    'is a refusal that is not retried: %i',
     async (status) => {
       const { baseUrl, requests } = await services.http((response) => response.writeHead(status).end('{}'));
       const error = await failure({ baseUrl, retries: 3 });
@@ -193,7 +193,7 @@ describe('an answer other than 2xx', () => {
     },
   );
 
-  test('is a refusal also where its body is cut off', async () => {
+  test('is a refusal even if its body is cut off', async () => {
     const { baseUrl, requests } = await services.http((response) => {
       response.writeHead(403, { 'Content-Length': '100' });
       response.write('{"error"', () => response.destroy());
@@ -202,7 +202,7 @@ describe('an answer other than 2xx', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('is a refusal also where its body does not come, once the deadline is over', async () => {
+  test('is a refusal even if its body does not come, once the deadline is over', async () => {
     const clock = createCountedClock();
     const { baseUrl } = await services.http((response) => {
       response.writeHead(403, { 'Content-Length': '100' });
@@ -216,7 +216,7 @@ describe('an answer other than 2xx', () => {
     expect(clock.pending).toEqual([]);
   });
 
-  test('holds what the service said and the answer itself, for scripts', async () => {
+  test('contains what the service said and the answer itself, for scripts', async () => {
     const { baseUrl } = await services.http((response) => response.writeHead(401).end(bodies[0]![1]));
     const { details } = await failure({ baseUrl });
     const { answer, ...said } = details;
@@ -242,8 +242,8 @@ describe('a redirect', () => {
   );
 });
 
-describe('a request that may be repeated', () => {
-  test.each(limitCodes)('is repeated after status %i until it is granted', async (status) => {
+describe('a request that may be retried', () => {
+  test.each(limitCodes)('is retried after status %i until it is granted', async (status) => {
     const clock = createCountedClock();
     const { baseUrl, requests } = await services.http((response, _request, index) =>
       index < 3 ? response.writeHead(status).end() : grant(response),
@@ -262,18 +262,15 @@ describe('a request that may be repeated', () => {
     [429, 0, 'rate-limited', 5],
     [429, 4, 'rate-limited', 5],
     [408, 2, 'auth-refused', 3],
-  ] as const)(
-    'answered with %i is given up after %i repetitions',
-    async (status, retries, code, exitCode) => {
-      const clock = createCountedClock();
-      const { baseUrl, requests } = await services.http((response) => response.writeHead(status).end());
-      const { options } = skippingWaits(clock, { baseUrl, retries });
-      const error = await failure(options);
-      expect([error.code, error.exitCode]).toEqual([code, exitCode]);
-      expect(requests).toHaveLength(1 + retries);
-      expect(clock.pending).toEqual([]);
-    },
-  );
+  ] as const)('answered with %i is given up after %i retries', async (status, retries, code, exitCode) => {
+    const clock = createCountedClock();
+    const { baseUrl, requests } = await services.http((response) => response.writeHead(status).end());
+    const { options } = skippingWaits(clock, { baseUrl, retries });
+    const error = await failure(options);
+    expect([error.code, error.exitCode]).toEqual([code, exitCode]);
+    expect(requests).toHaveLength(1 + retries);
+    expect(clock.pending).toEqual([]);
+  });
 
   test.each([
     ['least', 0, [125, 250, 500, 1_000, 2_000, 4_000, 4_000]],
@@ -293,7 +290,7 @@ describe('a request that may be repeated', () => {
     ['the reset in ISO 8601', { 'X-RateLimit-Reset': '2026-01-02T03:04:14.500Z' }, 9_500],
     ['the later of both', { 'Retry-After': '3', 'X-RateLimit-Reset': '30' }, 30_000],
     ['the later of both', { 'Retry-After': '31', 'X-RateLimit-Reset': '30' }, 31_000],
-  ])('is never repeated sooner than the service says: %s', async (_what, headers, asked) => {
+  ])('is never retried sooner than the service says: %s', async (_what, headers, asked) => {
     const clock = createCountedClock(wallMs);
     const { baseUrl, requests } = await services.http((response, _request, index) => {
       response.sendDate = false;
@@ -311,7 +308,7 @@ describe('a request that may be repeated', () => {
     expect(requests).toHaveLength(2);
   });
 
-  test('counts a reset from the service’s own time, where our clock is an hour behind', async () => {
+  test('counts a reset from the service’s own time if our clock is an hour behind', async () => {
     const clock = createCountedClock(wallMs - 3_600_000);
     const { baseUrl } = await services.http((response, _request, index) => {
       const headers = {
@@ -325,7 +322,7 @@ describe('a request that may be repeated', () => {
     expect(waits.map(({ delayMs }) => delayMs)).toEqual([20_000]);
   });
 
-  test('is given up at once where the service wants more than 120 s of patience', async () => {
+  test('is given up at once if the service wants more than 120 s of patience', async () => {
     const clock = createCountedClock();
     const { baseUrl, requests } = await services.http((response) =>
       response.writeHead(429, { 'Retry-After': '121' }).end(),
@@ -350,7 +347,7 @@ describe('a request that may be repeated', () => {
 });
 
 describe('a service that cannot be reached', () => {
-  test('is tried again, then given up, when it refuses the connection', async () => {
+  test('is retried, then given up, when it refuses the connection', async () => {
     const clock = createCountedClock();
     const baseUrl = `http://127.0.0.1:${await services.unusedPort()}`;
     const { waits, options } = skippingWaits(clock, { baseUrl, retries: 2 });
@@ -360,7 +357,7 @@ describe('a service that cannot be reached', () => {
     expect(waits).toHaveLength(2);
   });
 
-  test('is tried again, then given up, when its name is not known', async () => {
+  test('is retried, then given up, when its name is unknown', async () => {
     const clock = createCountedClock();
     const { waits, options } = skippingWaits(clock, { baseUrl: 'http://voice.invalid', retries: 2 });
     const error = await failure(options);
@@ -372,7 +369,7 @@ describe('a service that cannot be reached', () => {
   test.each([
     ['resets the connection', (socket: { resetAndDestroy(): unknown }) => socket.resetAndDestroy()],
     ['closes the connection without an answer', (socket: { end(): unknown }) => socket.end()],
-  ])('is tried again, then given up, when it %s', async (_how, hangUp) => {
+  ])('is retried, then given up, when it %s', async (_how, hangUp) => {
     const clock = createCountedClock();
     const service = await services.tcp((socket) => socket.once('data', () => hangUp(socket)));
     const { options } = skippingWaits(clock, { baseUrl: `http://127.0.0.1:${service.port}`, retries: 2 });
@@ -380,7 +377,7 @@ describe('a service that cannot be reached', () => {
     expect(service.sockets).toHaveLength(3);
   });
 
-  test('is tried again when an answer of 200 is cut off', async () => {
+  test('is retried when an answer of 200 is cut off', async () => {
     const clock = createCountedClock();
     const { baseUrl, requests } = await services.http((response, _request, index) => {
       if (index > 0) return grant(response);
@@ -404,7 +401,7 @@ describe('a service that does not answer', () => {
       },
     ],
   ];
-  test.each(silences)('has timed out after 15 s and is not asked again: it %s', async (_what, silence) => {
+  test.each(silences)('times out after 15 s and is not asked again: it %s', async (_what, silence) => {
     const clock = createCountedClock();
     const { baseUrl, requests } = await services.http(silence);
     const failing = failure({ baseUrl, clock, retries: 3 });
@@ -418,7 +415,7 @@ describe('a service that does not answer', () => {
     expect(clock.pending).toEqual([]);
   });
 
-  test('has timed out also where it drips a byte now and then', async () => {
+  test('times out even if it sends a byte now and then', async () => {
     const clock = createCountedClock();
     const { baseUrl } = await services.http((response) => {
       response.writeHead(200, json);
@@ -436,7 +433,7 @@ describe('a service that does not answer', () => {
 describe('a request that is abandoned', () => {
   const reason = new VoicectlError('interrupted', 'Interrupted');
 
-  test('is not even begun where the signal was aborted before', async () => {
+  test('is not even begun if the signal was aborted before', async () => {
     const { baseUrl, requests } = await services.http(grant);
     await expect(ask({ baseUrl, signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
     expect(requests).toEqual([]);
@@ -465,7 +462,7 @@ describe('a request that is abandoned', () => {
     expect(clock.pending).toEqual([]);
   });
 
-  test('rejects with the signal’s reason during the wait before a repetition', async () => {
+  test('rejects with the signal’s reason during the wait before a retry', async () => {
     const ending = new AbortController();
     const clock = createCountedClock();
     const { baseUrl, requests } = await services.http((response) => response.writeHead(429).end());

@@ -45,7 +45,7 @@ async function openRaw(then?: Buffer) {
 }
 
 describe('the token', () => {
-  test('is the first message, as text, and is sent once', async () => {
+  test('is the first message, as text, and is sent only once', async () => {
     const heard: [string, boolean][] = [];
     const wsUrl = await services.ws((peer) => {
       peer.on('message', (data, isBinary) => {
@@ -97,12 +97,12 @@ describe('the token', () => {
     expect(stream.messages).toHaveLength(5);
   });
 
-  test('is confirmed also by a service that does so in one packet with the upgrade', async () => {
+  test('is confirmed even by a service that does so in one packet with the upgrade', async () => {
     const { stream } = await openRaw(textFrame(connected));
     await stream.present('t.o.k');
   });
 
-  test('that nobody confirms within 10 s has timed out', async () => {
+  test('that is not confirmed within 10 s times out', async () => {
     const clock = createCountedClock();
     const wsUrl = await services.ws(() => {});
     const stream = await open(wsUrl, { clock });
@@ -155,7 +155,7 @@ describe('the token', () => {
     });
   });
 
-  test('fails also where the service closed before it was presented', async () => {
+  test('fails even if the service closed before it was presented', async () => {
     const wsUrl = await services.ws((peer) => peer.close(4429, 'full'));
     const stream = await open(wsUrl);
     await stream.closed;
@@ -164,7 +164,7 @@ describe('the token', () => {
 });
 
 describe('what the service sends', () => {
-  test('is heard in order, audio of any size and parity included, also before the confirmation', async () => {
+  test('is heard in order, with audio of any size, odd ones included, even before the confirmation', async () => {
     const sizes = [640, 0, 1, 3, 2, 65_537, 1_048_576, 639];
     const wsUrl = await services.ws((peer) =>
       peer.once('message', () => {
@@ -182,7 +182,7 @@ describe('what the service sends', () => {
     ).toBe(true);
   });
 
-  test('is put together where it comes in fragments', async () => {
+  test('is joined if it comes in fragments', async () => {
     const { stream, peer } = await live();
     peer.send(Buffer.from('ab'), { fin: false });
     peer.send(Buffer.from('cd'), { fin: true });
@@ -220,7 +220,7 @@ describe('what the service sends', () => {
     ]);
   });
 
-  test('rests while reading is paused, and is all there afterwards', async () => {
+  test('waits while reading is paused, and is complete afterwards', async () => {
     const { stream, peer } = await live();
     stream.pause();
     // Only a reader that rests makes the service's own buffer grow.
@@ -259,7 +259,7 @@ describe('a service that breaks the protocol', () => {
     expect(stream.breakage(await stream.closed)).toMatchObject({ code: 'protocol-violation', exitCode: 6 });
   });
 
-  test('before the confirmation fails the presenting', async () => {
+  test('before the confirmation makes presenting the token fail', async () => {
     const { stream, socket } = await openRaw();
     socket.once('data', () => socket.end(Buffer.of(0x83, 0x00)));
     await expect(stream.present('t.o.k')).rejects.toMatchObject({ code: 'protocol-violation' });
@@ -291,7 +291,7 @@ describe('the end of a stream', () => {
     expect(stream.clock.pending).toEqual([]);
   });
 
-  test('by the service with a close frame that has no code is no failure', async () => {
+  test('by the service with a close frame without a code is not a failure', async () => {
     const { stream, peer } = await live();
     peer.close();
     const close = await stream.closed;
@@ -306,7 +306,7 @@ describe('the end of a stream', () => {
   });
 
   const error = '{"type":"error","error":{"code":"MODEL","message":"gone"}}';
-  test.each([1000, 1011])('right after an error is that error: %i', async (code) => {
+  test.each([1000, 1011])('right after an error is reported as that error: %i', async (code) => {
     const { stream, peer } = await live();
     peer.send(error);
     peer.close(code);
@@ -327,7 +327,7 @@ describe('the end of a stream', () => {
     expect(stream.breakage(await stream.closed)).toBeUndefined();
   });
 
-  test('by us is a close with 1000, and what was under way before the answer is still heard', async () => {
+  test('by us is a close with 1000, and audio that was under way before the answer is still heard', async () => {
     const { stream, peer } = await live();
     let seen: number | undefined;
     peer.on('close', (code) => {
@@ -347,7 +347,7 @@ describe('the end of a stream', () => {
     expect(stream.audio.length).toBeLessThan(4);
   });
 
-  test('by us is the same end, however often it is asked for, and also where the service was first', async () => {
+  test('by us is the same end, however often it is requested, even if the service was first', async () => {
     const { stream, peer } = await live();
     const closes = await Promise.all([stream.close(), stream.close()]);
     expect(closes).toEqual([closes[0], closes[0]]);
@@ -359,7 +359,7 @@ describe('the end of a stream', () => {
     expect(await other.close()).toEqual({ code: 4000, reason: 'first' });
   });
 
-  test('comes by a cut 2 s after a close that the peer does not answer, or does not follow up', async () => {
+  test('comes by a cut 2 s after a close that the peer does not answer or complete', async () => {
     const [silent, lingering, broken] = await Promise.all([openRaw(), openRaw(), openRaw()]);
     lingering.socket.write(Buffer.of(0x88, 0x02, 0x03, 0xe8));
     broken.socket.write(Buffer.of(0x83, 0x00));
@@ -429,7 +429,7 @@ async function sendUntilStall(limit: number, frameBytes = 32_000) {
 }
 
 describe('a service that does not read', () => {
-  test.each([0, 1, 65_536])('stops the sending at %i bytes, and has timed out after 10 s', async (limit) => {
+  test.each([0, 1, 65_536])('stops the sending at %i bytes, and times out after 10 s', async (limit) => {
     const { stream, counts, sending } = await sendUntilStall(limit);
     // What the system's own buffers took, and no more.
     expect(counts.bytes).toBeLessThan(32 * 1024 * 1024);
@@ -456,7 +456,7 @@ describe('a service that does not read', () => {
     },
   );
 
-  test('is no reason to wait once the stream has ended', async () => {
+  test('does not delay anything once the stream has ended', async () => {
     const { stream, socket } = await sendUntilStall(0);
     const waiting = stream.drained(0);
     socket.resetAndDestroy();
@@ -466,7 +466,7 @@ describe('a service that does not read', () => {
   });
 });
 
-describe('a service that has gone without a word', () => {
+describe('a service that has vanished', () => {
   test('is noticed by its missing answer to a ping, and the stream is cut', async () => {
     const { stream } = await openRaw();
     stream.clock.advance(15_000);

@@ -20,7 +20,7 @@ test('one header serves all messages of its length', () => {
   expect(headerOf(640)).toBe(headerOf(640));
 });
 
-test('headers of ever other lengths are right, and are not all remembered', () => {
+test('headers of many different lengths are right, and not all of them are kept', () => {
   const headerOf = createAudioHeaders();
   for (let bytes = 200; bytes < 1_000; bytes += 1) expect(headerOf(bytes).readUInt16BE(2)).toBe(bytes);
   expect(headerOf(900)).not.toBe(headerOf(900));

@@ -34,7 +34,7 @@ function createEvent() {
   };
 }
 
-test('what is sent while one event is dealt with leaves in one write, and what the next one brings in another', () => {
+test('what is sent during one event leaves in one write, and what is sent during the next in another', () => {
   const event = createEvent();
   const { calls, socket } = countingSocket();
   const batched = new BatchedSocket(socket, event.atEnd);
@@ -46,7 +46,7 @@ test('what is sent while one event is dealt with leaves in one write, and what t
   }
 });
 
-test('64 KiB wait for no end, and what comes after them does', () => {
+test('64 KiB do not wait for the end of the event, and what comes after them does', () => {
   const event = createEvent();
   const { calls, socket } = countingSocket();
   const batched = new BatchedSocket(socket, event.atEnd);
@@ -56,7 +56,7 @@ test('64 KiB wait for no end, and what comes after them does', () => {
   expect(calls).toEqual([4, 2]);
 });
 
-test('what was released leaves at once, and the end does no harm to what is held after it', () => {
+test('released data leaves immediately, and the end of the event does not affect later data', () => {
   const event = createEvent();
   const { calls, socket } = countingSocket();
   const batched = new BatchedSocket(socket, event.atEnd);
@@ -69,7 +69,7 @@ test('what was released leaves at once, and the end does no harm to what is held
   expect(calls).toEqual([2]);
 });
 
-test('by itself it leaves before anything else is dealt with', async () => {
+test('without a release it leaves before anything else is handled', async () => {
   const { calls, socket } = countingSocket();
   const other = new Promise<number[]>((resolve) => setImmediate(() => resolve([...calls])));
   new BatchedSocket(socket).write(header, Buffer.alloc(2));
@@ -77,7 +77,7 @@ test('by itself it leaves before anything else is dealt with', async () => {
   expect(await other).toEqual([2]);
 });
 
-test('a socket that is gone by then does no harm', () => {
+test('a socket that is gone by then causes no error', () => {
   const event = createEvent();
   const gone = new Socket().on('error', () => {});
   new BatchedSocket(gone, event.atEnd).write(header, Buffer.alloc(2));

@@ -57,7 +57,7 @@ test('a request whose body comes late is answered, and so is the one behind it',
   await expect.poll(paths).toEqual(['/a', '/blater', '/c']);
 });
 
-test('no answer is made for a client that does not read the one before', async () => {
+test('no answer is prepared for a client that does not read the previous one', async () => {
   const { made, socket, read, paths } = await start({ bytes: 16 * 1024 * 1024 });
   socket.pause();
   socket.write(Array.from({ length: 50 }, (_, i) => get(`/${i}`)).join(''));

@@ -7,7 +7,7 @@ import { UnfinishedMessages } from '../../../src/wire/server/unfinished.ts';
 
 const MiB = 1024 * 1024;
 
-test('what came of a message is let go of with its stream, also where the socket is known for longer', async ({
+test('parts of a message are freed with their stream, even if the socket is kept for longer', async ({
   onTestFinished,
 }) => {
   const server = createServer();

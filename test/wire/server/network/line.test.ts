@@ -61,7 +61,7 @@ async function network(quality: Partial<NetworkQuality>) {
   };
 }
 
-test('what a device sent before it hung up arrives in its time', async () => {
+test('what a device sent before it hung up arrives on time', async () => {
   const { clock, inFlight, open } = await network({ latency: 2_000 });
   const { device, line, read } = await open();
   device.end(Buffer.alloc(100_000));
@@ -73,7 +73,7 @@ test('what a device sent before it hung up arrives in its time', async () => {
   expect(read()).toBe(100_000);
 });
 
-test('of the lines that have ended, the newest is cut off where together they have more than 2 MiB under way', async () => {
+test('of the lines that have ended, the newest is cut if together they have more than 2 MiB under way', async () => {
   const { clock, inFlight, open } = await network({ latency: 60_000 });
   const lines = [];
   for (let at = 0; at < 6; at += 1) {
@@ -109,7 +109,7 @@ test('what is under way in a connection that is reset is dropped with it', async
   expect(inFlight.bytes).toBeLessThan(1_000);
 });
 
-test('a line whose device has gone ends within a minute, also where nothing passes', async () => {
+test('a line whose device has gone ends within a minute, even if nothing passes', async () => {
   const { clock, inFlight, open } = await network({ upload: 0, rate: 0 });
   const { device, inner, line, closed } = await open();
   line.write(Buffer.alloc(1_000));
@@ -135,7 +135,7 @@ test.each([
       device.destroy();
     },
   ],
-])('a line is not remembered when nothing of it is under way any more: %s', async (_, end) => {
+])('a line is not kept when nothing of it is under way any more: %s', async (_, end) => {
   const { clock, inFlight, open } = await network({ latency: 1_000 });
   const opened = await open();
   opened.device.write(Buffer.alloc(10_000));

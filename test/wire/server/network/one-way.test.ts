@@ -35,21 +35,21 @@ async function speak({ clock, way }: ReturnType<typeof create>, count: number): 
   }
 }
 
-describe('one way of a network', () => {
+describe('one direction of a network', () => {
   test('without a quality passes at once', () => {
     const line = create({});
     line.way.send(Buffer.alloc(640, 1));
     expect(line.arrived).toEqual([{ at: 0, number: 1, bytes: 640 }]);
   });
 
-  test('takes the latency for each packet, and keeps their distance', async () => {
+  test('delays each packet by the latency, and keeps their intervals', async () => {
     const line = create({ latency: 100 });
     await speak(line, 3);
     await line.clock.run(100);
     expect(line.arrived.map(({ at }) => at)).toEqual([100, 120, 140]);
   });
 
-  test('varies by the jitter and keeps the order, the same with the same seed', async () => {
+  test('varies by the jitter and keeps the order, repeatably with the same seed', async () => {
     const run = async () => {
       const line = create({ latency: 100, jitter: 50 });
       await speak(line, 100);
@@ -65,7 +65,7 @@ describe('one way of a network', () => {
     expect(await run()).toEqual(arrived);
   });
 
-  test('lets a lost packet come again later, twice as late each time, and all behind it wait', async () => {
+  test('resends a lost packet later, twice as late each time, and all packets behind it wait', async () => {
     // The second packet is lost twice.
     const draws = [0.9, 0.01, 0.01, 0.9, 0.9, 0.9];
     const line = create({ latency: 10, loss: 0.02 }, () => draws.shift() ?? 0.9);
@@ -75,7 +75,7 @@ describe('one way of a network', () => {
     expect(line.arrived.map(({ number }) => number)).toEqual([0, 1, 2]);
   });
 
-  test('passes no more than its rate, headers among it, and packets of 1,460 bytes', async () => {
+  test('passes no more than its rate, headers included, in packets of 1,460 bytes', async () => {
     const line = create({ bitsPerSecond: 120_000 });
     line.way.send(Buffer.alloc(4_380, 1));
     await line.clock.run(400);
@@ -86,7 +86,7 @@ describe('one way of a network', () => {
     ]);
   });
 
-  test('is full with 64 KiB before a slow line, and tells when there is room', async () => {
+  test('is full with 64 KiB before a slow line, and reports when there is room', async () => {
     const line = create({ bitsPerSecond: 1_000_000 });
     line.way.send(Buffer.alloc(60_000));
     expect(line.way.isFull).toBe(false);
@@ -108,7 +108,7 @@ describe('one way of a network', () => {
     expect(line.arrived.map(({ at }) => at)).toEqual([5_110, 5_110, 5_110]);
   });
 
-  test('delivers nothing to a reader that does not read, until it does', async () => {
+  test('delivers nothing until the reader reads', async () => {
     const line = create({ latency: 10 });
     line.way.allow(false);
     await speak(line, 3);
@@ -119,7 +119,7 @@ describe('one way of a network', () => {
   });
 });
 
-describe('many ways together', () => {
+describe('many connections together', () => {
   test('have at most 16 MiB under way, and each has its share', () => {
     const inFlight = { bytes: 0 };
     const lines = Array.from({ length: 150 }, () => create({ latency: 60_000 }, undefined, inFlight));
@@ -132,7 +132,7 @@ describe('many ways together', () => {
     expect(inFlight.bytes).toBe(0);
   });
 
-  test('let those that waited for others go on', async () => {
+  test('let those that waited for others continue', async () => {
     const inFlight = { bytes: 0 };
     const [other, line] = [
       create({ latency: 100 }, undefined, inFlight),
