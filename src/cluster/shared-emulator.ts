@@ -211,7 +211,7 @@ function streamsOfAll(ask: SharedService['ask']): Eventually<StreamActions> {
   };
 }
 
-/** Does on this emulator's streams what one of the service was asked. */
+/** Does on this emulator's streams what another emulator asked. */
 function performOnStreams(own: StreamActions, op: string, args: unknown): unknown {
   const actions: Record<string, (...given: never[]) => unknown> = {
     ...own,

@@ -44,7 +44,7 @@ export interface KeptAudio {
 
 /** Ten minutes. What comes after them is dropped and counted. */
 const maxBytesPerStream = 600 * 32_000;
-/** All streams together: beyond it the oldest streams are forgotten. */
+/** All streams together: beyond it the oldest streams are dropped. */
 const maxBytes = 4 * maxBytesPerStream;
 
 const maxStreams = 1_000;

@@ -47,7 +47,7 @@ const kinds: Readonly<Record<TextField, 'text' | 'name' | 'fact'>> = {
   wsUrl: 'fact',
 };
 
-/** In a message, the names of fields that say of which kind it is. */
+/** The fields of a message that give its kind. */
 const kindFields: ReadonlySet<string> = new Set(['type', 'kind', 'event', 'name', 'status', 'state']);
 
 /** Events without the accepted keys, whatever a device sends. What an event is about stays, even if a key is a word of ours. */

@@ -69,7 +69,7 @@ export type EmulatorEventBody =
   | { type: 'reply-started'; stream: number; device: string }
   | { type: 'reply-failed'; stream: number; device: string; why: string }
   | { type: 'reply-ended'; stream: number; device: string; bargeIn: boolean }
-  /** `id`: of the active fault. Without `stream`, the fault struck a request. */
+  /** `id`: the number of the active fault. Without `stream`, the fault struck a request. */
   | {
       type: 'fault-struck';
       fault: FaultName;
@@ -78,11 +78,11 @@ export type EmulatorEventBody =
       stream?: number;
       sent?: SentHeaders;
     }
-  /** Something wrong with the audio of a side; in a proxy also with that of the service. */
+  /** Something wrong with the audio of a side; in a proxy also with the audio of the service. */
   | ({ type: VoiceEvent<'finding'>; stream: number; device: string } & FoundInVoice)
   /** More than `most` voices at once: how the others sound is not judged. Their format and pace are. Emitted once. */
   | { type: 'voices-unjudged'; most: number }
-  /** How a side sends: after two seconds of audio, and at each change. */
+  /** How a side sends: emitted after two seconds of audio, and at each change. */
   | ({ type: VoiceEvent<'verdict'>; stream: number; device: string } & VoiceVerdict)
   /** `remarks`: advice for the developer of the device. */
   | ({ type: 'stream-closed'; remarks: string[] } & StreamTotals)
@@ -96,7 +96,7 @@ export type EmulatorEventBody =
   | { type: 'shared-warning'; why: string }
   /** A proxy can no longer record this stream. The stream continues. */
   | { type: 'recording-failed'; stream: number; why: string }
-  /** A handler of one connection threw: that connection ended. `calls`: those nearest to it. Without `stream`, it was a request. */
+  /** A handler of one connection threw, and that connection ended. `calls`: the nearest stack frames. No `stream`: a request. */
   | { type: 'bug'; stream?: number; path?: string; remote?: string; why: string; calls: string[] }
   | { type: 'stopping' };
 
@@ -108,7 +108,7 @@ type VoiceEvent<What extends string> = `${Side}-${What}`;
  */
 export interface Judgement {
   type: 'violation' | 'remark';
-  /** The side that it is held against. */
+  /** The side that it is reported against. */
   from: Side;
   rule: string;
   /** The rule, in short. */
@@ -139,7 +139,7 @@ export interface StreamTotals {
   reason: string;
   /** The code that this side closed with, if it sent one. */
   sentCode?: number;
-  /** Set if the emulator closed or cut the stream. */
+  /** Why the emulator closed or cut the stream, if it did. */
   cause?: CloseCause | 'half-open' | 'protocol-error' | 'control' | 'fault' | 'reply' | 'bug';
   /** More about the cause, if known. */
   why?: string;
@@ -170,7 +170,7 @@ export type EmulatorEvent = {
 } & FromSide &
   EmulatorEventBody;
 
-/** In a proxy: the side that an event comes from, or is about. Missing where it is about the proxy itself. */
+/** In a proxy: the side that an event comes from, or is about. Missing if it is about the proxy itself. */
 interface FromSide {
   from?: Side;
 }
@@ -210,7 +210,7 @@ export function createEmulatorEvents(now: () => number, instance?: () => string)
 
 export type EventLevel = 'info' | 'warning' | 'error';
 
-/** Every type of event, and whether a developer should look at it. Pace and ends depend on what they say. */
+/** Every type of event, and whether a developer should look at it. Verdicts and ends depend on their content. */
 const levels: Readonly<Record<EmulatorEventBody['type'], EventLevel>> = {
   listening: 'info',
   'tls-failed': 'warning',

@@ -43,7 +43,7 @@ export interface OpenServiceOptions extends Pick<ControlApiOptions, 'control' | 
   /** Bearer secret of the control API. Default: a new one. */
   secret: string | undefined;
   page: CreatePage | undefined;
-  /** The name of this emulator, where several are one service. */
+  /** The name of this emulator, if several are one service. */
   instance?: () => string;
   observe: (createTap: ObserveStream) => () => void;
   metrics: ScrapeOptions | undefined;

@@ -95,7 +95,7 @@ export async function openProcesses(
   };
 
   try {
-    // The first one makes the service, and with port 0 it finds the port of all.
+    // The first one creates the service, and with port 0 it chooses the port for all.
     const facts = await start();
     await Promise.all(Array.from({ length: count - 1 }, start));
     const { controlSecret, ...addresses } = facts;

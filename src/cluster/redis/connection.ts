@@ -110,15 +110,15 @@ function textOf(thrown: unknown): string {
 }
 
 /**
- * Whether a command failed because of what a key holds, such as a text of another program: other commands go on. A script
- * reports the line, even if Redis itself is the reason.
+ * Whether a command failed because of what a key holds, such as a text of another program: other commands continue. A
+ * script reports the line, even if Redis itself is the reason.
  */
 function isOfOneKey(why: string): boolean {
   if (/READONLY|OOM|MISCONF|NOAUTH|NOPERM|LOADING|MASTERDOWN|CLUSTERDOWN|NOREPLICAS/.test(why)) return false;
   return /^WRONGTYPE|user_script:\d+/.test(why);
 }
 
-/** Redis counts as not reachable if commands wait and none was answered for this long. */
+/** Redis counts as unreachable if commands wait and none was answered for this long. */
 const answerDeadlineMs = 250;
 const checkEveryMs = 10;
 /** A late check counts for at most this long: if this process got no CPU time, Redis may have got none either. */

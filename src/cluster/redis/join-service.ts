@@ -76,14 +76,14 @@ export async function joinSharedService(
   }
 }
 
-/** What to know about how this Redis keeps keys. */
+/** Warnings about how this Redis keeps keys. */
 export async function evictionWarnings(connection: RedisConnection): Promise<string[]> {
   const policy = await evictionPolicy(connection);
   if (policy === undefined || policy === 'noeviction') return [];
   return [`Redis may drop keys when it is full: its maxmemory-policy is ${policy}; set noeviction`];
 }
 
-/** The faults of the start, numbered as in a single emulator. */
+/** The initial faults, numbered as in a single emulator. */
 function initialFaults({ faults }: IdentityFacts): [id: number, text: string][] {
   return faults.map((fault, at) => [at + 1, JSON.stringify(fault)]);
 }

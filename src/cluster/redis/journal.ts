@@ -15,9 +15,9 @@ import type { RedisLink } from './link.ts';
 import { ignoreAway } from './link.ts';
 import { appendScript, clearJournalScript } from './scripts/journal.ts';
 
-/** Events of this time are written together. */
+/** Events within this time are written together. */
 const flushEveryMs = 20;
-/** Most events, and most tokens, in one command: `unpack` of Lua returns at most some thousand values. */
+/** Most events, and most tokens, in one command: `unpack` of Lua returns at most a few thousand values. */
 const maxAtOnce = 1_000;
 /** Bounds of the events that wait while Redis is away: beyond either one the oldest are dropped. */
 const maxItems = 10_000;

@@ -18,7 +18,7 @@ export interface RedisKeys {
   answers(emulator: string): string;
   /** A rate window, packed by `scripts/window.ts`. */
   window(device: string): string;
-  /** Sorted set: ids of leases, by the time at which they run out. */
+  /** Sorted set: ids of leases, by the time at which they expire. */
   slots(device: string): string;
   /** Exists for a token that was used. */
   spent(device: string, jti: string): string;

@@ -36,7 +36,7 @@ export function createSharedLeases({ link, keys, emulator, most }: SharedLeasesO
   const release = (id: string, device: string) => {
     if (!held.delete(id)) return;
     if (!link.isUp) return;
-    // If this fails, the lease runs out.
+    // If this fails, the lease expires.
     link.run(releaseScript, [keys.service, keys.slots(device)], [id]).catch(() => {});
   };
   const hold = (id: string, device: string, connections: number): SlotLease => {

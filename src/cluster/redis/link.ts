@@ -3,7 +3,7 @@ import { isUnavailable, unavailable } from '../../service/state/unavailable.ts';
 import { connectRedis, type RedisConnection } from './connection.ts';
 import { answers, type Script } from './scripts/script.ts';
 
-/** How often a lost Redis is tried again, and how long one attempt may take. */
+/** How often a lost connection is retried, and how long one attempt may take. */
 const retryEveryMs = 100;
 const retryDeadlineMs = 1_000;
 
@@ -18,7 +18,7 @@ export interface LinkOptions {
 }
 
 /**
- * The connection to Redis. Notices when Redis cannot be reached, and tries again until it can. A *life* of the service
+ * The connection to Redis. Notices when Redis cannot be reached, and retries until it can. A *life* of the service
  * lasts as long as Redis keeps its data: after a loss of data the service has a new life, with another id.
  */
 export interface RedisLink {
@@ -126,7 +126,7 @@ export function createRedisLink(options: LinkOptions): RedisLink {
   };
 }
 
-/** For work that is done again when Redis is back. */
+/** For work that is repeated when Redis is back. */
 export function ignoreAway(thrown: unknown): void {
   if (!isUnavailable(thrown)) throw thrown;
 }

@@ -115,7 +115,7 @@ export async function openSharedService(options: SharedServiceOptions): Promise<
   await time.measure(connection);
   const known = createKnowledge(createMovableClock(time.clock), joined);
   const parts = createParts(options, { keys, time, known, emulator, identity });
-  // Nothing that can fail follows: a link that has begun tries again for ever.
+  // Nothing that can fail follows: a link that has begun retries forever.
   const { link, bus, journal } = parts;
   onLost = link.lost;
   link.begin(connection, joined.life);
@@ -168,7 +168,7 @@ const commonKeys = ({ service, instances, devices, issued, journal }: RedisKeys)
 /** Waits until all emulators have handled the earlier messages. */
 const settle = (bus: Bus) => bus.ask('settle', null);
 
-/** What this emulator knows of the service, and tells the member when it learns more. */
+/** What this emulator knows of the service, and reports to the member when it learns more. */
 interface Knowledge {
   /** The clock of the service, which is moved by what is learnt. */
   readonly clock: MovableClock;
@@ -230,7 +230,7 @@ interface PartsBase {
   identity: Identity;
 }
 
-/** What this emulator has of the service in Redis. */
+/** The parts through which this emulator uses the service in Redis. */
 interface Parts extends PartsBase {
   link: RedisLink;
   windows: SharedWindows;

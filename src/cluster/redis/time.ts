@@ -10,7 +10,7 @@ export interface RedisTime {
   measure(connection: RedisConnection): Promise<void>;
 }
 
-/** A difference below this is taken for delay on the way, milliseconds. */
+/** A difference below this counts as network delay, milliseconds. */
 const smallestMs = 2;
 const samples = 3;
 

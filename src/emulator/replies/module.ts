@@ -28,7 +28,7 @@ export async function loadModule(path: string): Promise<CreateReply> {
   return (voice) => guardReply(createReply as CreateReply, voice, (fail, call) => failures.run(fail, call));
 }
 
-/** While the code of a module runs, and all that it starts: the function that takes its errors. */
+/** Takes the errors of a module's code, while it or anything that it started runs. */
 const failures = new AsyncLocalStorage<(thrown: unknown) => void>();
 onUncaught((thrown) => {
   const fail = failures.getStore();

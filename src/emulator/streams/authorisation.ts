@@ -113,7 +113,7 @@ export function awaitToken(options: AuthorisationOptions): void {
   connection.socket.on('message', (data: RawData, isBinary) => current(data as Buffer, isBinary));
 }
 
-/** Reports a token that is late, and closes the connection at the deadline. Returns how to stop both. */
+/** Reports a token that is late, and closes the connection at the deadline. Returns a function that stops both. */
 function startDeadlines(
   { connection, clock, settings }: AuthorisationOptions,
   state: {

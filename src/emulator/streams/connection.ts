@@ -34,11 +34,11 @@ export interface StreamConnection extends OpenStream {
    * journal, and for the device if the dialect says so. Only the first call counts.
    */
   close(cause: CloseCause, why?: string): void;
-  /** Pings the peer; if the previous ping was not answered, cuts the connection without a close frame. `everyMs`: from one to the next. */
+  /** Pings the peer every `everyMs`; cuts the connection without a close frame if the previous ping was not answered. */
   probe(everyMs: number): void;
   /** Adds an observer. Call the result to remove it. */
   observe(watch: MakeWatch): () => void;
-  /** Ends it with what one of its handlers threw. */
+  /** Ends it because one of its handlers threw this. */
   onThrown(thrown: unknown): void;
 }
 
@@ -54,7 +54,7 @@ export interface ConnectionOptions {
   headerOf: (length: number) => Buffer;
   /** The clock of the service, which can be moved forward. */
   clock: Clock;
-  /** The clock of the machine: audio is heard when it arrives, also if the clock of the service was moved. */
+  /** The clock of the machine: audio is heard when it arrives, even if the clock of the service was moved. */
   baseClock: Clock;
   /** Time in which the emulator did not run. */
   own: LostTime;
@@ -221,7 +221,7 @@ function createLiveness(options: LivenessOptions): Liveness {
   let hasPeerEnded = false;
   receiverOf(socket).once('conclude', () => {
     hasPeerEnded = true;
-    // The device has ended it, whenever it lets go of the connection: its slot is free.
+    // The device has ended it, even if it keeps the connection open: its slot is free.
     ending.begin();
   });
   socket.on('pong', () => {

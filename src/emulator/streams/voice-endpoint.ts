@@ -314,7 +314,8 @@ function createCapacity({ connections, settings, maxConnections }: CapacityOptio
 }
 
 /**
- * A tap that is given to an open stream does not see its upgrade. `clock`: the machine's, as audio is heard when it arrives.
+ * A tap that is given to an open stream does not see its upgrade. `clock`: the machine's, because audio is heard when it
+ * arrives.
  */
 function observed(connection: StreamConnection, clock: Clock, upgraded?: Upgraded): ObservedStream {
   const { id, socket, totals, onThrown } = connection;

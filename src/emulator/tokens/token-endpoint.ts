@@ -130,7 +130,7 @@ interface TokenAsker {
   sent?: SentHeaders;
 }
 
-/** What answers say of a device's window. Specification: "Limits". */
+/** What answers say about a device's window. Specification: "Limits". */
 interface LimitAnswers {
   /** The headers of an answer about the device's window. */
   limitHeaders(rate: CountedRequest): [string, string][];
@@ -168,7 +168,7 @@ function createLimitAnswers({
 
 /** Devices whose last refusal is remembered. */
 const maxRefused = 1_000;
-/** A device may be this early: it reads another clock. */
+/** A device may be this early, because its clock differs. */
 const earlyMs = 150;
 
 /** Advice for a device that retries before the time that its last refusal named. */

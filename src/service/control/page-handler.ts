@@ -8,15 +8,15 @@ export type ObserveStream = (stream: number, openForMs: number) => Tap | undefin
 
 /** What a page may see of the emulator or proxy that serves it, and how it acts on it. */
 export interface PageHost {
-  /** Acts on the whole service, where several emulators are one. */
+  /** Acts on the whole service, if several emulators are one. */
   readonly control: AnyControl;
-  /** The clock of the machine: audio is heard when it arrives, also if the clock of the service was moved. */
+  /** The clock of the machine: audio is heard when it arrives, even if the clock of the service was moved. */
   readonly clock: Clock;
   /** Milliseconds since the emulator started, by the machine's clock. */
   elapsedMs(): number;
   /** Gives a tap to each open stream of this process, and to those that open until the result is called. */
   observe(createTap: ObserveStream): () => void;
-  /** The name of this emulator, where several are one service. */
+  /** The name of this emulator, if several are one service. */
   readonly instance?: () => string;
 }
 

@@ -55,7 +55,7 @@ export function createFaultyAudio(options: FaultyAudioOptions): FaultyAudio {
   let lastDueAt = 0;
   let timer: ClockTimer | undefined;
   let lastSentAt = Number.NEGATIVE_INFINITY;
-  /** When the last message will have been played, if it is played as it leaves. */
+  /** When the last message will have been played, if it is played when it is sent. */
   let playedAt = Number.NEGATIVE_INFINITY;
   /** The last sample of the previous message; undefined at the beginning of a reply. */
   let before: number | undefined;

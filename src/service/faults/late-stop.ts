@@ -12,7 +12,7 @@ export interface LateStopOptions {
   onStopped(): void;
 }
 
-/** Lets a speaker stop late: only then it says what it was given in the meantime. */
+/** Lets a speaker stop late: only then does it say what it was given in the meantime. */
 export interface LateStop {
   say(playable: Playable): void;
   /** Stops, or will stop: drops everything that it was to say. */

@@ -8,7 +8,7 @@ import { type InFlightTotals, Line } from '../../wire/server/network/line.ts';
 import type { Random } from '../random.ts';
 import type { Faults } from './faults.ts';
 
-/** Puts the network of the active faults beneath the connections of devices. */
+/** Simulates the network of the active faults under the connections of devices. */
 export interface NetworkFaults {
   /** Lets the connections of a server go through it. Call it before the server listens. */
   attach(server: Server): void;
@@ -29,12 +29,12 @@ export function createNetworkFaults(
   { clock, random }: { clock: Clock; random: Random },
 ): NetworkFaults {
   const lines = new Set<Line>();
-  /** What has struck the connections of devices. */
+  /** The faults that have struck each connection of a device. */
   const devices = new Map<Line, FaultAt<'connection'>[]>();
   const inFlight: InFlightTotals = { bytes: 0, ended: new Set() };
   let connections = 0;
 
-  /** Of several, the newest one that is still active. */
+  /** If there are several, the newest one that is still active. */
   const qualityOf = (struck: readonly FaultAt<'connection'>[]): NetworkQuality => {
     const active = struck.findLast((fault) => faults.list().some((entry) => entry.fault === fault));
     return active === undefined ? networkProfiles.none : networkQuality(active);

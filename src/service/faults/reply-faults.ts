@@ -17,7 +17,7 @@ export interface ReplySpoiler {
 
 type ReplyFault = FaultAt<'reply'>;
 
-/** Makes what a fault does to the reply that begins. `sounds`: what the user says meanwhile. */
+/** Makes the effect of a fault on the reply that begins. `sounds`: what the user says meanwhile. */
 export function createReplySpoiler(
   fault: ReplyFault,
   sounds: Pick<UserSounds, 'count' | 'isNoiseAfterTurn'>,
@@ -103,7 +103,7 @@ function humMaker({ hz, db }: { hz: number; db: number }): ChangeSample {
   return (sample, at) => sample + height * (Math.sin(step * at) + Math.sin(3 * step * at) / 4);
 }
 
-/** Passes what is below this frequency. Blackman window: what is above the edge is 74 dB lower. */
+/** Passes frequencies below `hz`. Blackman window: those above the edge are 74 dB lower. */
 function lowPass(hz: number): ChangeSample {
   const taps = 201;
   const middle = (taps - 1) / 2;
@@ -161,7 +161,7 @@ function power(pcm: Buffer): number {
   return squares / Math.max(1, pcm.length);
 }
 
-/** How a sample is written in another format, in so many bytes. */
+/** How a sample is written in another format, and in how many bytes. */
 interface Encoding {
   bytes: number;
   write(into: Buffer, sample: number, at: number): void;

@@ -8,7 +8,7 @@ import type { OutgoingAnswer } from '../../wire/server/http-answer.ts';
 /** What is wrong with a token that a fault issues and the stream refuses. */
 export type WrongToken = 'expired' | 'future' | 'other-audience' | 'other-issuer' | 'bad-signature';
 
-/** No answer: the request is left to wait, or its connection is reset. */
+/** No answer: the request is left waiting, or its connection is reset. */
 export type Unanswered = 'hang' | 'reset';
 
 export interface TokenAnswers {

@@ -35,7 +35,7 @@ export function createUserEcho({ clock, out, isSpeaking }: UserEchoOptions): Use
     const [next] = waiting;
     if (next !== undefined) timer ??= clock.after(next.dueAt - clock.now(), release);
   };
-  /** Takes at most so many bytes of the oldest message; what is left of it stays. */
+  /** Takes at most this many bytes of the oldest message; the rest of it stays. */
   const take = (most: number): Buffer => {
     const oldest = waiting[0] as { pcm: Buffer; dueAt: number };
     const { pcm } = oldest;

@@ -22,7 +22,7 @@ export interface UserSoundsOptions {
   shortestTurnMs: number;
   /** The user begins to speak: a turn, or a sound that is not one. */
   onStart(): void;
-  /** What began this long ago is a turn. `lastMs`: how long the turn before was; undefined if this is the first. */
+  /** What began this long ago is a turn. `lastMs`: how long the previous turn was; undefined if this is the first. */
   onTurn(agoMs: number, lastMs: number | undefined): void;
   /** The user has been silent for as long as it takes to end a turn. */
   onPause(): void;
@@ -35,7 +35,7 @@ const soundPauseMs = 200;
 /** A shorter sound may not be a turn. */
 const shortMs = 1_000;
 
-/** Times are milliseconds of audio. One gate says what is a sound and what is a turn, as the AI hears them. */
+/** Times are milliseconds of audio. One gate decides what is a sound and what is a turn, as for the AI. */
 export function createUserSounds(options: UserSoundsOptions): UserSounds {
   const { clock, shortestTurnMs, onStart, onTurn, onPause, onShortSound } = options;
   const gate = createSpeechGate({ hangOverMs: soundPauseMs });

@@ -21,9 +21,9 @@ import { invalidRequest, type RefusalContext, refuseRequest } from './refusal.ts
 /** How a request ended: with an answer to send, with one that is already sent, or with none. */
 export type RequestOutcome = OutgoingAnswer | Unanswered | 'answered';
 
-/** Sees a request while it is handled. */
+/** Observes a request while it is handled. */
 export interface RequestWatch {
-  /** The body, as far as it was read. */
+  /** The part of the body that was read. */
   body: string;
   /** Called at the end; undefined: without an answer that is known here. */
   answered(answer: OutgoingAnswer | undefined): void;
@@ -89,7 +89,7 @@ export function createServiceServer(options: ServiceServerOptions): Server {
           .then((outcome) => {
             watch?.answered(typeof outcome === 'string' ? undefined : outcome);
             if (outcome === 'reset') request.socket.resetAndDestroy();
-            // Sent after all input is handled, one right after the other: then one wake-up of a client serves many answers.
+            // Sent after all input is handled, one right after the other: then a client wakes up once for many answers.
             else if (typeof outcome !== 'string') atTurnEnd(sendIfOpen, { response, outcome });
           })
           .catch((thrown) => failRequest(thrown, request, response, events));
@@ -122,7 +122,7 @@ export function createServiceServer(options: ServiceServerOptions): Server {
     const about = { dialect, events, path: request.url ?? '', remote: addressOf(request) };
     sendRawAnswer(socket, { ...refuseRequest('methodNotAllowed', about), headers: allowedMethods });
   });
-  // Requests that Node's parser refuses have no request object. Their answer has the service's shape too.
+  // Requests that Node's parser refuses have no request object. Their answer has the service's format too.
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
     else sendRawAnswer(socket, malformed(error.code, options));
@@ -231,7 +231,7 @@ export function addressOf({ socket }: IncomingMessage): string {
   return socket.remoteAddress ?? '';
 }
 
-/** How often Node looks for late requests: the deadlines below are exact to within it. */
+/** How often Node looks for late requests: the deadlines below are accurate to within this. */
 const checkEveryMs = 500;
 /** Headers within 5 s, the whole request within 10 s. */
 const headersDeadlineMs = 5_000 - 2 * checkEveryMs;
@@ -242,7 +242,7 @@ export function createBareServer(tls: TlsCertificate | undefined, handshakes: Ha
   const settings = {
     IncomingMessage: ServiceRequest,
     ServerResponse: ServiceResponse,
-    // Otherwise Node answers a request without Host in its own shape. `admit` checks for Host.
+    // Otherwise Node answers a request without Host in its own format. `admit` checks for Host.
     requireHostHeader: false,
     connectionsCheckingInterval: checkEveryMs,
     headersTimeout: headersDeadlineMs,

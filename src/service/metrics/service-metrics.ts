@@ -35,7 +35,7 @@ interface ServiceMetricsOptions {
   clock: Clock;
   /** The command that runs, such as `serve`. */
   command: string;
-  /** The name of this emulator, where several are one service. */
+  /** The name of this emulator, if several are one service. */
   instance: (() => string) | undefined;
   /** The streams of this process that are open. */
   open(): readonly OpenTotals[];
@@ -104,8 +104,8 @@ interface OwnMetrics {
 }
 
 /**
- * Memory, processor time and lateness of this process. It is watched from now on: before the first scrape nobody asks. `emulator`:
- * the name of this emulator, where several are one service.
+ * Memory, CPU time and lateness of this process. Lateness is measured from the first scrape on. `emulator`:
+ * the name of this emulator, if several are one service.
  */
 function watchSelf(clock: Clock, command: string, emulator?: () => string): OwnMetrics {
   const late = createTimeClasses();

@@ -73,7 +73,7 @@ export function createRateLimiter({ clock, limit, settings }: RateLimiterOptions
   /** As wall-clock time in whole milliseconds; rounded up, so that a client that waits for it is never early. */
   const wallAt = (at: number, now: number) => {
     const ahead = clock.wall() - now;
-    // The wall clock has whole milliseconds. One moment has one time as long as nobody sets it.
+    // The wall clock has whole milliseconds. A moment keeps its time unless somebody sets the clock.
     if (Math.abs(ahead - aheadMs) > 2) aheadMs = ahead;
     const wallMs = Math.ceil(at + aheadMs);
     return kind.snap?.(wallMs) ?? wallMs;

@@ -45,7 +45,7 @@ export interface CountedRequest extends RateLimit {
 }
 
 export interface SlotLease {
-  /** Connections of the device, this one among them. */
+  /** Connections of the device, including this one. */
   connections: number;
   /** Gives the slot back. Calling it twice is harmless. */
   release(): void;

@@ -13,7 +13,7 @@ export interface ReadBody {
 
 /** A body that is received. */
 export interface BodyParts {
-  /** Throws `protocol-violation` where the body is too long. */
+  /** Throws `protocol-violation` if the body is too long. */
   add(chunk: Buffer): void;
   /** What was received so far, up to the limit. */
   bytes(): Buffer;

@@ -100,7 +100,7 @@ export class FastStream {
     this.send(clientFrame(opcodes.text, Buffer.from(text)));
   }
 
-  /** Sends a close frame with 1000, and waits up to `streamCloseMs` for that of the service. */
+  /** Sends a close frame with 1000, and waits up to `streamCloseMs` for the close frame of the service. */
   close(): void {
     if (this.#isOver || this.#closing !== undefined) return;
     if (this.#head !== undefined) {

@@ -7,7 +7,7 @@ export interface FrameHandlers {
   text(payload: Buffer): void;
   ping(payload: Buffer): void;
   close(payload: Buffer): void;
-  /** The peer broke the WebSocket protocol; nothing further is read. */
+  /** The peer violated the WebSocket protocol; nothing further is read. */
   violation(why: string): void;
 }
 

@@ -7,7 +7,7 @@ const maxBytes = 8 * 1024 * 1024;
 const slack = 500;
 
 /**
- * Appends events to the journal, and publishes the number of the first one, then the events, a line each. KEYS: service,
+ * Appends events to the journal, and publishes the number of the first one, then the events, one per line. KEYS: service,
  * journal, issued. ARGV: life, channel, most issued tokens, number of issued tokens, issued tokens…, events… Answers: whether
  * a key was replaced, because it held something else.
  */

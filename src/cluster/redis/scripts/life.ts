@@ -85,7 +85,7 @@ return {how, all[1], all[2], all[3], all[4], all[5]}
 
 /**
  * Reports that an emulator runs. KEYS: as to join. ARGV: life, id, number. Answers: time of Redis, offset, number: a new one
- * if the number is that of an emulator which has returned.
+ * if the number is that of an emulator that has returned.
  */
 export const pulseScript = script(`
 local number = ARGV[3]

@@ -11,8 +11,8 @@ export interface Script {
 export const answers = { lost: 0, done: 1, closed: 2 } as const;
 
 /**
- * If no emulator has reported for this long, Redis itself was stopped, and leases may have run out although their emulators
- * run. Each emulator reports every 5 s.
+ * If no emulator has reported for this long, Redis itself was stopped, and leases may have expired although their
+ * emulators run. Each emulator reports every 5 s.
  */
 export const frozenAfterMs = 9_000;
 /** How long nothing is granted after Redis was away or lost its data: meanwhile each emulator registers what it knows. */

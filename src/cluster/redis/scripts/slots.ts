@@ -1,11 +1,11 @@
 import { grantScript, script } from './script.ts';
 
-/** A slot outlives its lease in Redis, so that its emulator can renew it after Redis stood still. */
+/** A slot outlives its lease in Redis, so that its emulator can renew it after Redis was stopped. */
 const keepSlots = `redis.call('PEXPIRE', KEYS[2], 120000)`;
 
 /**
- * Takes a slot if one is free. Slots whose lease has run out are free. KEYS: service, slots, devices. ARGV: life, most,
- * lease ms, device, id. Answers: the connections of the device, this one among them; 0 if none is free.
+ * Takes a slot if one is free. Slots whose lease has expired are free. KEYS: service, slots, devices. ARGV: life, most,
+ * lease ms, device, id. Answers: the connections of the device, including this one; 0 if none is free.
  */
 export const leaseScript = grantScript(`
 redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', real)
@@ -18,7 +18,7 @@ return {1, count + 1}
 `);
 
 /**
- * Renews the leases of a device, and takes again those that ran out. KEYS: service, slots, devices. ARGV: life, most,
+ * Renews the leases of a device, and reacquires those that expired. KEYS: service, slots, devices. ARGV: life, most,
  * lease ms, device, ids… Answers: the ids for which no slot is left.
  */
 export const renewScript = script(`
@@ -53,7 +53,7 @@ return {1}
 
 /**
  * Uses a token up. Tokens from before Redis lost its data may have been used: they are not accepted. KEYS: service,
- * spent. ARGV: life, iat, milliseconds to remember it. Answers: 1, 0 if it was used before, -1 if that is not known.
+ * spent. ARGV: life, iat, milliseconds to remember it. Answers: 1, 0 if it was used before, -1 if that is unknown.
  */
 export const spendScript = grantScript(`
 if tonumber(ARGV[2]) < tonumber(redis.call('HGET', KEYS[1], 'validFrom')) then return {1, -1} end

@@ -94,7 +94,7 @@ return {1}
 
 /**
  * Everything that the service shows. KEYS: service, devices, issued. ARGV: life, kind, limit, window ms, most devices,
- * most tokens, prefix. Answers JSON: windows, connections, tokens, and how much was left out that is not ours.
+ * most tokens, prefix. Answers JSON: windows, connections, tokens, and the number of foreign entries that were left out.
  */
 export const surveyScript = script(`${windows}
 local kind, limit, windowMs, prefix = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[7]
