@@ -213,11 +213,10 @@ function streamsOfAll(ask: SharedService['ask']): Eventually<StreamActions> {
 
 /** Does on this emulator's streams what another emulator asked. */
 function performOnStreams(own: StreamActions, op: string, args: unknown): unknown {
-  const actions: Record<string, (...given: never[]) => unknown> = {
-    ...own,
-    speak: (selector: StreamSelector, pcm: string) => own.speak(selector, Buffer.from(pcm, 'base64')),
-  };
-  if (!Object.hasOwn(actions, op)) return true;
+  const speak = (selector: StreamSelector, pcm: string) => own.speak(selector, Buffer.from(pcm, 'base64'));
+  const actions = new Map<string, (...given: never[]) => unknown>(Object.entries({ ...own, speak }));
+  const action = actions.get(op);
+  if (action === undefined) return true;
   if (!Array.isArray(args)) throw new TypeError('The arguments are not a list');
-  return actions[op]?.(...(args as never[]));
+  return action(...(args as never[]));
 }

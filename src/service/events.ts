@@ -96,7 +96,7 @@ export type EmulatorEventBody =
   | { type: 'shared-warning'; why: string }
   /** A proxy can no longer record this stream. The stream continues. */
   | { type: 'recording-failed'; stream: number; why: string }
-  /** A handler of one connection threw, and that connection ended. `calls`: the nearest stack frames. No `stream`: a request. */
+  /** A handler threw, and its connection ended. `calls`: the nearest stack frames. Without `stream`, it was a request. */
   | { type: 'bug'; stream?: number; path?: string; remote?: string; why: string; calls: string[] }
   | { type: 'stopping' };
 
