@@ -12,7 +12,8 @@ import { isSafeTransport } from '../protocol/loopback.ts';
 import type { ServiceMessage } from '../protocol/messages.ts';
 import { type ApiVersion, wsUrlFor } from '../protocol/paths.ts';
 import type { ServiceAuth } from '../wire/client/join.ts';
-import type { StreamClose, VoiceStream } from '../wire/client/voice-stream.ts';
+import type { StreamClose } from '../wire/client/refusal-error.ts';
+import type { VoiceStream } from '../wire/client/voice-stream.ts';
 import { createBackpressure, type QueueHandlers } from './backpressure.ts';
 
 /** Where to connect, and with which credential: a key, to request a token with, or a token. */

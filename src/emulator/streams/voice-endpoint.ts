@@ -278,11 +278,8 @@ interface Capacity {
   awaitToken(connection: StreamConnection): () => void;
 }
 
-interface CapacityOptions {
+interface CapacityOptions extends Pick<AuthorisationOptions, 'settings' | 'maxConnections'> {
   connections: ReadonlySet<StreamConnection>;
-  settings: Dialect['stream'];
-  /** Connections per device. */
-  maxConnections: number;
 }
 
 function createCapacity({ connections, settings, maxConnections }: CapacityOptions): Capacity {

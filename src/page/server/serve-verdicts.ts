@@ -52,7 +52,7 @@ export async function serveVerdicts({ clock, ...start }: VerdictPageOptions): Pr
     response.on('close', () => tabs.delete(response));
     firstTab.resolve();
   };
-  const server = createBareServer(undefined, { onOpened() {}, onFailure() {} });
+  const server = createBareServer();
   server.on('request', (request, response) => {
     answer(request, response, { token, follow }).catch((thrown) => response.destroy(thrown));
   });

@@ -23,7 +23,7 @@ export async function openMetricsServer(
   metrics: MetricsEndpoint,
   { port, isOpen }: { port: number; isOpen: boolean },
 ): Promise<MetricsServer> {
-  const server = createBareServer(undefined, { onOpened() {}, onFailure() {} });
+  const server = createBareServer();
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     answer(request, response, metrics).catch(() => response.destroy());
   });

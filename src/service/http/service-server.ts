@@ -238,7 +238,10 @@ const headersDeadlineMs = 5_000 - 2 * checkEveryMs;
 const requestDeadlineMs = 10_000 - 2 * checkEveryMs;
 
 /** A server with or without TLS: its limits, and no handlers. */
-export function createBareServer(tls: TlsCertificate | undefined, handshakes: HandshakeListeners): Server {
+export function createBareServer(
+  tls?: TlsCertificate,
+  handshakes: HandshakeListeners = { onFailure() {} },
+): Server {
   const settings = {
     IncomingMessage: ServiceRequest,
     ServerResponse: ServiceResponse,

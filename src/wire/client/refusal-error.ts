@@ -54,7 +54,8 @@ function textOf(error: ReadError | undefined): string {
   return [error?.code, error?.message].filter((text) => text !== undefined).join(': ');
 }
 
-export interface CloseFacts {
+/** How a stream ended. */
+export interface StreamClose {
   code: number;
   reason: string;
 }
@@ -64,7 +65,7 @@ export interface CloseFacts {
  * message that the service sent just before it.
  */
 export function closeError(
-  { code, reason }: CloseFacts,
+  { code, reason }: StreamClose,
   serviceError: ReadError | undefined,
   phase: 'authorising' | 'live',
 ): VoicectlError {
@@ -85,7 +86,7 @@ export function closeError(
  * `lastWord`: the last message of the service, if it was an error.
  */
 export function streamEndError(
-  close: CloseFacts,
+  close: StreamClose,
   lastWord: ReadError | undefined,
 ): VoicectlError | undefined {
   const isPlainEnd = close.code === closeCodes.normal || close.code === closeCodes.noStatus;

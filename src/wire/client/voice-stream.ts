@@ -8,13 +8,7 @@ import { serviceUrl, streamPath } from '../../protocol/paths.ts';
 import { type Connection, connect } from './connect.ts';
 import { withDeadline } from './deadline.ts';
 import type { ClientLeg } from './http.ts';
-import { closeError, streamEndError } from './refusal-error.ts';
-
-/** How a stream ended. */
-export interface StreamClose {
-  code: number;
-  reason: string;
-}
+import { closeError, type StreamClose, streamEndError } from './refusal-error.ts';
 
 export interface VoiceStreamOptions extends Omit<ClientLeg, 'redactor'> {
   wsUrl: string;

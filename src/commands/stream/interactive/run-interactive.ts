@@ -15,7 +15,7 @@ import type { ReadError } from '../../../protocol/error-body.ts';
 import { readServiceMessage } from '../../../protocol/messages.ts';
 import { serviceUrl, streamPath } from '../../../protocol/paths.ts';
 import { type Connection, connect } from '../../../wire/client/connect.ts';
-import { type CloseFacts, closeError, streamEndError } from '../../../wire/client/refusal-error.ts';
+import { closeError, type StreamClose, streamEndError } from '../../../wire/client/refusal-error.ts';
 import { requestToken } from '../../../wire/client/token.ts';
 import type { Tap } from '../../../wire/tap.ts';
 import { openTarget } from '../../service/target.ts';
@@ -51,7 +51,7 @@ export async function runInteractive(context: StreamContext): Promise<void> {
 interface Joined {
   connection: Connection;
   /** Why the service has ended it; undefined if it did so as it should. */
-  breakage(close: CloseFacts): VoicectlError | undefined;
+  breakage(close: StreamClose): VoicectlError | undefined;
 }
 
 async function join(
