@@ -57,7 +57,7 @@ test('each strike is reported, but only the first for the audio of one stream', 
   const { strike, told } = create([{ name: 'token-hang' }, { name: 'drop' }]);
   strike('token', { device: 'd1' });
   strike('token', { device: 'd1' });
-  const subject = { device: 'd1', stream: 4, told: new Set<number>() };
+  const subject = { device: 'd1', stream: 4, reported: new Set<number>() };
   strike('audio', subject);
   strike('audio', subject);
   expect(told).toEqual([
