@@ -54,7 +54,8 @@ const bufferMs = 30;
 /** Largest harmless clock difference: a token is valid for only a minute. */
 const maxSkewMs = 5_000;
 
-const localHint = '`voicectl serve` starts a local one; `token` and `stream` run one themselves with --local.';
+const localHint =
+  '`voicectl serve` starts a local one; `token` and `stream` run one themselves with --local.';
 
 /** Checks whether the service is reachable, and its clock. */
 async function checkTarget({
