@@ -1,3 +1,4 @@
+import { beginningOf } from '../kernel/short-text.ts';
 import { bytesForMs } from '../protocol/audio-format.ts';
 import { isRecord } from '../protocol/error-body.ts';
 import { parseJson } from '../protocol/parse-json.ts';
@@ -136,28 +137,22 @@ export function shortenText(text: string, mostBytes = keptTextBytes): string {
   if (text.length <= mostBytes) return text;
   const value = parseJson(text);
   // With an ellipsis at its end no text is JSON.
-  if (value === undefined) return `${copyOf(text)}…`;
+  if (value === undefined) return cutField(text);
   return JSON.stringify(isRecord(value) ? shortenFields(value) : shortenField(value));
 }
 
 function shortenFields(fields: Record<string, unknown>): Record<string, unknown> {
   const first = Object.entries(fields).slice(0, keptFields);
-  return Object.fromEntries(
-    first.map(([name, value]) => [
-      name.length > keptFieldBytes ? `${copyOf(name)}…` : name,
-      shortenField(value),
-    ]),
-  );
+  return Object.fromEntries(first.map(([name, value]) => [cutField(name), shortenField(value)]));
 }
 
 function shortenField(value: unknown): unknown {
-  if (typeof value === 'string') return value.length > keptFieldBytes ? `${copyOf(value)}…` : value;
+  if (typeof value === 'string') return cutField(value);
   if (typeof value !== 'object' || value === null) return value;
   if (JSON.stringify(value).length <= keptFieldBytes) return value;
   return Array.isArray(value) ? ['…'] : { '…': '…' };
 }
 
-/** The beginning of a text. A slice would keep the whole text in memory. */
-function copyOf(text: string): string {
-  return Buffer.from(text.slice(0, keptFieldBytes), 'utf16le').toString('utf16le');
+function cutField(text: string): string {
+  return text.length <= keptFieldBytes ? text : `${beginningOf(text, keptFieldBytes)}…`;
 }

@@ -1,17 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import type { Clock } from '../kernel/clock.ts';
 import { closeCodes, reasonNotUtf8 } from '../protocol/close-codes.ts';
-import type { Side } from '../wire/exchange.ts';
+import type { Side, StreamEnd } from '../wire/exchange.ts';
 import type { PeerClose } from './leg-socket.ts';
-import { type Leg, Passage, type PassageWatch, type WaitingBytes } from './passage.ts';
+import { type Leg, otherSide, Passage, type PassageWatch, sides, type WaitingBytes } from './passage.ts';
 
-/** How a joined stream ended. */
-export interface JoinedEnd {
-  /** The side that closed first; for a cut, the side that vanished. */
-  by: Side;
-  /** 1005: a close frame without a code; 1006: no close frame. */
-  code: number;
-  reason: string;
+export interface JoinedEnd extends Pick<StreamEnd, 'by' | 'code' | 'reason'> {
   /** What a side did wrong, in the words of the WebSocket protocol. */
   violation: string | undefined;
   /** Whether the proxy ended it. */
@@ -43,8 +37,6 @@ export interface Joined {
 
 /** A peer that has not read everything by then is cut anyway. */
 const flushMs = 500;
-const other = { device: 'service', service: 'device' } as const satisfies Record<Side, Side>;
-
 /**
  * Joins two legs: each close frame is passed on, and the answer of the one side is the answer to the other; a side that
  * vanishes without one is cut off from the other.
@@ -71,7 +63,7 @@ export function joinLegs(options: JoinLegsOptions): Joined {
     // The answer to this frame comes from the other side. A bad frame has none, and an answer needs none.
     if (isViolation || socket.readyState !== socket.OPEN) socket.closeNow(code, reason);
     const isServiceFault = isViolation && side === 'service';
-    legs[other[side]].socket.closeNow(isServiceFault ? closeCodes.internalError : code, reason);
+    legs[otherSide[side]].socket.closeNow(isServiceFault ? closeCodes.internalError : code, reason);
   };
 
   const cut = (side: Side, how: 'end' | 'reset' = 'end') => {
@@ -87,7 +79,7 @@ export function joinLegs(options: JoinLegsOptions): Joined {
   };
   const close = (code: number, reason: string) => {
     begin('service', code, reason, true);
-    for (const side of ['device', 'service'] as const) {
+    for (const side of sides) {
       if (code === closeCodes.abnormal) cut(side);
       else legs[side].socket.closeNow(code, reason);
     }
@@ -97,7 +89,7 @@ export function joinLegs(options: JoinLegsOptions): Joined {
     if (isNow) legs[reader].socket.terminate();
   };
 
-  for (const side of ['device', 'service'] as const) {
+  for (const side of sides) {
     const { socket, transport } = legs[side];
     // It sends no close frame any more, and so reads none: what waits for it would hold the stream. ws waits for that.
     transport.once('end', () => {
@@ -110,26 +102,26 @@ export function joinLegs(options: JoinLegsOptions): Joined {
     });
     socket.once('close', () => {
       begin(side, closeCodes.abnormal, '');
-      if (!hasClosed[side]) cut(other[side]);
+      if (!hasClosed[side]) cut(otherSide[side]);
       open -= 1;
       if (open === 0 && first !== undefined) onEnd(first);
     });
   }
   const passage = (from: Side) =>
     new Passage({
-      ...{ from, source: legs[from], sink: legs[other[from]], watch, waiting },
-      onSlowReader: (isNow) => giveUp(other[from], isNow),
+      ...{ from, source: legs[from], sink: legs[otherSide[from]], watch, waiting },
+      onSlowReader: (isNow) => giveUp(otherSide[from], isNow),
     });
   return {
     passages: { device: passage('device'), service: passage('service') },
     close,
     closeTowards(side, code, reason) {
-      begin(other[side], code, reason, true);
+      begin(otherSide[side], code, reason, true);
       if (code === closeCodes.abnormal) cut(side);
       else legs[side].socket.closeNow(code, reason);
     },
     cut(side, how) {
-      begin(other[side], closeCodes.abnormal, '', true);
+      begin(otherSide[side], closeCodes.abnormal, '', true);
       cut(side, how);
     },
   };

@@ -6,6 +6,7 @@ import { deviceRules } from '../rules/device/catalogue.ts';
 import { reuseRule } from '../rules/expiry.ts';
 import { type JudgedVoice, judgeReplyVoice } from '../rules/reply-audio.ts';
 import type { Finding, Rule, Seen } from '../rules/rule.ts';
+import type { Judgement } from '../service/events.ts';
 import { guarded } from '../service/guard.ts';
 import { estimateBytes } from '../service/state/estimate-bytes.ts';
 import type { Side, StreamExchange, TokenExchange } from '../wire/exchange.ts';
@@ -41,7 +42,6 @@ export interface ProxyJudge {
   opened(stream: number): void;
   /** The device of this stream is known. */
   identified(stream: StreamSubject): void;
-  /** Something passed on this stream. */
   passed(stream: StreamSubject): void;
   /** A finding in the audio of a side. */
   heard(side: Side, stream: StreamSubject, finding: VoiceFinding, remark: string): void;
@@ -82,7 +82,7 @@ const catalogues: Readonly<Record<Side, readonly Rule[]>> = {
   service: serviceRules.filter(({ id }) => id !== reuseRule.id),
   device: deviceRules,
 };
-const sides = ['service', 'device'] as const;
+const serviceFirst = ['service', 'device'] as const;
 /** The rule about the audio of each side. */
 const audioRule = { service: 'R38', device: 'D5' } as const;
 
@@ -117,7 +117,7 @@ export function createProxyJudge({ clock, events, isStrict }: ProxyJudgeOptions)
     isWhole = true,
   }: Pick<StreamSubject, 'owner' | 'device'> & { subject?: StreamSubject; isWhole?: boolean }) => {
     const dossier = isWhole ? dossiers.of(owner) : newest(dossiers.of(owner));
-    for (const side of sides) {
+    for (const side of serviceFirst) {
       const seen = gather(dossier, side, subject);
       for (const rule of catalogues[side]) {
         const isOfAudio = subject !== undefined && rule.id === audioRule[side];
@@ -248,16 +248,11 @@ function weighSides({ device, service }: Readonly<Record<Side, unknown>>): numbe
 }
 
 /** Something held against a side. */
-interface Entry {
-  from: Side;
-  rule: string;
-  message: string;
-  value: string;
+interface Entry extends Omit<Judgement, 'type' | 'device' | 'stream'> {
   /** A rule is broken; otherwise it is unusual, or left open. */
   isFault: boolean;
   stream: number | undefined;
   device: string | undefined;
-  count: number;
 }
 
 /** Emits each entry once for a stream, or for a device where it is about no stream. */

@@ -8,6 +8,9 @@ export interface Leg {
   transport: Socket;
 }
 
+export const sides = ['device', 'service'] as const;
+export const otherSide = { device: 'service', service: 'device' } as const satisfies Record<Side, Side>;
+
 /** Changes what passes in one direction. */
 export interface Spoiler {
   /** Whether any fault may concern this direction now. */

@@ -26,13 +26,12 @@ import type { EvidenceBudget } from './evidence.ts';
 import { type Joined, type JoinedEnd, joinLegs } from './join-legs.ts';
 import { ownerOf, type ProxyJudge, type StreamSubject } from './judge.ts';
 import { deviceName, requestedDevice, type TokenMatches } from './match-tokens.ts';
-import type { Leg, WaitingBytes } from './passage.ts';
+import { type Leg, sides, type WaitingBytes } from './passage.ts';
 import type { ProxyEvents } from './proxy-events.ts';
 import { inject, type StreamSpoiler, spoilStream } from './spoil-stream.ts';
 import { StreamWitness } from './stream-witness.ts';
 import { createLanes, type Lanes } from './voice-lane.ts';
 
-/** What the streams of a proxy share. */
 export interface SharedByStreams {
   clock: Clock;
   /** The machine's: audio is heard when it arrives. */
@@ -66,8 +65,6 @@ export interface ProxiedStreamOptions extends SharedByStreams {
   countOf(device: string): number;
   onEnd(): void;
 }
-
-const sides = ['device', 'service'] as const;
 
 /** A stream between a device and the service. */
 export class ProxiedStream implements ControlledStream {

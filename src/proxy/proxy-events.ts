@@ -3,7 +3,6 @@ import type { Side } from '../wire/exchange.ts';
 
 /** The events of a proxy: each says which side it comes from, or is about. */
 export interface ProxyEvents extends EmulatorEvents {
-  /** The events of one side. */
   readonly of: Readonly<Record<Side, EmulatorEvents>>;
 }
 

@@ -3,7 +3,7 @@ import { type RequestOptions, request as requestHttps } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Clock, ClockTimer } from '../kernel/clock.ts';
 import { VoicectlError } from '../kernel/errors.ts';
-import type { Header } from '../wire/exchange.ts';
+import type { HttpRequest } from '../wire/exchange.ts';
 
 /** For DNS, TCP and TLS together. A device should hear within a second that the target cannot be reached. */
 export const reachMs = 900;
@@ -14,10 +14,7 @@ export interface Deadlines {
   answerMs: number;
 }
 
-export interface TargetRequest {
-  url: string;
-  method: string;
-  headers: readonly Header[];
+export interface TargetRequest extends Omit<HttpRequest, 'body'> {
   ca: string | undefined;
 }
 

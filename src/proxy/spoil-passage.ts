@@ -4,7 +4,7 @@ import { readServiceMessage, writeMessage } from '../protocol/messages.ts';
 import type { FaultSubject, Faults } from '../service/faults/faults.ts';
 import { createFaultyAudio, type FaultyAudio } from '../service/faults/faulty-audio.ts';
 import type { Side } from '../wire/exchange.ts';
-import type { Passage, Spoiler } from './passage.ts';
+import { otherSide, type Passage, type Spoiler } from './passage.ts';
 import type { StreamWitness } from './stream-witness.ts';
 
 export interface SpoilOptions {
@@ -30,7 +30,6 @@ export type PassageSpoiler = Spoiler & Pick<FaultyAudio, 'hear'>;
 /** Changes what passes in one direction by the active faults. Both sides are judged by what they did themselves. */
 export function createSpoiler(options: SpoilOptions): PassageSpoiler {
   const { from, passage, witness, faults, clock, dialect } = options;
-  const direction = from === 'device' ? 'service' : 'device';
   let isConfirmed = false;
   /** The message that is being spoilt, and whether its arrival was told. */
   let current: Buffer | undefined;
@@ -65,7 +64,7 @@ export function createSpoiler(options: SpoilOptions): PassageSpoiler {
   const spoilt = (): FaultyAudio => {
     if (audio === undefined) {
       const { shortestTurnMs } = dialect.stream;
-      const subject: FaultSubject = { ...options.subject(), direction };
+      const subject: FaultSubject = { ...options.subject(), direction: otherSide[from] };
       audio = createFaultyAudio({ faults, subject, clock, out, shortestTurnMs });
       options.onEnding(audio.close);
     }

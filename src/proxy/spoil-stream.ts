@@ -1,39 +1,27 @@
-import type { Socket } from 'node:net';
-import type { Clock } from '../kernel/clock.ts';
 import type { TemplateValues } from '../protocol/dialect/templates.ts';
-import type { CloseCause, Dialect } from '../protocol/dialect.ts';
+import type { CloseCause } from '../protocol/dialect.ts';
 import { writeError } from '../protocol/messages.ts';
-import type { FaultSubject, Faults } from '../service/faults/faults.ts';
 import { injectLiveFaults, type LiveFaultOptions } from '../service/faults/live-faults.ts';
 import type { Side } from '../wire/exchange.ts';
 import type { Joined } from './join-legs.ts';
-import type { LegSocket } from './leg-socket.ts';
-import { createSpoiler } from './spoil-passage.ts';
-import type { StreamWitness } from './stream-witness.ts';
+import { type Leg, otherSide, sides } from './passage.ts';
+import { createSpoiler, type SpoilOptions } from './spoil-passage.ts';
 
-export interface SpoilStreamOptions {
+export interface SpoilStreamOptions
+  extends Pick<SpoilOptions, 'witness' | 'faults' | 'clock' | 'dialect' | 'subject'> {
   joined: Joined;
-  legs: Readonly<Record<Side, { socket: LegSocket; transport: Socket }>>;
-  witness: StreamWitness;
-  faults: Faults;
-  clock: Clock;
-  dialect: Dialect;
+  legs: Readonly<Record<Side, Leg>>;
   values: TemplateValues;
-  subject(): FaultSubject;
   /** The proxy ended the stream. */
   onFault(): void;
 }
 
-/** The faults of one stream. */
 export interface StreamSpoiler {
   /** The stream is confirmed: live faults may strike. */
   confirmed(): void;
   /** The stream has ended. */
   end(): void;
 }
-
-const sides = ['device', 'service'] as const;
-const other = { device: 'service', service: 'device' } as const satisfies Record<Side, Side>;
 
 /** Spoils a stream in both directions by the active faults. */
 export function spoilStream(options: SpoilStreamOptions): StreamSpoiler {
@@ -92,8 +80,8 @@ export function inject(
   text: string,
 ): void {
   const data = Buffer.from(text);
-  witness.delivered(other[to], data, false, true);
-  joined.passages[other[to]].send(data, false);
+  witness.delivered(otherSide[to], data, false, true);
+  joined.passages[otherSide[to]].send(data, false);
 }
 
 /** One side of a stream, as live faults strike it. */

@@ -6,7 +6,7 @@ import type { Side, StreamEnd, StreamExchange, TokenFacts, Upgrade, WireMessage 
 import { joinTaps, type Tap } from '../wire/tap.ts';
 import { readPresented } from '../wire/token-facts.ts';
 import { createEvidence, type Evidence, type EvidenceBudget, shortenText } from './evidence.ts';
-import type { PassageWatch } from './passage.ts';
+import { otherSide, type PassageWatch } from './passage.ts';
 import type { VoiceLane } from './voice-lane.ts';
 
 export interface WitnessOptions {
@@ -112,7 +112,7 @@ export class StreamWitness implements PassageWatch {
     const { clock, redactor } = this.options;
     const [at, bytes] = [clock.now(), data.length];
     const injected = isInjected ? { injected: true as const } : {};
-    const to = from === 'device' ? 'service' : 'device';
+    const to = otherSide[from];
     if (isBinary && from === 'device') {
       this.options.lanes.service.otherSaid(data);
       if (isInjected) this.hasSpoiltVoice = true;

@@ -22,6 +22,7 @@ import { passedHeaders } from './headers.ts';
 import { ownerOf } from './judge.ts';
 import { LegSocket } from './leg-socket.ts';
 import type { ProxyTarget } from './options.ts';
+import { sides } from './passage.ts';
 import { ProxiedStream, type SharedByStreams } from './proxied-stream.ts';
 import type { Deadlines } from './reach-target.ts';
 import { refusedByTarget } from './refused-by-target.ts';
@@ -158,7 +159,7 @@ function createOpenStreams(options: StreamsOptions): OpenStreams {
       const all = list();
       for (const { joined } of all) joined.close(closeCodes.goingAway, reason);
       const late = baseClock.after(lastCloseMs, () => {
-        for (const { joined } of all) for (const side of ['device', 'service'] as const) joined.cut(side);
+        for (const { joined } of all) for (const side of sides) joined.cut(side);
       });
       await Promise.all(all.map(({ hasEnded }) => hasEnded));
       late.cancel();

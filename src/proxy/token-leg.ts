@@ -2,27 +2,20 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { VoicectlError } from '../kernel/errors.ts';
 import { connectionError } from '../wire/client/connection-error.ts';
-import type { Header } from '../wire/exchange.ts';
+import type { Header, HttpAnswer, HttpRequest } from '../wire/exchange.ts';
 import { headerPairs } from '../wire/headers.ts';
 import { passedHeaders } from './headers.ts';
 import { type Deadlines, limitRequest, startRequest } from './reach-target.ts';
 
-/** One HTTP request of a device, read whole. */
-export interface DeviceRequest {
-  method: string;
-  /** On the target. */
-  url: string;
-  headers: readonly Header[];
+/** One HTTP request of a device, read whole. `url`: on the target. */
+export interface DeviceRequest extends Omit<HttpRequest, 'body'> {
   body: Buffer;
 }
 
 /** The answer of the target, whole or cut. */
-export interface TargetAnswer {
-  status: number;
-  headers: readonly Header[];
+export interface TargetAnswer extends Omit<HttpAnswer, 'body'> {
   /** The beginning of the body, at most 2 MiB. */
   body: Buffer;
-  firstByteMs: number;
   totalMs: number;
   /** Why it is incomplete. */
   failure: VoicectlError | undefined;
@@ -40,7 +33,6 @@ const ownHeaders = ['host', 'content-length'];
 export function askTarget(
   { method, url, headers, body }: DeviceRequest,
   { ca, ...deadlines }: TokenLegOptions,
-  /** Aborted when the device has gone. */
   gone: AbortSignal,
 ): Promise<IncomingMessage> {
   const { host } = new URL(url);

@@ -1,4 +1,4 @@
-import { createSpeechGate, type GateEvent } from '../audio/speech-gate.ts';
+import { createSpeechGate, type GateEvent, turnHangOverMs } from '../audio/speech-gate.ts';
 import type { FoundInVoice } from '../audio/verdict/found-sounds.ts';
 import type { ListenerBudget } from '../audio/verdict/listener.ts';
 import { VoiceCheck } from '../audio/verdict/voice-check.ts';
@@ -17,9 +17,6 @@ interface LaneListener {
   pace(): void;
 }
 
-/** A voice that sends nothing for this long has finished. */
-const quietMs = 700;
-
 /** The audio of one side: counted, judged and listened to. A class, because every frame passes it: see ARCHITECTURE.md. */
 export class VoiceLane {
   readonly check: VoiceCheck;
@@ -27,7 +24,7 @@ export class VoiceLane {
   bytes = 0;
   oddMessages = 0;
   emptyMessages = 0;
-  private readonly gate = createSpeechGate({ hangOverMs: quietMs });
+  private readonly gate = createSpeechGate();
   private readonly clock: Clock;
   private readonly listener: LaneListener;
   /** Created at the first message that ends within a sample. */
@@ -72,14 +69,14 @@ export class VoiceLane {
     return this.samples.push(message);
   }
 
-  /** A turn also ends when nothing more arrives. */
+  /** A turn also ends when nothing more arrives for as long as a pause that ends it. */
   private watchForSilence(): void {
     this.timer = this.clock.after(
-      this.lastAt + quietMs - this.clock.now(),
+      this.lastAt + turnHangOverMs - this.clock.now(),
       () => {
         this.timer = undefined;
         if (!this.gate.speaking) return;
-        if (this.clock.now() - this.lastAt < quietMs) this.watchForSilence();
+        if (this.clock.now() - this.lastAt < turnHangOverMs) this.watchForSilence();
         else this.finishTurn();
       },
       { background: true },
@@ -118,13 +115,9 @@ export interface Lanes extends Readonly<Record<Side, VoiceLane>> {
 
 /** Listens to both sides, and emits what is heard as events of the side that speaks. */
 export function createLanes(options: LanesOptions): Lanes {
-  const device = createLane('device', options, {
-    // A reply that the user interrupts may end anywhere.
-    onTurn: () => service.check.stopped(),
-  });
-  const service: VoiceLane = createLane('service', options, {
-    onTurn: () => {},
-  });
+  // A reply that the user interrupts may end anywhere.
+  const device = createLane('device', options, () => service.check.stopped());
+  const service: VoiceLane = createLane('service', options);
   return {
     ...{ device, service },
     count(totals) {
@@ -142,14 +135,10 @@ export function createLanes(options: LanesOptions): Lanes {
   };
 }
 
-interface LaneUses {
-  onTurn: () => void;
-}
-
 function createLane(
   side: Side,
   { clock, listeners, events, at, onFinding, onPace }: LanesOptions,
-  { onTurn }: LaneUses,
+  onTurn = () => {},
 ): VoiceLane {
   let turnStartMs = 0;
   const listener: LaneListener = {
