@@ -1,4 +1,4 @@
-import { returnedText } from '../audio/brought-back.ts';
+import { returnedText } from '../audio/user-echo.ts';
 import { VoiceCheck } from '../audio/verdict/voice-check.ts';
 import { isWrongFormat, voiceFindings } from '../audio/verdict/voice-findings.ts';
 import { bytesPerMs } from '../protocol/audio-format.ts';

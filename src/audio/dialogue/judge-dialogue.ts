@@ -1,5 +1,5 @@
 import { nearestRank } from '../../kernel/nearest-rank.ts';
-import { type Returned, returnedText } from '../brought-back.ts';
+import { type Returned, returnedText } from '../user-echo.ts';
 import type {
   AiSpeech,
   Dialogue,

@@ -1,5 +1,5 @@
 import { bytesForMs, msForBytes } from '../../protocol/audio-format.ts';
-import { BroughtBack, type Returned } from '../brought-back.ts';
+import { BroughtBack, type Returned } from '../user-echo.ts';
 import { createBlockJoiner } from '../whole-samples.ts';
 import type { Dialogue, ScriptedClip } from './dialogue.ts';
 import { judgeDialogue } from './judge-dialogue.ts';

@@ -1,5 +1,5 @@
-import type { Returned } from '../brought-back.ts';
 import { createSentSpeech } from '../sent-speech.ts';
+import type { Returned } from '../user-echo.ts';
 import type { FoundInVoice, VoiceJudgement } from './found-sounds.ts';
 import type { VoiceMeasures } from './listener.ts';
 import { VoiceCheck } from './voice-check.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { bytesForMs, bytesPerSample, msForBytes } from '../../protocol/audio-format.ts';
-import { BroughtBack, type Returned, returnedText } from '../brought-back.ts';
 import { LatestLevel } from '../latest-level.ts';
+import { BroughtBack, type Returned, returnedText } from '../user-echo.ts';
 import { advised, type FoundInVoice, FoundSounds, type VoiceJudgement } from './found-sounds.ts';
 import type { HeardSound } from './heard.ts';
 import { HeardAt } from './heard-at.ts';

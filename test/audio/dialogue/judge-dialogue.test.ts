@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { Returned } from '../../../src/audio/brought-back.ts';
 import type { ScriptedClip } from '../../../src/audio/dialogue/dialogue.ts';
 import { findSounds } from '../../../src/audio/dialogue/find-sound.ts';
 import { judgeDialogue } from '../../../src/audio/dialogue/judge-dialogue.ts';
 import { measureSteps, type SideLevels } from '../../../src/audio/dialogue/step-levels.ts';
+import type { Returned } from '../../../src/audio/user-echo.ts';
 import { bytesForMs } from '../../../src/protocol/audio-format.ts';
 
 type Span = readonly [startMs: number, endMs: number];

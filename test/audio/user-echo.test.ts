@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { BroughtBack, type Returned } from '../../src/audio/brought-back.ts';
 import { createTwoTracks } from '../../src/audio/dialogue/two-tracks.ts';
+import { BroughtBack, type Returned } from '../../src/audio/user-echo.ts';
 import { createServiceVoice } from '../../src/audio/verdict/service-voice.ts';
 import { bytesForMs } from '../../src/protocol/audio-format.ts';
 import { judgeAudio } from '../../src/rules/reply-audio.ts';
