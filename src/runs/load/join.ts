@@ -10,7 +10,7 @@ import { closeError, streamEndError } from '../../wire/client/refusal-error.ts';
 import { requestToken, type TokenGrant } from '../../wire/client/token.ts';
 import { concealText } from '../../wire/conceal.ts';
 import type { LoadContext, PlannedSession } from './context.ts';
-import type { Ear } from './ear.ts';
+import type { Ear } from './reply-meter.ts';
 
 /** A confirmed stream. */
 export interface LoadStream {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { FastStream } from '../../wire/client/fast-stream.ts';
 import { audioOfFrame, type Clip, clipFrameMs } from './clip.ts';
-import type { Ear } from './ear.ts';
+import type { Ear } from './reply-meter.ts';
 import type { Tally } from './tally.ts';
 
 /** Beyond this the service does not read: further frames are not sent, and are counted. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { measureLevel } from '../../../src/audio/level.ts';
-import { Ear } from '../../../src/runs/load/ear.ts';
+import { Ear } from '../../../src/runs/load/reply-meter.ts';
 import { Tally } from '../../../src/runs/load/tally.ts';
 import { createMetrics } from '../../../src/session/metrics.ts';
 import { framesOf, silence, speech } from '../../helpers/pcm.ts';
