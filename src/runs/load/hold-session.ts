@@ -6,8 +6,8 @@ import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
 import { type FailureKind, failureKind } from '../../kernel/failure-kind.ts';
 import { createRedactor } from '../../kernel/redact.ts';
 import type { LoadContext, PlannedSession } from './context.ts';
+import { Mouth } from './frame-sender.ts';
 import { fetchToken, joinStream, type LoadStream } from './join.ts';
-import { Mouth } from './mouth.ts';
 import { Ear } from './reply-meter.ts';
 import { bargeInAfterMs } from './tasks.ts';
 
