@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Mouth } from '../../../src/runs/load/frame-sender.ts';
-import { createListener, createTalker, type LoadRole } from '../../../src/runs/load/hold-session.ts';
+import { createListener, createTalker, type LoadRole } from '../../../src/runs/load/load-session.ts';
 import { Ear } from '../../../src/runs/load/reply-meter.ts';
 import { Tally } from '../../../src/runs/load/tally.ts';
 import { clientFrame, opcodes } from '../../../src/wire/client/client-frame.ts';
