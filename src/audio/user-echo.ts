@@ -40,10 +40,10 @@ export interface UserEchoFound {
 }
 
 /** `echo`: the service sends what it hears while it hears it. `repeat`: it sends it later, as it was. */
-export type Returned = 'echo' | 'repeat';
+export type EchoKind = 'echo' | 'repeat';
 
 /** What a service does of which there is no voice to judge. */
-export const returnedText: Readonly<Record<Returned, string>> = {
+export const echoKindText: Readonly<Record<EchoKind, string>> = {
   echo: 'the service echoes what it hears',
   repeat: 'the service repeats what it hears',
 };
@@ -52,7 +52,7 @@ export const returnedText: Readonly<Record<Returned, string>> = {
  * The one judge of what a service brings back of the user's words: all of its audio (`is`), or an echo in audio of its own
  * (`heard`). State: about 70 kB; 20 kB without `compares`.
  */
-export class BroughtBack {
+export class UserEchoDetector {
   private readonly tracks: Tracks | undefined;
   private readonly messages = new SaidMessages();
   /** Whether a message came back that the user had cut within a sample. */
@@ -117,7 +117,7 @@ export class BroughtBack {
   }
 
   /** What all of the service's audio is, if it is the user's; undefined while it is its own. */
-  get is(): Returned | undefined {
+  get is(): EchoKind | undefined {
     const backMs = this.echoedMs + this.repeatedMs;
     const own = this.audibleMs - backMs;
     if (own >= backMs || own >= Math.max(ownMs, ownShare * backMs)) return undefined;

@@ -1,5 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { createReceivedTrack, slackMs } from '../audio/dialogue/listener.ts';
+import { createReceivedTrack, maxLatenessMs } from '../audio/dialogue/listener.ts';
 import type { WavFile } from '../audio/wav/wav-file.ts';
 import { wavHeaderBytes } from '../audio/wav/wav-header.ts';
 import { bytesForMs, bytesPerSample } from '../protocol/audio-format.ts';
@@ -34,7 +34,7 @@ const stepBytes = bytesForMs(100);
  * meanwhile. Both must be files that can be read.
  */
 export function createVoiceFiles(files: { out: WavFile; in: WavFile; both: WavFile }): VoiceFiles {
-  const tracks = { out: createTrack(slackMs.out), in: createTrack(slackMs.in) };
+  const tracks = { out: createTrack(maxLatenessMs.out), in: createTrack(maxLatenessMs.in) };
   const heard = createHeardParts();
   let waiting: Record<Direction, (Buffer | number)[]> = { out: [], in: [] };
   const sources: Partial<Record<Direction, FileHandle>> = {};
@@ -111,7 +111,7 @@ interface HeardPart {
 /** Where the parts of the AI's file are heard: in their order, each once, and without what an interruption drops. */
 function createHeardParts() {
   const track = createReceivedTrack();
-  const slackBytes = bytesForMs(slackMs.in);
+  const slackBytes = bytesForMs(maxLatenessMs.in);
   const parts: HeardPart[] = [];
   let now = 0;
   /** Where the first byte of a sample is that was cut: it is heard with the other one. */

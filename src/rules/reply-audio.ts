@@ -1,4 +1,4 @@
-import { returnedText } from '../audio/user-echo.ts';
+import { echoKindText } from '../audio/user-echo.ts';
 import { VoiceCheck } from '../audio/verdict/voice-check.ts';
 import { isWrongFormat, voiceFindings } from '../audio/verdict/voice-findings.ts';
 import { bytesPerMs } from '../protocol/audio-format.ts';
@@ -43,7 +43,7 @@ export function judgeReplyVoice(stream: Seen, { check, audioMs }: JudgedVoice): 
   const own = wrong.filter(({ finding }) => !check.isReturned(finding));
   if (own.length > 0) return fail(own.map(({ remark }) => remark).join('; '), stream);
   if (returned !== undefined && wrong.some(({ finding }) => finding !== 'odd-sizes'))
-    return unknown(returnedText[returned], stream);
+    return unknown(echoKindText[returned], stream);
   if (!check.hasSound) return unknown('too short or too quiet to determine its format', stream);
   const rate = found.find(({ finding }) => finding === 'wrong-rate');
   if (rate !== undefined && returned === undefined)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createTwoTracks } from '../../src/audio/dialogue/two-tracks.ts';
-import { BroughtBack, type Returned } from '../../src/audio/user-echo.ts';
+import { type EchoKind, UserEchoDetector } from '../../src/audio/user-echo.ts';
 import { createServiceVoice } from '../../src/audio/verdict/service-voice.ts';
 import { bytesForMs } from '../../src/protocol/audio-format.ts';
 import { judgeAudio } from '../../src/rules/reply-audio.ts';
@@ -21,7 +21,7 @@ for (let at = 0; at < words.length; at += 2) {
 const frame = (ms: number) => words.subarray(bytesForMs(ms), bytesForMs(ms + 20));
 
 /** The moments at which an echo is found, if what the user said so long ago comes back. */
-function listen(check: BroughtBack, delayMs: number, fromMs = 0): number[] {
+function listen(check: UserEchoDetector, delayMs: number, fromMs = 0): number[] {
   const found: number[] = [];
   for (let ms = fromMs; ms < fromMs + 4_000; ms += 20) {
     check.said(frame(ms), ms + 20);
@@ -32,11 +32,11 @@ function listen(check: BroughtBack, delayMs: number, fromMs = 0): number[] {
 }
 
 test.each([0, 200])('an echo %i ms later is certain in the second window that says the same', (delayMs) => {
-  expect(listen(new BroughtBack(), delayMs)[0]).toBeGreaterThan(1_900);
+  expect(listen(new UserEchoDetector(), delayMs)[0]).toBeGreaterThan(1_900);
 });
 
 test('an echo is found after a reply that was sent ahead was dropped', () => {
-  const check = new BroughtBack();
+  const check = new UserEchoDetector();
   for (let ms = 0; ms < 4_000; ms += 20) check.heard(Buffer.alloc(640), 20);
   check.interrupted(100);
   expect(listen(check, 200, 100).length).toBeGreaterThan(1);
@@ -68,7 +68,7 @@ const later = (pcm: Buffer, ms: number) => {
 /** What everybody who asks says of this call. */
 function ask({ said: user, heard }: Call) {
   let now = 0;
-  const back = new BroughtBack();
+  const back = new UserEchoDetector();
   const news: string[] = [];
   const voice = createServiceVoice(({ finding }) => news.push(finding));
   const tracks = createTwoTracks();
@@ -105,7 +105,7 @@ function ask({ said: user, heard }: Call) {
 const echoes = 'the service echoes what it hears';
 const framesSaid = framesOf(said);
 
-test.each<[what: string, call: Call, is: Returned | undefined]>([
+test.each<[what: string, call: Call, is: EchoKind | undefined]>([
   ['an echo', { said, heard: later(said, 40) }, 'echo'],
   ['an echo 200 ms later and 10 dB softer', { said, heard: later(quieter(said, -10), 200) }, 'echo'],
   ['an echo in messages of other sizes', { said, heard: later(said, 55) }, 'echo'],

@@ -1,5 +1,5 @@
 import { nearestRank } from '../../kernel/nearest-rank.ts';
-import { type Returned, returnedText } from '../user-echo.ts';
+import { type EchoKind, echoKindText } from '../user-echo.ts';
 import type {
   AiSpeech,
   Dialogue,
@@ -26,7 +26,7 @@ export interface DialogueInput {
   /** How long a turn may be without a reply, in milliseconds. */
   waitMs: number;
   /** What the AI's audio is, if it is the user's: an echo is all overlap, and not judged. */
-  returned?: Returned | undefined;
+  returned?: EchoKind | undefined;
 }
 
 type UserSound = SoundSpan & { turn?: number; isTurn: boolean; holdMs?: number | undefined };
@@ -50,7 +50,7 @@ export function judgeDialogue(input: DialogueInput): Dialogue {
     noises: user.filter(({ isTurn }) => !isTurn).map((noise) => judgeNoise(noise, scene)),
   };
   return {
-    unjudged: isEcho ? returnedText.echo : null,
+    unjudged: isEcho ? echoKindText.echo : null,
     ...judged,
     ai,
     overlaps: both,

@@ -6,7 +6,7 @@ import { stepFrom } from './step-levels.ts';
  * How late a message may be and still follow the one before directly. Sent audio is continuous, and a sender catches up
  * after a delay of up to 200 ms; received audio is heard at once, but halves of a sample stay together.
  */
-export const slackMs = { out: 250, in: 1 } as const;
+export const maxLatenessMs = { out: 250, in: 1 } as const;
 const stepBytes = bytesForMs(dialogueRules.stepMs);
 
 /** Where the messages of one side are on the time axis, in bytes: byte 0 is the start of the session. */
@@ -23,7 +23,7 @@ export interface HeardTrack {
  * The user's side: continuous as from a microphone. A message that is late by up to 250 ms follows the one before directly.
  */
 export function createSentTrack(): HeardTrack {
-  return createHeardTrack(bytesForMs(slackMs.out));
+  return createHeardTrack(bytesForMs(maxLatenessMs.out));
 }
 
 /**
@@ -31,7 +31,7 @@ export function createSentTrack(): HeardTrack {
  * playing; lost time is never caught up.
  */
 export function createReceivedTrack(): HeardTrack {
-  return createHeardTrack(bytesForMs(slackMs.in));
+  return createHeardTrack(bytesForMs(maxLatenessMs.in));
 }
 
 function createHeardTrack(slackBytes: number): HeardTrack {

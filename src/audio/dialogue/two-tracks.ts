@@ -1,5 +1,5 @@
 import { bytesForMs, msForBytes } from '../../protocol/audio-format.ts';
-import { BroughtBack, type Returned } from '../user-echo.ts';
+import { type EchoKind, UserEchoDetector } from '../user-echo.ts';
 import { createBlockJoiner } from '../whole-samples.ts';
 import type { Dialogue, ScriptedClip } from './dialogue.ts';
 import { judgeDialogue } from './judge-dialogue.ts';
@@ -34,11 +34,11 @@ export interface TwoTracksOptions {
   /** How much is kept, if not everything: of a session that goes on and on, only the newest part is looked at. */
   keepMs?: number;
   /** What the service brings back, where somebody else listens for that. */
-  returned?: () => Returned | undefined;
+  returned?: () => EchoKind | undefined;
 }
 
 export function createTwoTracks({ keepMs, returned }: TwoTracksOptions = {}): TwoTracks {
-  const back = returned === undefined ? new BroughtBack() : undefined;
+  const back = returned === undefined ? new UserEchoDetector() : undefined;
   const [user, ai] = [createSide(createSentTrack()), createSide(createReceivedTrack())];
   let stops: number[] = [];
   let clips: ScriptedClip[] | undefined;

@@ -1,5 +1,5 @@
 import { createSentSpeech } from '../sent-speech.ts';
-import type { Returned } from '../user-echo.ts';
+import type { EchoKind } from '../user-echo.ts';
 import type { FoundInVoice, VoiceJudgement } from './found-sounds.ts';
 import type { VoiceMeasures } from './listener.ts';
 import { VoiceCheck } from './voice-check.ts';
@@ -26,7 +26,7 @@ export interface ServiceVoice {
   /** The stream has ended. */
   end(at: number): void;
   /** What the service sends, if it is what it hears. */
-  readonly returned: Returned | undefined;
+  readonly returned: EchoKind | undefined;
   summary(): VoiceSummary;
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { bytesForMs, bytesPerSample, msForBytes } from '../../protocol/audio-format.ts';
 import { LatestLevel } from '../latest-level.ts';
-import { BroughtBack, type Returned, returnedText } from '../user-echo.ts';
+import { type EchoKind, echoKindText, UserEchoDetector } from '../user-echo.ts';
 import { advised, type FoundInVoice, FoundSounds, type VoiceJudgement } from './found-sounds.ts';
 import type { HeardSound } from './heard.ts';
 import { HeardAt } from './heard-at.ts';
@@ -89,7 +89,7 @@ export class VoiceCheck {
   private readonly heardAt = new HeardAt();
   /** Hears how the voice sounds; null if too many others are listened to, undefined before its first message. */
   private listener: Listener | null | undefined;
-  private back: BroughtBack | undefined;
+  private back: UserEchoDetector | undefined;
   /** What the other side puts between its samples: it comes back with them. */
   private readonly ofOther = new Set<VoiceFinding>();
   /** What is told if it turns out to be the voice of the service. */
@@ -185,12 +185,12 @@ export class VoiceCheck {
     if (this.listener === undefined) this.beginToListen();
     if (this.back === undefined && recogniseContainer(pcm) === 'riff-header') this.ofOther.add('riff-header');
     if (pcm.length % bytesPerSample !== 0) this.ofOther.add('odd-sizes');
-    this.back ??= new BroughtBack({ compares: this.listener !== null });
+    this.back ??= new UserEchoDetector({ compares: this.listener !== null });
     this.back.said(pcm, this.options.clock.now());
   }
 
   /** What all of this audio is, if it is the other side's; undefined if it is a voice of its own. */
-  get returned(): Returned | undefined {
+  get returned(): EchoKind | undefined {
     return this.back?.is;
   }
 
@@ -281,7 +281,7 @@ export class VoiceCheck {
 
   /** Why the voice was not judged; undefined if it was, or nobody listened. */
   get unjudged(): string | undefined {
-    if (this.returned !== undefined) return returnedText[this.returned];
+    if (this.returned !== undefined) return echoKindText[this.returned];
     if (this.isOtherFormat()) return undefined;
     if (this.listener === null) return 'too many voices at once';
     return this.listener?.unjudged;

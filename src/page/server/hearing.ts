@@ -1,4 +1,4 @@
-import { slackMs } from '../../audio/dialogue/listener.ts';
+import { maxLatenessMs } from '../../audio/dialogue/listener.ts';
 import { createSpeechGate, turnHangOverMs } from '../../audio/speech-gate.ts';
 import { createTurnTaking, isGap, type TurnTaking } from '../../audio/turn-taking.ts';
 import { defaultSettleMs, defaultWaitMs } from '../../kernel/audio-limits.ts';
@@ -184,7 +184,7 @@ interface VoiceTrace {
 type Speech = HeardVoice['speech'][number];
 
 function createVoiceTrace(voice: Direction): VoiceTrace {
-  const track = createTrack(slackMs[voice]);
+  const track = createTrack(maxLatenessMs[voice]);
   const gate = createSpeechGate();
   let peaks = new Uint8Array(3_000);
   let count = 0;
@@ -248,7 +248,7 @@ function createVoiceTrace(voice: Direction): VoiceTrace {
     },
     take(now, all = false) {
       // Nothing that comes now is placed earlier.
-      if (now - msForBytes(track.endBytes) > slackMs[voice]) {
+      if (now - msForBytes(track.endBytes) > maxLatenessMs[voice]) {
         const bytes = bytesForMs(now);
         gateTo(bytes - (bytes % bytesPerSample));
       }

@@ -8,7 +8,7 @@ import {
   type ComparedItem,
   type ComparedRun,
   fewestRuns,
-  isBeside,
+  isSideRuleId,
   type RunKind,
   type RunSet,
 } from './run-set.ts';
@@ -131,7 +131,7 @@ function requireComparable(a: RunSet, b: RunSet): void {
   }
   if (a.kind === 'dialect') return;
   const ids = new Set(newest(b).items.map(({ id }) => id));
-  const missing = newest(a).items.filter(({ id }) => !ids.has(id) && !isBeside(id));
+  const missing = newest(a).items.filter(({ id }) => !ids.has(id) && !isSideRuleId(id));
   if (missing.length > 0)
     throw notComparable(
       `${b.name} lacks verdicts (${missing.length}) that ${a.name} has, such as ${missing[0]?.id}`,
@@ -297,7 +297,7 @@ function compareItems(a: RunSet, b: RunSet): { items: ItemChange[]; unchanged: n
   const after = new Map(newest(b).items.map((item) => [item.id, item]));
   const all = [...new Set([...before.keys(), ...after.keys()])].map((id): ItemChange => {
     const [was, is] = [before.get(id), after.get(id)];
-    const unsaid = isBeside(id) ? 'pass' : undefined;
+    const unsaid = isSideRuleId(id) ? 'pass' : undefined;
     const verdictIn = ({ items }: ComparedRun) => items.find((one) => one.id === id)?.verdict ?? unsaid;
     const seen = a.runs.flatMap((run) => verdictIn(run) ?? []);
     const now = is?.verdict ?? unsaid;

@@ -2,10 +2,10 @@ import * as z from 'zod';
 import { cutText, escapeText } from '../../kernel/escape.ts';
 import { failureKinds, isOwnFailure } from '../../kernel/failure-kind.ts';
 import { rankOf } from '../../kernel/nearest-rank.ts';
-import { mostLateMs } from '../load/validity.ts';
+import { maxLateMs } from '../load/validity.ts';
 import { checkShape, refuseRun } from './check-shape.ts';
 import { type Figure, failedShare, timeFigures } from './figure.ts';
-import { besideId, type ComparedItem, type RunSet } from './run-set.ts';
+import { type ComparedItem, type RunSet, sideRuleId } from './run-set.ts';
 
 const ms = z.number().min(0).max(1e9).nullable();
 /** Text that may be longer: it is cut. */
@@ -96,7 +96,7 @@ export function runOfLines(lines: readonly ResultLine[], name: string): RunSet {
   if (drilled.length > 0) {
     const items = drilled.map((line) => {
       const one = checkLine(drilledSchema, line, name);
-      return one.id === one.situation ? one : { ...one, id: besideId(one.situation, one.id) };
+      return one.id === one.situation ? one : { ...one, id: sideRuleId(one.situation, one.id) };
     });
     return verdictRun('drill', items, checkLine(stoppedSchema, summary, name).stopped, name);
   }
@@ -151,8 +151,8 @@ function sessionRun(lines: readonly ResultLine[], summary: ResultLine, name: str
         at: null,
         invalid: [
           ...(own === undefined ? [] : [`a session failed on this machine: ${own}`]),
-          ...(lateMs > mostLateMs
-            ? [`frames left ${lateMs.toFixed(1)} ms late (p95; at most ${mostLateMs} ms)`]
+          ...(lateMs > maxLateMs
+            ? [`frames left ${lateMs.toFixed(1)} ms late (p95; at most ${maxLateMs} ms)`]
             : []),
         ],
         figures: [...sessionTimes(sessions), ...failedShare(total.runs - passed, total.runs)],

@@ -40,10 +40,10 @@ export interface RunSet {
 }
 
 /** The id of a rule that was broken beside that of a situation: where it is not told, it was kept. */
-export function besideId(situation: string, rule: string): string {
+export function sideRuleId(situation: string, rule: string): string {
   return `${situation}/${rule}`;
 }
 
-export function isBeside(id: string): boolean {
+export function isSideRuleId(id: string): boolean {
   return id.includes('/');
 }

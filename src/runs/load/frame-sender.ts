@@ -1,33 +1,33 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { FastStream } from '../../wire/client/fast-stream.ts';
 import { audioOfFrame, type Clip, clipFrameMs } from './clip.ts';
-import type { Ear } from './reply-meter.ts';
+import type { ReplyMeter } from './reply-meter.ts';
 import type { Tally } from './tally.ts';
 
 /** Beyond this the service does not read: further frames are not sent, and are counted. */
 const maxWaitingBytes = 256 * 1024;
 
 /** Sends the frames of one session: the clip when it speaks, silence when it does not. */
-export class Mouth {
+export class FrameSender {
   readonly #stream: FastStream;
   readonly #clip: Clip;
   readonly #tally: Tally;
   readonly #clock: Clock;
-  readonly #ear: Pick<Ear, 'judges' | 'said'>;
+  readonly #meter: Pick<ReplyMeter, 'judges' | 'said'>;
   #next: number;
   #lastDue = Number.NaN;
 
-  /** The `ear` of the session is told what is said, if it judges what comes back. */
+  /** `meter`: it takes what is said, if it judges the voice that comes back. */
   constructor(
     stream: FastStream,
     { clip, tally, clock }: { clip: Clip; tally: Tally; clock: Clock },
-    ear: Pick<Ear, 'judges' | 'said'>,
+    meter: Pick<ReplyMeter, 'judges' | 'said'>,
   ) {
     this.#stream = stream;
     this.#clip = clip;
     this.#tally = tally;
     this.#clock = clock;
-    this.#ear = ear;
+    this.#meter = meter;
     this.#next = clip.frames.length;
   }
 
@@ -60,7 +60,7 @@ export class Mouth {
     else {
       this.#stream.send(frame);
       counts.framesOut += 1;
-      if (this.#ear.judges) this.#ear.said(audioOfFrame(this.#clip, at), due);
+      if (this.#meter.judges) this.#meter.said(audioOfFrame(this.#clip, at), due);
     }
     if (at === this.#clip.speechEnd) return 'end';
     return at === this.#clip.speechStart ? 'start' : undefined;

@@ -10,7 +10,7 @@ import { createPulse } from '../../wire/pulse.ts';
 import { clipFrameMs, createClip } from './clip.ts';
 import type { LoadContext, LoadTarget } from './context.ts';
 import { fetchToken } from './join.ts';
-import { holdSession } from './load-session.ts';
+import { runLoadSession } from './load-session.ts';
 import { type LoadOrder, planLoad, type Share, sessionsOf } from './plan.ts';
 import { Pauses, Tally } from './tally.ts';
 import type { LoadTick } from './tick.ts';
@@ -82,7 +82,7 @@ export async function generate(job: LoadJob, reporting: LoadReporting): Promise<
       const due = startedAt + (plan.arrivals[index] ?? 0);
       if (!(await arrival(due))) break;
       const device = `${job.devicePrefix}-${(plan.deviceOf[index] ?? 0) + 1}`;
-      sessions.push(holdSession(context, { due, device }));
+      sessions.push(runLoadSession(context, { due, device }));
     }
     await Promise.all(sessions);
   } finally {

@@ -32,7 +32,7 @@ export interface EncodedTimes {
 /** Longer times are counted as this. */
 export const longestUs = 3_600_000_000;
 /** Most times in a histogram: one class may have all of them. */
-export const mostTimes = 2 ** 31 - 1;
+export const maxTimeCount = 2 ** 31 - 1;
 export const figures = 3;
 
 /** Whole microseconds, within the range of a histogram. */

@@ -10,7 +10,7 @@ import { closeError, streamEndError } from '../../wire/client/refusal-error.ts';
 import { requestToken, type TokenGrant } from '../../wire/client/token.ts';
 import { concealText } from '../../wire/conceal.ts';
 import type { LoadContext, PlannedSession } from './context.ts';
-import type { Ear } from './reply-meter.ts';
+import type { ReplyMeter } from './reply-meter.ts';
 
 /** A confirmed stream. */
 export interface LoadStream {
@@ -54,13 +54,13 @@ export async function fetchToken(
 export async function joinStream(
   context: LoadContext,
   planned: PlannedSession,
-  ear: Ear,
+  meter: ReplyMeter,
 ): Promise<LoadStream> {
   const { signal, clock, times } = context;
   const redactor = createRedactor();
   redactor.conceal(context.target.apiKey);
   const { token, at } = await fetchToken(context, planned, redactor);
-  const joining = openStream(context, { token, redactor, ear, due: at });
+  const joining = openStream(context, { token, redactor, meter, due: at });
   const done = new AbortController();
   const givenUpAt = planned.due + times.giveUpMs;
   const limit = waitUntil(clock, givenUpAt, AbortSignal.any([signal, done.signal])).then(() => {
@@ -79,7 +79,7 @@ export async function joinStream(
 
 function openStream(
   { dial, tally, clock, task }: LoadContext,
-  { token, redactor, ear, due }: { token: string; redactor: Redactor; ear: Ear; due: number },
+  { token, redactor, meter, due }: { token: string; redactor: Redactor; meter: ReplyMeter; due: number },
 ) {
   let step: { metric: LoadMetric; due: number } | undefined = { metric: 'connect', due };
   let lastWord: ReadError | undefined;
@@ -107,17 +107,17 @@ function openStream(
       onText(text, at) {
         const message = readServiceMessage(concealText(text, redactor));
         lastWord = message.error;
-        if (isInterruption(message)) ear.interrupted(at);
+        if (isInterruption(message)) meter.interrupted(at);
         if (message.category !== 'connected' || step === undefined) return;
         pass(at);
         step = undefined;
         // Whoever only listens waits from now on; audio may be in the same packet.
-        if (task === 'listen') ear.expect(at);
+        if (task === 'listen') meter.expect(at);
         resolve({ stream, confirmedAt: at, ended: ended.promise, breakage });
       },
       onAudio(bytes, at) {
         lastWord = undefined;
-        ear.hear(bytes, at, stream);
+        meter.hear(bytes, at, stream);
       },
       onEnd(end) {
         giveUpStep();

@@ -6,9 +6,9 @@ import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
 import { type FailureKind, failureKind } from '../../kernel/failure-kind.ts';
 import { createRedactor } from '../../kernel/redact.ts';
 import type { LoadContext, PlannedSession } from './context.ts';
-import { Mouth } from './frame-sender.ts';
+import { FrameSender } from './frame-sender.ts';
 import { fetchToken, joinStream, type LoadStream } from './join.ts';
-import { Ear } from './reply-meter.ts';
+import { ReplyMeter } from './reply-meter.ts';
 import { bargeInAfterMs } from './tasks.ts';
 
 /** An arrival that is later than this was not started by this machine: it is dropped. */
@@ -17,7 +17,7 @@ const dropAfterMs = 1_000;
 const exhausted = new Set(['EMFILE', 'ENFILE', 'EADDRNOTAVAIL', 'ENOBUFS', 'ENOMEM']);
 
 /** Holds one session from its arrival to its end. Whatever happens is counted; never throws. */
-export async function holdSession(context: LoadContext, planned: PlannedSession): Promise<void> {
+export async function runLoadSession(context: LoadContext, planned: PlannedSession): Promise<void> {
   const { tally, clock, signal } = context;
   const lateMs = clock.now() - planned.due;
   if (lateMs > dropAfterMs) {
@@ -59,30 +59,32 @@ async function run(context: LoadContext, planned: PlannedSession): Promise<void>
     tally.counts.confirmed += 1;
     return;
   }
-  const ear = new Ear(tally, times.settleMs, clean);
-  const joined = await joinStream(context, planned, ear);
+  const meter = new ReplyMeter(tally, times.settleMs, clean);
+  const joined = await joinStream(context, planned, meter);
   tally.counts.confirmed += 1;
   if (task !== 'storm') {
-    await play(context, joined, ear, (mouth) => roleOf(context, { ear, mouth, ...joined }));
-    const found = ear.uncleanAt(clock.now());
+    await play(context, joined, meter, (sender) => roleOf(context, { meter, sender, ...joined }));
+    const found = meter.uncleanAt(clock.now());
     if (found !== undefined) throw failure('unclean-audio', `The AI audio is not clean: ${found}`);
     return;
   }
   const stormAt = startedAt + times.stormAtMs;
-  await play(context, joined, ear, (mouth) => createListener({ mouth }, stormAt), 'cut');
+  await play(context, joined, meter, (sender) => createListener({ sender }, stormAt), 'cut');
   // No reply goes on from one stream to the next.
-  const newEar = new Ear(tally, times.settleMs);
-  const again = await joinStream(context, { ...planned, due: stormAt }, newEar).catch((thrown) => {
+  const newMeter = new ReplyMeter(tally, times.settleMs);
+  const again = await joinStream(context, { ...planned, due: stormAt }, newMeter).catch((thrown) => {
     tally.unfinished('back', clock.now() - stormAt);
     throw thrown;
   });
   tally.finished('back', again.confirmedAt - stormAt);
-  await play(context, again, newEar, (mouth) => createListener({ mouth }, again.confirmedAt + times.holdMs));
+  await play(context, again, newMeter, (sender) =>
+    createListener({ sender }, again.confirmedAt + times.holdMs),
+  );
 }
 
 function roleOf(
   { task, tally, times }: LoadContext,
-  parts: { ear: Ear; mouth: Mouth; confirmedAt: number },
+  parts: { meter: ReplyMeter; sender: FrameSender; confirmedAt: number },
 ): LoadRole {
   const all = { ...parts, tally, times };
   return task === 'listen'
@@ -94,16 +96,16 @@ function roleOf(
 async function play(
   context: LoadContext,
   { stream, ended, breakage }: LoadStream,
-  ear: Ear,
-  createRole: (mouth: Mouth) => LoadRole,
+  meter: ReplyMeter,
+  createRole: (sender: FrameSender) => LoadRole,
   end: 'close' | 'cut' = 'close',
 ): Promise<void> {
   const { pulse, signal, clock } = context;
-  const role = createRole(new Mouth(stream, context, ear));
+  const role = createRole(new FrameSender(stream, context, meter));
   const over = createDeferred();
   void ended.then((ending) => {
     const broken = breakage(ending);
-    if (broken === undefined && ear.awaitedSince === undefined) over.resolve();
+    if (broken === undefined && meter.awaitedSince === undefined) over.resolve();
     else over.reject(broken ?? new VoicectlError('stream-broken', 'The stream was closed before the reply'));
   });
   const leave = pulse.add((due) => {
@@ -119,8 +121,8 @@ async function play(
     isOver = true;
   } finally {
     leave();
-    ear.giveUp(clock.now());
-    ear.endReply();
+    meter.giveUp(clock.now());
+    meter.endReply();
     if (isOver && end === 'cut') stream.cut();
     else stream.close();
     await ended;
@@ -133,7 +135,11 @@ export interface LoadRole {
   tick(due: number): boolean;
 }
 
-type Parts = Pick<LoadContext, 'tally' | 'times'> & { ear: Ear; mouth: Mouth; confirmedAt: number };
+type Parts = Pick<LoadContext, 'tally' | 'times'> & {
+  meter: ReplyMeter;
+  sender: FrameSender;
+  confirmedAt: number;
+};
 
 /** Without AI audio for this long, an interrupted reply has stopped. */
 const stoppedAfterMs = 300;
@@ -144,10 +150,10 @@ const { neverYieldsMs } = dialogueRules;
 const longestReplyMs = 30_000;
 
 /** Sends silence and listens until the moment `until`. */
-export function createListener({ mouth }: Pick<Parts, 'mouth'>, until: number): LoadRole {
+export function createListener({ sender }: Pick<Parts, 'sender'>, until: number): LoadRole {
   return {
     tick(due) {
-      mouth.send(due, until);
+      sender.send(due, until);
       return due >= until;
     },
   };
@@ -155,7 +161,7 @@ export function createListener({ mouth }: Pick<Parts, 'mouth'>, until: number): 
 
 /** Speaks, hears the reply, and speaks again until `holdMs` is over; may interrupt the first reply of each turn. */
 export function createTalker(
-  { ear, mouth, confirmedAt, times, tally }: Parts,
+  { meter, sender, confirmedAt, times, tally }: Parts,
   interrupts: boolean,
 ): LoadRole {
   let mayInterrupt = interrupts;
@@ -170,27 +176,28 @@ export function createTalker(
   const interrupt = (due: number) => {
     mayInterrupt = false;
     interruptedAt = due;
-    yieldsFrom = due + mouth.speechStartMs;
-    ear.endReply();
-    mouth.speak();
+    yieldsFrom = due + sender.speechStartMs;
+    meter.endReply();
+    sender.speak();
   };
   /** Of a reply that was over before the first word there is no yield. */
   const watchYield = (due: number) => {
     if (yieldsFrom === undefined || due < yieldsFrom) return;
-    const isSilent = due - Math.max(ear.playedUntil, yieldsFrom) >= stoppedAfterMs;
+    const isSilent = due - Math.max(meter.playedUntil, yieldsFrom) >= stoppedAfterMs;
     if (!isSilent && due - yieldsFrom < neverYieldsMs) return;
     if (!isSilent) tally.unfinished('yield', due - yieldsFrom);
-    else if (ear.playedUntil > yieldsFrom) tally.finished('yield', ear.playedUntil - yieldsFrom, yieldsFrom);
+    else if (meter.playedUntil > yieldsFrom)
+      tally.finished('yield', meter.playedUntil - yieldsFrom, yieldsFrom);
     yieldsFrom = undefined;
   };
   const watchStop = (due: number) => {
     if (interruptedAt === undefined) return;
-    if (due - Math.max(ear.lastAt, interruptedAt) >= stoppedAfterMs) {
-      tally.finished('stops', Math.max(0, ear.lastAt - interruptedAt), interruptedAt);
+    if (due - Math.max(meter.lastAt, interruptedAt) >= stoppedAfterMs) {
+      tally.finished('stops', Math.max(0, meter.lastAt - interruptedAt), interruptedAt);
       interruptedAt = undefined;
-      if (endedAt !== undefined) ear.expect(endedAt);
+      if (endedAt !== undefined) meter.expect(endedAt);
       endedAt = undefined;
-    } else if (!mouth.isSpeaking && due - interruptedAt >= stopWithinMs) {
+    } else if (!sender.isSpeaking && due - interruptedAt >= stopWithinMs) {
       tally.unfinished('stops', due - interruptedAt);
       if (yieldsFrom !== undefined) tally.unfinished('yield', due - yieldsFrom);
       interruptedAt = undefined;
@@ -198,44 +205,44 @@ export function createTalker(
     }
   };
   const isTurnOver = (due: number): boolean => {
-    if (mouth.isSpeaking) return false;
-    const { replyBegan, awaitedSince } = ear;
+    if (sender.isSpeaking) return false;
+    const { replyBegan, awaitedSince } = meter;
     if (awaitedSince !== undefined && due - awaitedSince >= times.waitMs) {
-      ear.giveUp(due);
+      meter.giveUp(due);
       throw failure('late-audio', `No reply started within ${times.waitMs / 1000} s`);
     }
     if (replyBegan === undefined) return false;
-    const heard = { awaitedFrom: replyBegan, begunAt: replyBegan, heardAt: ear.heardAt };
+    const heard = { awaitedFrom: replyBegan, begunAt: replyBegan, heardAt: meter.heardAt };
     return due >= replyOverAt(heard, times) || due - replyBegan >= longestReplyMs;
   };
 
-  const follow = (part: ReturnType<Mouth['send']>, due: number) => {
+  const follow = (part: ReturnType<FrameSender['send']>, due: number) => {
     if (part === undefined) return;
     // A tick may be due before the newest message.
-    const playedMs = ear.playedBefore(Math.max(due, ear.lastAt));
+    const playedMs = meter.playedBefore(Math.max(due, meter.lastAt));
     if (part === 'start') speech = { since: due, playedMs };
     if (part !== 'end') return;
-    if (interruptedAt === undefined) ear.expect(due);
+    if (interruptedAt === undefined) meter.expect(due);
     else endedAt = due;
     if (speech !== undefined)
       tally.finished('talk-over', Math.max(0, playedMs - speech.playedMs), speech.since);
     speech = undefined;
   };
 
-  mouth.speak();
+  sender.speak();
   return {
     tick(due) {
       watchStop(due);
       watchYield(due);
-      if (mayInterrupt && !mouth.isSpeaking && due - (ear.replyBegan ?? due) >= bargeInAfterMs)
+      if (mayInterrupt && !sender.isSpeaking && due - (meter.replyBegan ?? due) >= bargeInAfterMs)
         interrupt(due);
       else if (isTurnOver(due)) {
-        ear.endTurn(due);
+        meter.endTurn(due);
         if (due - confirmedAt >= times.holdMs) return true;
         mayInterrupt = interrupts;
-        mouth.speak();
+        sender.speak();
       }
-      follow(mouth.send(due), due);
+      follow(sender.send(due), due);
       return false;
     },
   };

@@ -8,7 +8,7 @@ import { cutText, jsonText } from '../../kernel/escape.ts';
 import { failureKinds } from '../../kernel/failure-kind.ts';
 import { isRecord } from '../../protocol/error-body.ts';
 import { describeIssue, readOnce } from '../../protocol/schema-problem.ts';
-import { type EncodedTimes, figures, longestUs, mostTimes } from './histogram.ts';
+import { type EncodedTimes, figures, longestUs, maxTimeCount } from './histogram.ts';
 import type { LoadResult } from './result.ts';
 import type { SparseTimes } from './series.ts';
 import { noCounts } from './tick.ts';
@@ -45,7 +45,10 @@ const times = z
 const isWhole = (value: unknown, most: number) =>
   Number.isInteger(value) && (value as number) >= 0 && (value as number) <= most;
 const isPair = (value: unknown) =>
-  Array.isArray(value) && value.length === 2 && isWhole(value[0], longestUs) && isWhole(value[1], mostTimes);
+  Array.isArray(value) &&
+  value.length === 2 &&
+  isWhole(value[0], longestUs) &&
+  isWhole(value[1], maxTimeCount);
 
 /** Most of a result: a schema for each number would take seconds. */
 const pairs = z.custom<SparseTimes>(
@@ -226,7 +229,7 @@ function countIn(plain: Buffer): number | undefined {
     const isRun = word % 2 === 1;
     index += isRun ? (word + 1) / 2 : 1;
     total += isRun ? 0 : word / 2;
-    if (index > classes || total > mostTimes) return undefined;
+    if (index > classes || total > maxTimeCount) return undefined;
   }
   return total;
 }

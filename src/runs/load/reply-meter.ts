@@ -9,7 +9,7 @@ import type { Tally } from './tally.ts';
 const measuredFromMs = 5_000;
 
 /** Hears the replies of one session: first audio, jitter and gaps, and what is wrong in them. All times are monotonic milliseconds. */
-export class Ear extends ReplyArrivals {
+export class ReplyMeter extends ReplyArrivals {
   readonly #tally: Tally;
   readonly #settleMs: number;
   readonly #clean: Cleanness | undefined;

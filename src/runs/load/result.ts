@@ -2,7 +2,7 @@ import { type LoadMetric, loadMetricNames } from '../../config/threshold.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { FailureKind } from '../../kernel/failure-kind.ts';
 import type { Cleanness } from '../../session/expectations.ts';
-import { createTimes, type EncodedTimes, mostTimes, type Times } from './histogram.ts';
+import { createTimes, type EncodedTimes, maxTimeCount, type Times } from './histogram.ts';
 import type { LoadCost } from './plan.ts';
 import { createSeries, type Series, type SeriesSecond } from './series.ts';
 import { addCounts, type LoadCounts, type LoadTick, noCounts } from './tick.ts';
@@ -190,7 +190,7 @@ function requireRoom(results: readonly LoadResult[]): void {
     Math.max(
       countOf(({ lateness }) => lateness),
       ...counts,
-    ) <= mostTimes
+    ) <= maxTimeCount
   )
     return;
   throw new VoicectlError('usage', 'The merged result would have more times than a result can hold');

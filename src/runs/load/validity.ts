@@ -3,9 +3,9 @@ import { createTimes } from './histogram.ts';
 import type { LoadResult } from './result.ts';
 
 /** Send lateness, p99, beyond which a run says more about the machine that measures than about the service. */
-export const mostLateMs = 20;
+export const maxLateMs = 20;
 /** Share of a core beyond which a generator is the limit. */
-export const mostCore = 0.92;
+export const maxCoreShare = 0.92;
 /** A generator that stands still for as long measures itself. */
 const shortestStandstillMs = 300;
 /** Share of the times of a metric, and of the frames, that may have been changed by this machine. */
@@ -19,12 +19,12 @@ export function whyInvalid({ counts, lateness, generators, metrics, touched }: J
   const { framesMissed, framesOut, framesHeld, dropped } = counts;
   const frames = framesMissed + framesOut + framesHeld;
   return [
-    ...(lateMs > mostLateMs
-      ? [`frames and sessions left ${lateMs.toFixed(1)} ms late (p99; at most ${mostLateMs} ms)`]
+    ...(lateMs > maxLateMs
+      ? [`frames and sessions left ${lateMs.toFixed(1)} ms late (p99; at most ${maxLateMs} ms)`]
       : []),
     ...generators.flatMap(({ name, core, longestPauseMs, lost }) => [
-      ...(core !== null && core > mostCore
-        ? [`generator ${name} used ${Math.round(core * 100)} % of its core (at most ${mostCore * 100} %)`]
+      ...(core !== null && core > maxCoreShare
+        ? [`generator ${name} used ${Math.round(core * 100)} % of its core (at most ${maxCoreShare * 100} %)`]
         : []),
       ...(longestPauseMs !== null && longestPauseMs >= shortestStandstillMs
         ? [

@@ -1,7 +1,7 @@
 import { Box, Text } from 'ink';
 import { msText, percentText } from '../../report/load-lines.ts';
 import type { LiveLoad, LiveStatistic, LiveTimes } from '../../runs/load/live.ts';
-import { mostCore, mostLateMs } from '../../runs/load/validity.ts';
+import { maxCoreShare, maxLateMs } from '../../runs/load/validity.ts';
 import { padStartTo, padTo } from '../cells.ts';
 import { type Past, type PastName, toColumns } from '../load-past.ts';
 import { type Colour, colours, useGlyphs } from '../theme.ts';
@@ -92,7 +92,9 @@ function rowsOf(live: LiveLoad | undefined, lines: number, atLeast: string): Tim
     { name: 'open', cells: { p50: String(live.last.open) }, isPast: false },
     ...(live.core === null
       ? []
-      : [{ name: 'core', cells: { p50: percentText(live.core) }, isPast: live.core > mostCore } as const]),
+      : [
+          { name: 'core', cells: { p50: percentText(live.core) }, isPast: live.core > maxCoreShare } as const,
+        ]),
   ];
   const kept = byImportance.filter((name) => rows.some((row) => row.name === name)).slice(0, lines);
   return rows.filter(({ name }) => kept.includes(name));
@@ -103,7 +105,7 @@ function timesRow({ metric, statistics }: LiveTimes, atLeast: string): TimesRow 
     name,
     `${isLowerBound ? atLeast : ''}${msText(ms)}`,
   ]);
-  const isPast = metric === 'sent late' && statistics.p99.ms > mostLateMs;
+  const isPast = metric === 'sent late' && statistics.p99.ms > maxLateMs;
   return { name: metric, cells: Object.fromEntries(cells), isPast };
 }
 

@@ -3,7 +3,7 @@ import type { ScriptedClip } from '../../../src/audio/dialogue/dialogue.ts';
 import { findSounds } from '../../../src/audio/dialogue/find-sound.ts';
 import { judgeDialogue } from '../../../src/audio/dialogue/judge-dialogue.ts';
 import { measureSteps, type SideLevels } from '../../../src/audio/dialogue/step-levels.ts';
-import type { Returned } from '../../../src/audio/user-echo.ts';
+import type { EchoKind } from '../../../src/audio/user-echo.ts';
 import { bytesForMs } from '../../../src/protocol/audio-format.ts';
 
 type Span = readonly [startMs: number, endMs: number];
@@ -28,7 +28,7 @@ interface Call {
   cuts?: readonly number[];
   clips?: readonly ScriptedClip[];
   stops?: readonly number[];
-  returned?: Returned;
+  returned?: EchoKind;
 }
 
 function judge({ lengthMs = 12_000, user, ai, cuts, clips, stops = [], returned }: Call) {

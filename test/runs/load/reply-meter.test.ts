@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { measureLevel } from '../../../src/audio/level.ts';
-import { Ear } from '../../../src/runs/load/reply-meter.ts';
+import { ReplyMeter } from '../../../src/runs/load/reply-meter.ts';
 import { Tally } from '../../../src/runs/load/tally.ts';
 import { createMetrics } from '../../../src/session/metrics.ts';
 import { framesOf, silence, speech } from '../../helpers/pcm.ts';
@@ -38,22 +38,22 @@ function bySession(arrivals: readonly Arrival[]) {
 
 function byLoad(arrivals: readonly Arrival[]) {
   const tally = new Tally();
-  const ear = new Ear(tally, settleMs);
+  const meter = new ReplyMeter(tally, settleMs);
   const left = [...arrivals];
   const hearUntil = (until: number) => {
     while (left[0] !== undefined && left[0].at < until) {
       const arrival = left.shift() as Arrival;
-      if ('interrupted' in arrival) ear.interrupted(arrival.at);
+      if ('interrupted' in arrival) meter.interrupted(arrival.at);
       else {
         const payload = speech(arrival.ms);
-        ear.hear(payload.length, arrival.at, { payload });
+        meter.hear(payload.length, arrival.at, { payload });
       }
     }
   };
   hearUntil(speechEndedAt);
-  ear.expect(speechEndedAt);
+  meter.expect(speechEndedAt);
   hearUntil(Infinity);
-  ear.endReply();
+  meter.endReply();
   const { finished } = tally.flush();
   const worst = (times: readonly number[] = []) => (times.length === 0 ? null : Math.max(...times) / 1000);
   return {
@@ -115,11 +115,11 @@ describe('load and session measure the same', () => {
 
 test('hears whole samples where messages end within one', () => {
   const tally = new Tally();
-  const ear = new Ear(tally, settleMs);
-  ear.expect(0);
+  const meter = new ReplyMeter(tally, settleMs);
+  meter.expect(0);
   // Samples of 1: of the second byte of one and the first byte of the next there would be 256.
-  ear.hear(1, 10, { payload: Buffer.from([1]) });
-  ear.hear(640, 20, { payload: Buffer.alloc(640, Buffer.from([0, 1])) });
-  ear.giveUp(500);
+  meter.hear(1, 10, { payload: Buffer.from([1]) });
+  meter.hear(640, 20, { payload: Buffer.alloc(640, Buffer.from([0, 1])) });
+  meter.giveUp(500);
   expect(tally.flush()).toMatchObject({ unfinished: { response: [500_000] } });
 });

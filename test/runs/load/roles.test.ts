@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { Mouth } from '../../../src/runs/load/frame-sender.ts';
+import { FrameSender } from '../../../src/runs/load/frame-sender.ts';
 import { createListener, createTalker, type LoadRole } from '../../../src/runs/load/load-session.ts';
-import { Ear } from '../../../src/runs/load/reply-meter.ts';
+import { ReplyMeter } from '../../../src/runs/load/reply-meter.ts';
 import { Tally } from '../../../src/runs/load/tally.ts';
 import { clientFrame, opcodes } from '../../../src/wire/client/client-frame.ts';
 import type { FastStream } from '../../../src/wire/client/fast-stream.ts';
@@ -42,21 +42,21 @@ function play(
 ) {
   const clock = createManualClock();
   const tally = new Tally();
-  const ear = new Ear(tally, times.settleMs);
+  const meter = new ReplyMeter(tally, times.settleMs);
   const sent: number[] = [];
   let now = 0;
   const stream = { waitingBytes: waiting, send: () => sent.push(now) } as unknown as FastStream;
-  const mouth = new Mouth(stream, { clip, tally, clock }, ear);
-  const role = create({ ear, mouth, tally, times, confirmedAt: 0 });
+  const sender = new FrameSender(stream, { clip, tally, clock }, meter);
+  const role = create({ meter, sender, tally, times, confirmedAt: 0 });
   let thrown: unknown;
   const left = [...audioAt];
   let until: number | undefined;
   try {
     for (now = 0; now <= lastMs && until === undefined; now += 20) {
       if (now === standStill[0]) now = standStill[1];
-      while ((left[0] ?? Infinity) <= now) ear.hear(message.payload.length, left.shift() ?? 0, message);
+      while ((left[0] ?? Infinity) <= now) meter.hear(message.payload.length, left.shift() ?? 0, message);
       if (now >= interruptedAt) {
-        ear.interrupted(now);
+        meter.interrupted(now);
         interruptedAt = Infinity;
       }
       if (role.tick(now)) until = now;
