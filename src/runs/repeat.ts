@@ -97,7 +97,6 @@ export interface RepeatSummary
   /** From 0 to 1. */
   passRate: number;
   warmup: number;
-  /** Number of failed runs by kind. */
   failures: Partial<Record<FailureKind, number>>;
   spread: Record<SpreadMetric, MetricSpread | null>;
   turnTaking: TurnTakingCounts;

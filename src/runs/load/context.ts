@@ -1,4 +1,5 @@
 import type { LoadTask } from '../../config/load-tasks.ts';
+import type { Target } from '../../config/target.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { ApiVersion } from '../../protocol/paths.ts';
 import type { Cleanness } from '../../session/expectations.ts';
@@ -9,13 +10,8 @@ import type { Tally } from './tally.ts';
 import type { SessionTimes } from './tasks.ts';
 
 /** Which service, and with which key. */
-export interface LoadTarget {
-  baseUrl: string;
-  wsUrl: string;
+export interface LoadTarget extends Pick<Target, 'baseUrl' | 'wsUrl' | 'apiKey' | 'ca'> {
   apiVersion: ApiVersion | undefined;
-  apiKey: string;
-  /** PEM certificates to trust in place of the built-in authorities. */
-  ca: string | undefined;
 }
 
 /** What all sessions of a generator share. */
@@ -38,7 +34,6 @@ export interface LoadContext {
   onFailure(message: string): void;
 }
 
-/** A session as it was planned. */
 export interface PlannedSession {
   /** The clock's time at which it is due. */
   due: number;

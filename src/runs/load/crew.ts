@@ -1,10 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { generate, type LoadJob } from './generate.ts';
-import type { LoadTick } from './tick.ts';
+import { generate, type LoadJob, type LoadReporting } from './generate.ts';
 
-export interface LoadCrewHandlers {
-  onTick(tick: LoadTick): void;
-  onFailure(message: string): void;
+export interface LoadCrewHandlers extends Pick<LoadReporting, 'onTick' | 'onFailure'> {
   /** A generator has ended before its work was done. */
   onLost(generator: number, why: string): void;
 }

@@ -82,10 +82,7 @@ async function run(context: LoadContext, planned: PlannedSession): Promise<void>
   );
 }
 
-function roleOf(
-  { task, tally, times }: LoadContext,
-  parts: { meter: ReplyMeter; sender: FrameSender; confirmedAt: number },
-): LoadRole {
+function roleOf({ task, tally, times }: LoadContext, parts: Omit<Parts, 'tally' | 'times'>): LoadRole {
   const all = { ...parts, tally, times };
   return task === 'listen'
     ? createListener(all, parts.confirmedAt + times.holdMs)

@@ -1,7 +1,7 @@
 import { systemClock } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { generate, type LoadJob } from './generate.ts';
-import type { FromWorker, ToWorker } from './worker-messages.ts';
+import type { FromWorker, ToWorker } from './process-crew.ts';
 
 /** The program of a generator in a process of its own. The job, with the key, comes over the channel to its parent. */
 const stopping = new AbortController();

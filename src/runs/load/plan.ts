@@ -10,7 +10,9 @@ import { longestAudioMs, needOf, type SessionTimes, stormAt } from './tasks.ts';
 export interface LoadOrder {
   sessions: number;
   arrival: Arrival;
+  /** The rate rises to its full value during this time. */
   rampUpMs: number | undefined;
+  /** For `poisson`. */
   seed: number;
   task: LoadTask;
   times: Omit<SessionTimes, 'stormAtMs'>;
@@ -32,7 +34,6 @@ export interface LoadCost {
   sessions: number;
   tokens: number;
   devices: number;
-  /** Minutes of audio that are sent. */
   audioMinutes: number;
   /** From the first arrival to the last. */
   arrivalsMs: number;
@@ -80,21 +81,13 @@ export function sessionsOf({ part, of }: Share, sessions: number): number[] {
   );
 }
 
-interface ScheduleOptions {
-  sessions: number;
-  /** The rate rises to its full value during this time. */
-  rampUpMs?: number | undefined;
-  /** For `poisson`. */
-  seed: number;
-}
-
 /**
  * When each session is to arrive, in milliseconds from the start, in ascending order. It depends on nothing else than
  * these options: every process and every machine computes the same schedule (an open model).
  */
 export function scheduleArrivals(
   arrival: Arrival,
-  { sessions, rampUpMs, seed }: ScheduleOptions,
+  { sessions, rampUpMs, seed }: Pick<LoadOrder, 'sessions' | 'rampUpMs' | 'seed'>,
 ): Float64Array {
   const at = new Float64Array(sessions);
   if (arrival.kind === 'burst') {

@@ -4,11 +4,28 @@ import { createDeferred } from '../../kernel/deferred.ts';
 import { generatorFlags } from '../../kernel/engine-flags.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { CrewJob, LoadCrew, LoadCrewHandlers } from './crew.ts';
+import type { LoadJob } from './generate.ts';
 import type { Share } from './plan.ts';
-import type { FromWorker, ToWorker } from './worker-messages.ts';
+import type { LoadTick } from './tick.ts';
+
+/** The program of a generator in a process of its own, as it is built: beside the program in dist/. */
+export const loadWorker = new URL('./load-worker.js', import.meta.url);
+
+/** What a generator in a process of its own is told. */
+export type ToWorker =
+  | { type: 'job'; job: Omit<LoadJob, 'startAt'> }
+  | { type: 'start'; startAt: number }
+  | { type: 'stop' };
+
+/** What it answers. */
+export type FromWorker =
+  | { type: 'ready' }
+  | { type: 'tick'; tick: LoadTick }
+  | { type: 'failure'; message: string }
+  | { type: 'done' };
 
 export interface ProcessCrewOptions {
-  /** The built program of a generator: src/runs/load/load-worker.ts. */
+  /** `loadWorker`, as a path. */
   worker: string;
   processes: number;
   env: Readonly<Record<string, string | undefined>>;

@@ -2,32 +2,39 @@ import type { LoadMetric } from '../../config/threshold.ts';
 import type { FailureKind } from '../../kernel/failure-kind.ts';
 
 /** Counts that add up, over time and over generators. */
-export interface LoadCounts {
+export type LoadCounts = typeof noCounts;
+
+export const noCounts = {
   /** Sessions that have arrived. */
-  arrived: number;
+  arrived: 0,
   /** Sessions whose stream was confirmed; for `tokens`, that got one. */
-  confirmed: number;
+  confirmed: 0,
   /** Sessions that have ended as planned. */
-  done: number;
-  failed: number;
+  done: 0,
+  failed: 0,
   /** Sessions that were stopped before their end. */
-  stopped: number;
+  stopped: 0,
   /** Arrivals that this machine could not start. */
-  dropped: number;
-  turns: number;
-  replies: number;
-  framesOut: number;
+  dropped: 0,
+  turns: 0,
+  replies: 0,
+  framesOut: 0,
   /** Frames that were not sent because the service did not read. */
-  framesHeld: number;
+  framesHeld: 0,
   /** Frames that were not sent because this machine stood still when they were due. */
-  framesMissed: number;
-  messagesIn: number;
-  bytesIn: number;
+  framesMissed: 0,
+  messagesIn: 0,
+  bytesIn: 0,
+};
+const countNames = Object.keys(noCounts) as (keyof LoadCounts)[];
+
+export function addCounts(to: LoadCounts, more: LoadCounts): void {
+  for (const name of countNames) to[name] += more[name];
 }
 
 /** What one generator has seen during one second. */
 export interface LoadTick {
-  /** Which generator, from 0. */
+  /** From 0. */
   generator: number;
   /** From the start of the run; 0 is the first second. */
   second: number;
@@ -47,26 +54,4 @@ export interface LoadTick {
   pauseMs: number | undefined;
   /** How many times of a metric have a pause of the generator in them. */
   touched: Partial<Record<LoadMetric, number>>;
-}
-
-export const noCounts: LoadCounts = {
-  arrived: 0,
-  confirmed: 0,
-  done: 0,
-  failed: 0,
-  stopped: 0,
-  dropped: 0,
-  turns: 0,
-  replies: 0,
-  framesOut: 0,
-  framesHeld: 0,
-  framesMissed: 0,
-  messagesIn: 0,
-  bytesIn: 0,
-};
-
-const countNames = Object.keys(noCounts) as (keyof LoadCounts)[];
-
-export function addCounts(to: LoadCounts, more: LoadCounts): void {
-  for (const name of countNames) to[name] += more[name];
 }
