@@ -1,7 +1,8 @@
-import { bytesPerSample, sampleRate } from '../protocol/audio-format.ts';
+import { sampleRate } from '../protocol/audio-format.ts';
+import { createMonoDecoder } from './decode.ts';
 import { encodeS16le } from './encode.ts';
 import { createReference } from './reference.ts';
-import { createBlockJoiner } from './whole-samples.ts';
+import { wireFormat } from './source-format.ts';
 
 /** Removes from a microphone what a loudspeaker plays. 16 kHz s16le mono on both sides. */
 export interface EchoCanceller {
@@ -15,16 +16,12 @@ export interface EchoCanceller {
 export async function createEchoCanceller(): Promise<EchoCanceller> {
   const { AEC3 } = await loadModule();
   const canceller = new AEC3(sampleRate, 1, 1);
-  const joiner = createBlockJoiner();
+  const decode = createMonoDecoder(wireFormat);
   const reference = createReference();
   return {
     played: reference.played,
     clean(pcm) {
-      const whole = joiner.push(pcm);
-      const heard = Float32Array.from(
-        { length: whole.length / bytesPerSample },
-        (_, index) => whole.readInt16LE(index * bytesPerSample) / 0x8000,
-      );
+      const heard = decode(pcm);
       canceller.analyze([reference.take(heard.length)]);
       const clean = new Float32Array(canceller.processSize([heard]));
       canceller.process([clean], [heard]);

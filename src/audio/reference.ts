@@ -1,5 +1,6 @@
 import { bytesForMs, bytesPerSample } from '../protocol/audio-format.ts';
-import { createBlockJoiner } from './whole-samples.ts';
+import { createMonoDecoder } from './decode.ts';
+import { wireFormat } from './source-format.ts';
 
 /** What is played, in step with what a microphone hears: the same number of samples of both. */
 export interface Reference {
@@ -18,7 +19,7 @@ const judgeSamples = bytesForMs(1_000) / bytesPerSample;
 const maxSamples = bytesForMs(500) / bytesPerSample;
 
 export function createReference(): Reference {
-  const joiner = createBlockJoiner();
+  const decode = createMonoDecoder(wireFormat);
   let waiting: number[] = [];
   let hold = 0;
   let judged = 0;
@@ -33,9 +34,8 @@ export function createReference(): Reference {
   };
   return {
     played(pcm) {
-      const whole = joiner.push(pcm);
       if (waiting.length === 0) hold = holdSamples;
-      for (let at = 0; at < whole.length; at += bytesPerSample) waiting.push(whole.readInt16LE(at) / 0x8000);
+      for (const sample of decode(pcm)) waiting.push(sample);
       if (waiting.length > maxSamples) waiting = waiting.slice(-maxSamples);
     },
     take(count) {

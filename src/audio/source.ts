@@ -10,7 +10,6 @@ export interface SampleFormat {
   readonly bitsPerSample: number;
 }
 
-/** The original format of a source. */
 export interface SourceFormat extends SampleFormat {
   /** Whether the samples had to be changed: resampled, mixed to mono or decoded. */
   readonly converted: boolean;

@@ -1,12 +1,11 @@
 import { measureLevel } from '../audio/level.ts';
 import type { AudioSource } from '../audio/source.ts';
 import { describeFormat, wireFormat } from '../audio/source-format.ts';
-import type { Clock } from '../kernel/clock.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import { msForBytes } from '../protocol/audio-format.ts';
 import type { Capture } from './capture.ts';
 import type { Notices } from './notices.ts';
-import { createRecovery } from './process/recovery.ts';
+import { createRecovery, type RecoveryOptions } from './process/recovery.ts';
 
 /** Mutes a microphone while it is in use. */
 export interface MuteSwitch {
@@ -22,19 +21,11 @@ export interface Microphone extends AudioSource, MuteSwitch {
   close(): Promise<void>;
 }
 
-export interface MicrophoneOptions {
-  /** The signal ends the opening. */
-  open: (signal: AbortSignal) => Promise<Capture>;
-  clock: Clock;
-  notices: Notices;
-  /** A lost device may come back within this time. 0: the session ends. */
-  deviceTimeoutMs: number;
+export interface MicrophoneOptions extends Omit<RecoveryOptions<Capture>, 'what'> {
   /** Takes captured audio and returns what is sent, for example without the echo of the loudspeaker. */
   onHeard?: ((pcm: Buffer) => Buffer) | undefined;
   /** Records the sent audio. */
   recorder?: { write(pcm: Buffer): Promise<void>; close(): Promise<void> } | undefined;
-  /** Ends the wait for a lost device. */
-  signal: AbortSignal;
 }
 
 /** Zeros for this long are not a quiet room. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { createWavFile, type WavFile } from '../audio/wav/wav-file.ts';
 import { openOutputFile } from '../files/output-file.ts';
 import { writeFailure } from '../files/refusal.ts';
+import { writeText } from '../files/write-text.ts';
 import { toVoicectlError, VoicectlError } from '../kernel/errors.ts';
 import { jsonLine } from '../kernel/escape.ts';
 import { createDiskQueue, type DiskQueue } from './disk-queue.ts';
@@ -32,6 +33,8 @@ export interface BundleWriter extends Omit<DiskQueue, 'added' | 'hasFailed'> {
   close(endMs: number, summary: object | undefined): Promise<void>;
 }
 
+const newAndPrivate = { existing: 'refuse', isPrivate: true } as const;
+
 /**
  * Makes the folder, for its owner only, and starts the recording. Throws `usage` if the path exists,
  * `input-output` if it cannot be written.
@@ -44,9 +47,11 @@ export async function createBundle(folder: string, manifest: Manifest): Promise<
     return file;
   };
   try {
-    const manifestFile = await openLines(join(folder, recordingFiles.manifest));
-    await manifestFile.append(`${JSON.stringify(manifest, undefined, 2)}\n`);
-    await manifestFile.close();
+    await writeText(
+      join(folder, recordingFiles.manifest),
+      `${JSON.stringify(manifest, undefined, 2)}\n`,
+      newAndPrivate,
+    );
     return createWriter(folder, {
       out: keep(await createWavFile(join(folder, recordingFiles.out), { isPrivate: true })),
       in: keep(await createWavFile(join(folder, recordingFiles.in), { isPrivate: true })),
@@ -126,18 +131,10 @@ function createWriter(folder: string, files: Files): BundleWriter {
       );
       if (written !== undefined) throw written;
       for (const closing of closings) if (closing.status === 'rejected') throw closing.reason;
-      if (summary !== undefined) await writeSummary(folder, jsonLine(summary));
+      if (summary !== undefined)
+        await writeText(join(folder, recordingFiles.summary), jsonLine(summary), newAndPrivate);
     },
   };
-}
-
-async function writeSummary(folder: string, line: string): Promise<void> {
-  const file = await openLines(join(folder, recordingFiles.summary));
-  try {
-    await file.append(line);
-  } finally {
-    await file.close();
-  }
 }
 
 interface LineFile {
@@ -147,7 +144,7 @@ interface LineFile {
 
 /** A new text file for its owner only. Throws `input-output`. */
 async function openLines(path: string): Promise<LineFile> {
-  const file = await openOutputFile(path, { existing: 'refuse', isPrivate: true });
+  const file = await openOutputFile(path, newAndPrivate);
   return {
     append: (text) => (text === '' ? Promise.resolve() : file.write(Buffer.from(text))),
     close: file.close,

@@ -7,7 +7,6 @@ export const schemaVersion = 2;
 /** Versions that can be read. In the first one every text message was of the service. */
 const readVersions = [1, schemaVersion] as const;
 
-/** The files of a recording, in its folder. */
 export const recordingFiles = {
   manifest: 'recording.json',
   /** The events of the session, without audio. */

@@ -9,7 +9,6 @@ export interface QueueHandlers {
 
 /** Pauses reading from the network while any queue behind it is full. */
 export interface Backpressure {
-  /** Handlers for one more queue. */
   queue(): QueueHandlers;
   /** Sets the stream to pause, once it exists. */
   attach(stream: Pick<VoiceStream, 'pause' | 'resume'>): void;

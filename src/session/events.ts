@@ -4,7 +4,6 @@ import type { Side } from '../wire/exchange.ts';
 import type { Figures, PlaybackFigures } from './metrics.ts';
 import type { SessionSummary } from './summary.ts';
 
-/** The state of a session. */
 export type SessionState = 'token' | 'connecting' | 'authorising' | 'live' | 'draining' | 'closed';
 
 export type AudioDirection = 'out' | 'in';

@@ -153,13 +153,8 @@ async function* silence(ms: number): AsyncGenerator<Buffer> {
   }
 }
 
-interface ReplyEndOptions {
-  clock: Clock;
+interface ReplyEndOptions extends Pick<SessionOptions, 'clock' | 'waitMs' | 'settleMs'> {
   metrics: Metrics;
-  /** How long to wait for a reply to begin. */
-  waitMs: number;
-  /** A pause this long ends a reply. */
-  settleMs: number;
   /** Until when nothing was read from the service: now, if nothing is. */
   pausedUntil(): number;
   signal: AbortSignal;

@@ -81,6 +81,13 @@ export class ActiveLevel {
   }
 }
 
+/** The level of samples in dBov. */
+export function levelBetween(samples: Int16Array, from: number, to: number): number {
+  let squares = 0;
+  for (let at = from; at < to; at += 1) squares += (samples[at] as number) ** 2;
+  return decibels(squares / (to - from));
+}
+
 /** Mean square of samples in dBov. */
 export function decibels(meanSquare: number): number {
   return 10 * Math.log10(meanSquare / fullScale ** 2 + 1e-12);

@@ -1,4 +1,4 @@
-import { decibels } from './active-level.ts';
+import { levelBetween } from './active-level.ts';
 import type { ReportSound } from './heard.ts';
 import { type Predicted, unexplained } from './prediction.ts';
 import type { RecentAudio } from './recent-audio.ts';
@@ -46,7 +46,9 @@ export class ClickCheck {
     const isAtSeam = this.audio.isSeam(place);
     // What is sent twice is told of as a repeat, or it is as good as silent.
     if (isAtSeam && this.audio.isRepeat(place)) return;
-    const beside = Math.min(this.levelOf(at - 4 - soundSamples), this.levelOf(at + 16));
+    const { samples } = this.audio;
+    const before = levelBetween(samples, at - 4 - soundSamples, at - 4);
+    const beside = Math.min(before, levelBetween(samples, at + 16, at + 16 + soundSamples));
     if (this.count === most) this.forgetOldest();
     this.places[this.count] = place;
     this.sizes[this.count] = times;
@@ -137,12 +139,5 @@ export class ClickCheck {
       if (run >= silentRun - 1) return true;
     }
     return false;
-  }
-
-  private levelOf(from: number): number {
-    const { samples } = this.audio;
-    let squares = 0;
-    for (let at = from; at < from + soundSamples; at += 1) squares += (samples[at] as number) ** 2;
-    return decibels(squares / soundSamples);
   }
 }

@@ -1,5 +1,5 @@
 import { sampleRate } from '../../protocol/audio-format.ts';
-import { decibels } from './active-level.ts';
+import { levelBetween } from './active-level.ts';
 import type { ReportSound } from './heard.ts';
 import { jumpSamples, measureJump } from './prediction.ts';
 import type { RecentAudio } from './recent-audio.ts';
@@ -98,18 +98,9 @@ export class DropoutCheck {
 
   /** The level of the quieter half: a click is no audio. */
   private levelOf(from: number): number {
-    const half = besideSamples / 2;
-    return Math.min(
-      this.levelBetween(from, from + half),
-      this.levelBetween(from + half, from + besideSamples),
-    );
-  }
-
-  private levelBetween(from: number, to: number): number {
     const { samples } = this.audio;
-    let squares = 0;
-    for (let at = from; at < to; at += 1) squares += (samples[at] as number) ** 2;
-    return decibels(squares / (to - from));
+    const middle = from + besideSamples / 2;
+    return Math.min(levelBetween(samples, from, middle), levelBetween(samples, middle, from + besideSamples));
   }
 
   /** Whether it is between audible audio, and the voice itself does not explain it. */

@@ -13,7 +13,6 @@ const quantisedBin = 17;
 const fewestPauses = 10;
 const perSilent = 4;
 
-/** Counts blocks by their level. */
 export class LevelCounts {
   private readonly counts = new Uint32Array(bins);
   private total = 0;

@@ -1,4 +1,4 @@
-import { decibels } from './active-level.ts';
+import { decibels, levelBetween } from './active-level.ts';
 
 /** Samples at an end that are looked at: 40 ms. */
 export const endSamples = 640;
@@ -25,35 +25,29 @@ interface VoiceLevels {
  * three end so, and they are cut; of those that are cut while somebody speaks five of six.
  */
 export function isCutOff(samples: Int16Array, end: number, { loud, floor }: VoiceLevels): boolean {
-  const last = levelOf(samples, end - 320, end);
+  const last = levelBetween(samples, end - 320, end);
   return (
     last >= loud - nearDb &&
     last >= floor + aboveFloorDb &&
-    levelOf(samples, end - 80, end) >= loud - stillNearDb &&
-    levelOf(samples, end - 640, end - 320) - last < fallDb &&
-    levelOf(samples, end - 320, end - 160) - levelOf(samples, end - 160, end) < fallDb &&
+    levelBetween(samples, end - 80, end) >= loud - stillNearDb &&
+    levelBetween(samples, end - 640, end - 320) - last < fallDb &&
+    levelBetween(samples, end - 320, end - 160) - levelBetween(samples, end - 160, end) < fallDb &&
     periodicity(samples, end - 640) >= least
   );
 }
 
 /** The same of its beginning. Of 880 recordings ten begin so. */
 export function isCutOn(samples: Int16Array, from: number, { loud, floor }: VoiceLevels): boolean {
-  const first = levelOf(samples, from, from + 160);
+  const first = levelBetween(samples, from, from + 160);
   const height = Math.max(...[0, 1, 2].map((at) => Math.abs(samples[from + at] as number)));
   return (
     first >= loud - nearDb &&
     first >= floor + aboveFloorDb &&
-    levelOf(samples, from, from + 32) >= loud - suddenDb &&
+    levelBetween(samples, from, from + 32) >= loud - suddenDb &&
     decibels(height ** 2) >= loud - suddenDb &&
-    levelOf(samples, from + 160, from + 480) - first < fallDb &&
+    levelBetween(samples, from + 160, from + 480) - first < fallDb &&
     periodicity(samples, from) >= least
   );
-}
-
-function levelOf(samples: Int16Array, from: number, to: number): number {
-  let squares = 0;
-  for (let at = from; at < to; at += 1) squares += (samples[at] as number) ** 2;
-  return decibels(squares / (to - from));
 }
 
 /** How like 40 ms are to themselves one period later, at best. */

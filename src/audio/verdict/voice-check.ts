@@ -213,7 +213,6 @@ export class VoiceCheck {
     return this.sounds.judgements(this.options.from, (finding) => this.isMisread(finding));
   }
 
-  /** Levels and bandwidth of the voice. */
   measures(): VoiceMeasures {
     if (this.returned !== undefined) return { activeDbov: null, floorDbov: null, bandwidthHz: null };
     return this.listener?.measures() ?? { activeDbov: null, floorDbov: null, bandwidthHz: null };
@@ -336,7 +335,6 @@ export class VoiceCheck {
     return this.scale;
   }
 
-  /** Listens to a message. */
   private hear(message: Buffer): readonly FoundInVoice[] {
     if (this.listener === undefined) this.beginToListen();
     this.listener?.push(message);

@@ -11,7 +11,6 @@ export interface DeviceChoice extends Omit<DeviceOptions, 'device'> {
   readonly role: Role;
   /** As the user names it: a number from `voicectl audio`, or a part of the name. */
   readonly device: string | undefined;
-  /** Only this backend. */
   readonly backend: string | undefined;
 }
 

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { parseJson } from '../../protocol/parse-json.ts';
 
 /** The task of the device host: its only argument, as JSON. */
 export interface HostTask {
@@ -42,15 +43,7 @@ export function writeHostMessage(message: HostMessage): string {
 /** Calls `onMessage` for each message. Other lines are ignored: native code may print anywhere. */
 export function readHostMessages(control: Readable, onMessage: (message: HostMessage) => void): void {
   createInterface({ input: control }).on('line', (line) => {
-    const message = parse(line);
-    if (message !== undefined) onMessage(message);
+    const message = parseJson(line);
+    if (message !== undefined) onMessage(message as HostMessage);
   });
-}
-
-function parse(line: string): HostMessage | undefined {
-  try {
-    return JSON.parse(line) as HostMessage;
-  } catch {
-    return undefined;
-  }
 }

@@ -3,8 +3,7 @@ import { atTurnEnd, type Clock } from '../../kernel/clock.ts';
 import { createDeferred } from '../../kernel/deferred.ts';
 import { toVoicectlError, type VoicectlError } from '../../kernel/errors.ts';
 import { watchLateness } from '../../kernel/lateness.ts';
-import type { Notices } from '../notices.ts';
-import { createRecovery } from '../process/recovery.ts';
+import { createRecovery, type RecoveryOptions } from '../process/recovery.ts';
 import { createJitterBuffer, type JitterStats } from './jitter-buffer.ts';
 import { createRenewal } from './renewal.ts';
 import type { Speaker } from './speaker.ts';
@@ -29,21 +28,14 @@ export interface Playback {
   readonly stats: JitterStats;
 }
 
-export interface PlaybackOptions {
-  /** The signal ends the opening. */
-  open: (signal: AbortSignal) => Promise<Speaker>;
-  clock: Clock;
-  notices: Notices;
+/** `signal` also stops playing waiting audio. */
+export interface PlaybackOptions extends Omit<RecoveryOptions<Speaker>, 'what'> {
   /** 1: unchanged. */
   volume: number;
   /** A longer pause of AI audio starts another reply. */
   settleMs?: number;
-  /** How long a lost device may stay away. 0: the session ends. */
-  deviceTimeoutMs: number;
   /** Called with each frame that goes to the loudspeaker. */
   onPlayed?: ((frame: Buffer) => void) | undefined;
-  /** Stops playing waiting audio. */
-  signal: AbortSignal;
 }
 
 /** This long after the last frame nothing is audible any more. */

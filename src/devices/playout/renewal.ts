@@ -1,5 +1,5 @@
 import { measureLevel } from '../../audio/level.ts';
-import type { Clock } from '../../kernel/clock.ts';
+import type { RecoveryOptions } from '../process/recovery.ts';
 import type { Speaker } from './speaker.ts';
 
 /**
@@ -13,12 +13,7 @@ export interface Renewal {
   close(): Promise<void>;
 }
 
-export interface RenewalOptions {
-  open: (signal: AbortSignal) => Promise<Speaker>;
-  clock: Clock;
-  /** Cancels the opening. */
-  signal: AbortSignal;
-}
+export type RenewalOptions = Pick<RecoveryOptions<Speaker>, 'open' | 'clock' | 'signal'>;
 
 /** Shortest time between two attempts. */
 const restMs = 15_000;

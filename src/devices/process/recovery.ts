@@ -9,7 +9,7 @@ export interface RecoveryOptions<Device> {
   notices: Notices;
   /** How long a lost device may stay away. 0: the session ends. */
   deviceTimeoutMs: number;
-  /** Ends the wait. */
+  /** Ends the opening, and the wait for a lost device. */
   signal: AbortSignal;
 }
 

@@ -12,7 +12,6 @@ export interface RunToEndOptions {
   limitMs: number;
 }
 
-/** What a program said until it ended. */
 interface EndedProgram {
   /** Whether it ended by itself, with 0. */
   isGood: boolean;

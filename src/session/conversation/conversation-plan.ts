@@ -49,7 +49,6 @@ export interface TurnPlan extends AudioLimits {
   clean?: Cleanness | undefined;
 }
 
-/** A whole conversation, turn by turn. */
 export interface ConversationPlan {
   turns: readonly TurnPlan[];
 }

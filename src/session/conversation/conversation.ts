@@ -2,22 +2,19 @@ import type { Dialogue } from '../../audio/dialogue/dialogue.ts';
 import { audibleDbfs, type Level } from '../../audio/level.ts';
 import type { AudioSource } from '../../audio/source.ts';
 import { wireFormat } from '../../audio/source-format.ts';
+import { ReplyArrivals } from '../../audio/turn-taking.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { bytesForMs, msForBytes } from '../../protocol/audio-format.ts';
+import { bytesForMs } from '../../protocol/audio-format.ts';
 import { isInterruption, type ServiceMessage } from '../../protocol/messages.ts';
 import { roundMs } from '../../protocol/time-text.ts';
 import { type ExpectationVerdict, verdict } from '../expectations.ts';
 import type { ConversationPlan, TurnCue, TurnPlan } from './conversation-plan.ts';
-import { createTurn, type Turn } from './turn.ts';
-import type { TurnReplyState } from './turn-audio.ts';
+import { createTurn, holdOf, type Turn } from './turn.ts';
+import type { TurnAudioOptions, TurnReplyState } from './turn-audio.ts';
 
-export interface ConversationOptions {
+export interface ConversationOptions extends Pick<TurnAudioOptions, 'settleMs' | 'waitMs' | 'pausedUntil'> {
   clock: Clock;
   frameMs: number;
-  settleMs: number;
-  waitMs: number;
-  /** Until when nothing was read from the service: now, if nothing is. */
-  pausedUntil(): number;
   onClip?(clip: ClipMoment): void;
 }
 
@@ -56,7 +53,9 @@ export function createConversation(
   { turns: plans }: ConversationPlan,
   { clock, frameMs, settleMs, waitMs, pausedUntil, onClip = () => {} }: ConversationOptions,
 ): Conversation {
-  const heard = createHeard();
+  const arrivals = new ReplyArrivals(settleMs);
+  /** Until when a listener without a jitter buffer hears something audible of the AI. */
+  let heardUntil = 0;
   const turns: { turn: Turn; saidAt: number }[] = [];
   let beganAt: number | undefined;
   let current: Turn | undefined;
@@ -70,7 +69,7 @@ export function createConversation(
     current?.passOn(now);
     current = createTurn(plan, {
       ...{ beganAt: now, settleMs, waitMs, pausedUntil },
-      heardUntil: () => heard.until,
+      heardUntil: () => heardUntil,
       number: turns.length + (plan === listening ? 0 : 1),
     });
     return current;
@@ -128,12 +127,16 @@ export function createConversation(
     },
     received(pcm, level) {
       const now = clock.now();
-      heard.received(pcm.length, level, now);
+      arrivals.arrived(pcm.length, now);
+      if (level.rmsDbfs > audibleDbfs) heardUntil = arrivals.playedUntil;
       current?.received(pcm, level, now);
     },
     message(message) {
       const now = clock.now();
-      if (isInterruption(message)) heard.interrupted(now);
+      if (isInterruption(message)) {
+        arrivals.interrupted(now);
+        heardUntil = Math.min(heardUntil, now);
+      }
       for (const { turn } of turns) turn.message(message, now);
     },
     async letJudge(signal) {
@@ -161,32 +164,6 @@ export function createConversation(
       });
     },
   };
-}
-
-/** What a listener without a jitter buffer hears of the AI: a message waits for the end of those before it. */
-function createHeard() {
-  let playedUntil = 0;
-  let until = 0;
-  return {
-    /** Until when something audible is heard. */
-    get until() {
-      return until;
-    },
-    received(bytes: number, { rmsDbfs }: Level, now: number) {
-      playedUntil = Math.max(playedUntil, now) + msForBytes(bytes);
-      if (rmsDbfs > audibleDbfs) until = playedUntil;
-    },
-    interrupted(now: number) {
-      playedUntil = Math.min(playedUntil, now);
-      until = Math.min(until, now);
-    },
-  };
-}
-
-/** For how long the conversation goes on as if nobody had spoken; undefined: it is a turn. */
-function holdOf({ expect }: TurnPlan): number | undefined {
-  const holds = expect.flatMap((one) => (one.type === 'hold' ? [one.holdMs] : []));
-  return holds.length === 0 ? undefined : Math.max(...holds);
 }
 
 /** Whether the moment for a turn has come, given the one before it. */

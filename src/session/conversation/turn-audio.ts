@@ -38,8 +38,10 @@ export interface TurnAudio {
 }
 
 export interface TurnAudioOptions {
+  /** When the turn begins, in monotonic milliseconds. */
   beganAt: number;
   settleMs: number;
+  /** How long to wait if an expectation does not say it. */
   waitMs: number;
   /** Until when nothing was read from the service: now, if nothing is. */
   pausedUntil(): number;

@@ -11,7 +11,7 @@ import { type ExpectationVerdict, judgeClean, verdict } from '../expectations.ts
 import { createAwaited, eventText } from './awaited.ts';
 import type { Absence, TurnPlan } from './conversation-plan.ts';
 import { findMismatch } from './field-match.ts';
-import { createTurnAudio, type TurnAudio } from './turn-audio.ts';
+import { createTurnAudio, type TurnAudio, type TurnAudioOptions } from './turn-audio.ts';
 
 /** A current or past turn: observes what follows it, and judges that. */
 export interface Turn {
@@ -29,13 +29,7 @@ export interface Turn {
   letJudge(signal: AbortSignal): Promise<void>;
 }
 
-export interface TurnOptions {
-  /** When the turn begins, in monotonic milliseconds. */
-  beganAt: number;
-  settleMs: number;
-  /** How long to wait if an expectation does not say it. */
-  waitMs: number;
-  pausedUntil(): number;
+export interface TurnOptions extends Omit<TurnAudioOptions, 'goalsMs'> {
   heardUntil(): number;
   /** Its number, from 1; 0 before the first. */
   number: number;
@@ -121,12 +115,17 @@ function turnsOf({ turns }: Dialogue, number: number): Dialogue['turns'] {
   return turns.filter(({ turn }) => turn === number);
 }
 
-/** Until when an AI may answer a sound that is no turn, and be heard. */
-function holdUntil({ expect }: TurnPlan, clipEndedAt: number | undefined): number {
-  const holdMs = expect.flatMap((one) => (one.type === 'hold' ? [one.holdMs] : []));
-  if (holdMs.length === 0) return 0;
+/** For how long the conversation goes on as if nobody had spoken; undefined: it is a turn. */
+export function holdOf({ expect }: TurnPlan): number | undefined {
+  const holds = expect.flatMap((one) => (one.type === 'hold' ? [one.holdMs] : []));
+  return holds.length === 0 ? undefined : Math.max(...holds);
+}
+
+/** Until when an AI may reply to a sound that is not a turn, and be heard. */
+function holdUntil(plan: TurnPlan, clipEndedAt = Number.POSITIVE_INFINITY): number {
+  const holdMs = holdOf(plan);
   const { answersNoiseMs, aiSilentMs } = dialogueRules;
-  return (clipEndedAt ?? Number.POSITIVE_INFINITY) + Math.max(...holdMs, answersNoiseMs) + aiSilentMs;
+  return holdMs === undefined ? 0 : clipEndedAt + Math.max(holdMs, answersNoiseMs) + aiSilentMs;
 }
 
 /** What must not follow a turn. */
