@@ -6,7 +6,7 @@ import { bytesPerSample, msForBytes } from '../protocol/audio-format.ts';
 import { createInputSource, type ReadingPlan } from './input-source.ts';
 import type { AudioSource } from './source.ts';
 import { describeFormat, wireFormat } from './source-format.ts';
-import { isWavForm } from './wav/wav-form.ts';
+import { isWavForm } from './wav/wav-header.ts';
 import { wholeSamples } from './whole-samples.ts';
 
 export interface RawSourceOptions {

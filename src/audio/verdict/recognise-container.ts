@@ -1,4 +1,4 @@
-import { isWavForm } from '../wav/wav-form.ts';
+import { isWavForm } from '../wav/wav-header.ts';
 
 /** The kind of a stream whose first message does not begin with samples. */
 export type Container = 'riff-header' | 'compressed' | 'base64' | 'json';

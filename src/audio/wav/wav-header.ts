@@ -2,6 +2,11 @@ import type { SampleFormat } from '../source.ts';
 
 export const wavHeaderBytes = 44;
 
+/** Whether a file that begins with these four characters is a WAV: RIFF, or a form with 64-bit sizes. */
+export function isWavForm(start: string): boolean {
+  return start === 'RIFF' || start === 'RF64' || start === 'BW64';
+}
+
 const tags = { pcm: 1, float: 3, alaw: 6, mulaw: 7 } as const;
 
 /**

@@ -14,9 +14,8 @@ import { createResampler } from '../resample.ts';
 import type { AudioSource, SampleFormat } from '../source.ts';
 import { describeFormat, wireFormat } from '../source-format.ts';
 import { wholeSamples } from '../whole-samples.ts';
-import { isWavForm } from './wav-form.ts';
 import { formatChunkBytes, parseFormat, type WavFormat } from './wav-format.ts';
-import { makeWavHeader } from './wav-header.ts';
+import { isWavForm, makeWavHeader } from './wav-header.ts';
 
 export interface WavSourceOptions {
   /** Refuse audio that is not 16 kHz, 16-bit, mono, instead of converting it. */

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type * as z from 'zod';
 import { convertToPcm } from '../../audio/convert-to-pcm.ts';
 import { openRawStream } from '../../audio/raw-source.ts';
-import { isWavForm } from '../../audio/wav/wav-form.ts';
+import { isWavForm } from '../../audio/wav/wav-header.ts';
 import { openWavStream } from '../../audio/wav/wav-source.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { version } from '../../kernel/version.ts';

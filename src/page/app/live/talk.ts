@@ -1,4 +1,4 @@
-import { isWavForm } from '../../../audio/wav/wav-form.ts';
+import { isWavForm } from '../../../audio/wav/wav-header.ts';
 import { sampleRate } from '../../../protocol/audio-format.ts';
 
 const wavType = 'audio/wav';
