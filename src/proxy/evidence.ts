@@ -4,40 +4,40 @@ import { isRecord } from '../protocol/error-body.ts';
 import { parseJson } from '../protocol/parse-json.ts';
 import type { Side, StreamEnd, StreamExchange, Upgrade, WireMessage } from '../wire/exchange.ts';
 
-/** What a message that is kept costs beside its content: an empty one is not free. */
+/** What a kept message costs in addition to its content: an empty one is not free. */
 const messageCostBytes = 200;
-/** Audio that is kept of each side, from its beginning: the rules of the stream need no more. */
+/** How much audio of each side is kept, from its beginning: the rules about streams need no more. */
 const keptAudioBytes = { device: bytesForMs(200), service: bytesForMs(3_000) };
 const keptAudioMessages = 500;
-/** Other messages that are kept: the first ones. */
+/** How many other messages are kept: the first ones. */
 const keptMessages = 200;
 const keptMessageBytes = 256 * 1024;
-/** Longest text that is kept as it came. */
+/** Longest text that is kept unchanged. */
 const keptTextBytes = 16 * 1024;
-/** Of a longer one: this much of each field. */
+/** How much of each field is kept of a longer text. */
 const keptFieldBytes = 512;
 const keptFields = 50;
-/** Over all open streams. Beyond it nothing more is kept of any. */
+/** The limit over all open streams. Beyond it nothing more is kept. */
 const keptInAllBytes = 24 * 1024 * 1024;
 
-/** The bytes that the evidence of all open streams takes. */
+/** How many bytes the evidence of all open streams takes. */
 export interface EvidenceBudget {
   usedBytes: number;
 }
 
 /** A stream as one side of the proxy sees it, bounded: what the rules judge. */
 export interface Evidence {
-  /** Keeps a message, or as much of it as there is room for. Audio is copied. False if it is not kept as it came. */
+  /** Keeps a message, or as much of it as there is room for. Copies audio. False if it was shortened or left out. */
   add(message: WireMessage): boolean;
   /** Whether audio of this side would still be kept. */
   wantsAudio(from: Side): boolean;
   close(end: StreamEnd): void;
-  /** Drops a token that never arrived. */
+  /** Drops a token that never reached this side. */
   forgetToken(): void;
-  /** A copy that goes its own way from now on. */
+  /** A copy that is independent from now on. */
   fork(): Evidence;
   exchange(): StreamExchange;
-  /** Gives its bytes back to the budget: the stream has ended. */
+  /** Returns its bytes to the budget: the stream has ended. */
   release(): void;
 }
 
@@ -81,7 +81,7 @@ function continueEvidence(kept: Kept, budget: EvidenceBudget): Evidence {
     if (!wantsAudio(from) || !claim(Math.min(bytes, room))) return false;
     kept.audio[from].messages += 1;
     kept.audio[from].bytes += bytes;
-    // ws gives a view of the buffer that the socket delivered, which would be kept as a whole.
+    // ws passes a view of the whole buffer from the socket, which would stay in memory.
     kept.messages.push({ ...message, data: Buffer.from(message.data.subarray(0, room)) });
     return true;
   };
@@ -132,7 +132,7 @@ function continueEvidence(kept: Kept, budget: EvidenceBudget): Evidence {
   };
 }
 
-/** A text, or as much of a longer one as can be kept: what was JSON stays JSON, what was none stays none. */
+/** The text, shortened if it is too long to keep: JSON stays JSON, and other text does not become JSON. */
 export function shortenText(text: string, mostBytes = keptTextBytes): string {
   if (text.length <= mostBytes) return text;
   const value = parseJson(text);

@@ -1,6 +1,6 @@
 import type { Header } from '../wire/exchange.ts';
 
-/** Headers that concern one connection and not the message (RFC 9110, section 7.6.1). */
+/** Headers about one connection, not about the message (RFC 9110, section 7.6.1). */
 const hopByHop: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -13,7 +13,7 @@ const hopByHop: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** The headers that a proxy passes on, in their order and spelling, without those named. `names` are lower case. */
+/** The headers that a proxy passes on, in their order and spelling. `without` names more to drop, in lower case. */
 export function passedHeaders(headers: readonly Header[], without: readonly string[] = []): Header[] {
   const named = headers
     .filter(([name]) => name.toLowerCase() === 'connection')
@@ -23,7 +23,7 @@ export function passedHeaders(headers: readonly Header[], without: readonly stri
   return headers.filter(([name]) => !dropped.has(name.toLowerCase()));
 }
 
-/** The headers by name: repeated ones as a list. */
+/** The values of each header, by name. */
 export function headerLists(headers: readonly Header[]): Record<string, string[]> {
   const lists = new Map<string, string[]>();
   for (const [name, value] of headers) lists.set(name, [...(lists.get(name) ?? []), value]);

@@ -6,7 +6,7 @@ import type { PeerClose } from './leg-socket.ts';
 import { type Leg, otherSide, Passage, type PassageWatch, sides, type WaitingBytes } from './passage.ts';
 
 export interface JoinedEnd extends Pick<StreamEnd, 'by' | 'code' | 'reason'> {
-  /** What a side did wrong, in the words of the WebSocket protocol. */
+  /** How a side violated the WebSocket protocol, if it did. */
   violation: string | undefined;
   /** Whether the proxy ended it. */
   isOurs: boolean;
@@ -18,28 +18,28 @@ export interface JoinLegsOptions {
   clock: Clock;
   watch: PassageWatch;
   waiting: WaitingBytes;
-  /** Which code both sides get if one of them does not read. */
+  /** The close that both sides get if one of them does not read. */
   slowReader: { close: number; reason: string };
   onEnd: (end: JoinedEnd) => void;
 }
 
 /** Two legs as one stream. */
 export interface Joined {
-  /** What comes from the device, and what comes from the service. */
+  /** The passage from the device, and the one from the service. */
   readonly passages: Readonly<Record<Side, Passage>>;
   /** Closes both sides; 1005 means no code, 1006 no close frame. */
   close(code: number, reason: string): void;
-  /** Closes one side only; the other one gets what this side answers. */
+  /** Closes one side only; its answer is passed to the other one. */
   closeTowards(side: Side, code: number, reason: string): void;
-  /** Ends one side without a close frame, and so the other. */
+  /** Ends one side without a close frame, and therefore the other too. */
   cut(side: Side, how?: 'end' | 'reset'): void;
 }
 
-/** A peer that has not read everything by then is cut anyway. */
+/** A peer that has not read everything after this time is cut off anyway. */
 const flushMs = 500;
 /**
- * Joins two legs: each close frame is passed on, and the answer of the one side is the answer to the other; a side that
- * vanishes without one is cut off from the other.
+ * Joins two legs. Each close frame is passed on, and so is the answer to it. If a side vanishes without one, the other is
+ * cut off.
  */
 export function joinLegs(options: JoinLegsOptions): Joined {
   const { device, service, clock, watch, waiting, slowReader, onEnd } = options;
@@ -50,17 +50,17 @@ export function joinLegs(options: JoinLegsOptions): Joined {
 
   const begin = (by: Side, code: number, reason: string, isOurs = false) => {
     first ??= { by, code, reason, violation: undefined, isOurs };
-    // What waits in a paused leg would hide its answer.
+    // Data that waits in a paused leg would hide the answer to the close.
     device.socket.resume();
     service.socket.resume();
   };
   const answer = (side: Side, { code, reason, isViolation }: PeerClose) => {
     hasClosed[side] = true;
     begin(side, code, reason.toString());
-    // RFC 6455, section 5.5.1. It passes as it is.
+    // RFC 6455, section 5.5.1. The frame is passed on unchanged.
     if (!isUtf8(reason) && first !== undefined) first.violation ??= reasonNotUtf8;
     const { socket } = legs[side];
-    // The answer to this frame comes from the other side. A bad frame has none, and an answer needs none.
+    // The other side answers this frame. A bad frame gets no answer, and an answer needs none.
     if (isViolation || socket.readyState !== socket.OPEN) socket.closeNow(code, reason);
     const isServiceFault = isViolation && side === 'service';
     legs[otherSide[side]].socket.closeNow(isServiceFault ? closeCodes.internalError : code, reason);
@@ -72,7 +72,7 @@ export function joinLegs(options: JoinLegsOptions): Joined {
       transport.resetAndDestroy();
       return;
     }
-    // What was sent before is on its way.
+    // Data that was sent before is still on its way.
     const timer = clock.after(flushMs, () => socket.terminate(), { background: true });
     socket.once('close', timer.cancel);
     transport.destroySoon();
@@ -91,7 +91,7 @@ export function joinLegs(options: JoinLegsOptions): Joined {
 
   for (const side of sides) {
     const { socket, transport } = legs[side];
-    // It sends no close frame any more, and so reads none: what waits for it would hold the stream. ws waits for that.
+    // This peer can send no close frame any more. ws would still wait until it has read everything.
     transport.once('end', () => {
       if (!hasClosed[side]) socket.terminate();
     });

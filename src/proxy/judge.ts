@@ -17,18 +17,18 @@ export interface StreamSubject {
   readonly id: number;
   /** The device that its token names. */
   readonly device: string | undefined;
-  /** What it is judged together with: its device, or where its token names none, all streams with this token. */
+  /** What it is judged together with: the streams of its device or, if its token names none, the streams with this token. */
   readonly owner: string;
   seenBy(side: Side): StreamExchange;
-  /** Whether the service has heard audio that we have spoilt: it is not to blame for its own. */
+  /** Whether the service heard audio that a fault changed: then its own audio is not held against it. */
   readonly hearsSpoiltAudio: boolean;
-  /** The audio that a side has sent, if it has sent any and nothing has changed its pace on the way. */
+  /** The audio that a side sent; undefined if there was none, or if a fault changed its pace. */
   heard(side: Side): JudgedVoice | undefined;
-  /** Called with what judging it threw, outside of its own handlers. */
+  /** Reports an error that was thrown while judging it, outside of its own handlers. */
   failed(thrown: unknown): void;
 }
 
-/** A token request as each side sees it: the same unless it was spoilt. A service that was not asked saw nothing. */
+/** A token request as each side saw it: the same unless a fault changed it. Undefined for a service that was not asked. */
 export type SeenTokenRequest = Readonly<Record<Side, TokenExchange | undefined>>;
 
 export interface JudgementCounts {
@@ -36,21 +36,21 @@ export interface JudgementCounts {
   remarks: number;
 }
 
-/** Judges both sides by what passes. It looks when something other than audio passed, and at the end of a stream. */
+/** Judges both sides by their traffic: whenever something other than audio passes, and at the end of each stream. */
 export interface ProxyJudge {
   token(seen: SeenTokenRequest, device: string | undefined): void;
   opened(stream: number): void;
-  /** The device of this stream is known. */
+  /** The device of this stream has become known. */
   identified(stream: StreamSubject): void;
   passed(stream: StreamSubject): void;
   /** A finding in the audio of a side. */
   heard(side: Side, stream: StreamSubject, finding: VoiceFinding, remark: string): void;
-  /** The pace of its device is known, or has changed. */
+  /** The pace of its device has become known, or has changed. */
   paced(stream: StreamSubject): void;
   ended(stream: StreamSubject): void;
-  /** The rules that were broken on an open stream, for people: the first ones. */
+  /** The first rules that were broken on an open stream, as text. */
   heldAgainst(stream: number): readonly string[];
-  /** How much was found against the sides. */
+  /** How many violations and remarks there are so far. */
   counts(): JudgementCounts;
   close(): void;
 }
@@ -58,27 +58,27 @@ export interface ProxyJudge {
 export interface ProxyJudgeOptions {
   clock: Clock;
   events: ProxyEvents;
-  /** Whether remarks are violations. */
+  /** Whether remarks count as violations. */
   isStrict: boolean;
 }
 
-/** A burst of messages is judged once. */
+/** So that a burst of messages is judged once. */
 const judgeEveryMs = 200;
-/** What is remembered of one device, newest last. */
+/** How much is remembered of one device; in a quick judgement only the newest counts. */
 const maxTokens = 64;
 const maxEnded = 16;
 const newestTokens = 12;
 const newestEnded = 2;
-/** Devices that are remembered, and what is remembered of all of them beside their open streams. */
+/** How many devices are remembered, and how many bytes of all of them in addition to their open streams. */
 const maxDevices = 200;
 const rememberedBytes = 8 * 1024 * 1024;
-/** Judgements about no stream that are remembered; beyond it the oldest may be told again. */
+/** How many judgements are remembered. Beyond it the oldest may be reported again. */
 const maxTold = 5_000;
-/** Broken rules of an open stream that are remembered for those who look. */
+/** How many broken rules of an open stream are kept for screens and the control API. */
 const maxHeld = 20;
 
 const catalogues: Readonly<Record<Side, readonly Rule[]>> = {
-  // A second use of a token is the device's doing, whatever the service makes of it.
+  // Using a token twice is the fault of the device, however the service reacts.
   service: serviceRules.filter(({ id }) => id !== reuseRule.id),
   device: deviceRules,
 };
@@ -109,7 +109,7 @@ export function createProxyJudge({ clock, events, isStrict }: ProxyJudgeOptions)
       book.enter({ ...about, stream, device, count: finding.evidence.length });
   };
 
-  /** `subject`: its audio is judged too, at its end. */
+  /** `subject`: this stream's audio is judged too, at its end. */
   const judge = ({
     owner,
     device,
@@ -180,21 +180,21 @@ interface AskedToken {
   bytes: number;
 }
 
-/** An ended stream, for the rules about several streams: without its audio, and without what made it. */
+/** An ended stream, for the rules about several streams: without its audio. */
 interface EndedStream {
   id: number;
   seen: Readonly<Record<Side, StreamExchange>>;
   bytes: number;
 }
 
-/** What is remembered of one device. */
+/** Everything that is remembered of one device. */
 interface Dossier {
   tokens: AskedToken[];
   open: Set<StreamSubject>;
   ended: EndedStream[];
 }
 
-/** What is remembered of all devices, within a budget: beyond it the device that was away longest is forgotten. */
+/** Everything that is remembered of all devices, within a budget. Beyond it the device that was away longest is forgotten. */
 function createDossiers() {
   const dossiers = new Map<string, Dossier>();
   let bytes = 0;
@@ -247,15 +247,15 @@ function weighSides({ device, service }: Readonly<Record<Side, unknown>>): numbe
   return estimateBytes(device) + (service === device ? 0 : estimateBytes(service));
 }
 
-/** Something held against a side. */
+/** A rule that is held against a side. */
 interface Entry extends Omit<Judgement, 'type' | 'device' | 'stream'> {
-  /** A rule is broken; otherwise it is unusual, or left open. */
+  /** Whether the rule is broken; otherwise the observation is only unusual, or the rule is left open. */
   isFault: boolean;
   stream: number | undefined;
   device: string | undefined;
 }
 
-/** Emits each entry once for a stream, or for a device where it is about no stream. */
+/** Emits each entry once per stream, or once per device if it is not about a stream. */
 function createJudgementBook({ events, isStrict }: Pick<ProxyJudgeOptions, 'events' | 'isStrict'>) {
   const told = new Set<string>();
   const held = new Map<number, string[]>();
@@ -289,12 +289,12 @@ function createJudgementBook({ events, isStrict }: Pick<ProxyJudgeOptions, 'even
   };
 }
 
-/** The owner of streams and token requests of a device; of those that name none, a token. */
+/** The key of everything that belongs to one device or, if no device is named, to one token. */
 export function ownerOf(device: string | undefined, tokenHash = ''): string {
   return device === undefined ? `token ${tokenHash}` : `device ${device}`;
 }
 
-/** The rule about the audio of a side, by the check that has listened: it would cost much to listen again. */
+/** Judges the audio of a side by the check that listened to it: listening again would be expensive. */
 function judgeVoice(side: Side, subject: StreamSubject, seen: readonly Seen[]): Finding | undefined {
   const own = seen.find(({ id }) => id === `S${subject.id}`);
   const heard = subject.heard(side);
@@ -302,12 +302,12 @@ function judgeVoice(side: Side, subject: StreamSubject, seen: readonly Seen[]): 
   return side === 'device' ? judgeSentVoice(own, heard) : judgeReplyVoice(own, heard);
 }
 
-/** As much of a dossier as what passes on a stream may concern. The rest is judged with each token, and at the end of each stream. */
+/** The part of a dossier that traffic on a stream may concern. The rest is judged with each token, and at the end of each stream. */
 function newest({ tokens, open, ended }: Dossier): Dossier {
   return { tokens: tokens.slice(-newestTokens), open, ended: ended.slice(-newestEnded) };
 }
 
-/** Everything that is known of a device, as one side sees it; audio only of the stream that is judged. */
+/** Everything that is known about a device, as one side sees it. Includes audio only of the stream that is judged. */
 function gather({ tokens, open, ended }: Dossier, side: Side, subject: StreamSubject | undefined): Seen[] {
   const streams = [...open];
   if (subject !== undefined && !open.has(subject)) streams.push(subject);
@@ -324,7 +324,7 @@ function gather({ tokens, open, ended }: Dossier, side: Side, subject: StreamSub
   ];
 }
 
-/** But for audio that a device sends before the service has said anything: what the service says then is an answer to it. */
+/** Keeps a first message of audio from the device: the first message of the service may be an answer to it. */
 function withoutAudio(exchange: StreamExchange): StreamExchange {
   const { messages } = exchange;
   const early = messages.find((message) => message.from === 'service' || 'data' in message);

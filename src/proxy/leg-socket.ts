@@ -1,7 +1,7 @@
 import { closeCodes } from '../protocol/close-codes.ts';
 import { GuardedSocket } from '../service/guard.ts';
 
-/** How a peer closes: with a close frame, or because it breaks the protocol. */
+/** How a peer closes: with a close frame, or by violating the protocol. */
 export interface PeerClose {
   /** 1005: a close frame without a code. */
   code: number;
@@ -13,8 +13,8 @@ export interface PeerClose {
 const noReason = Buffer.alloc(0);
 
 /**
- * The socket of one leg. ws answers a close frame at once, by a call of `close`; between two legs the other side gives the
- * answer. So this `close` only tells; `closeNow` sends.
+ * The socket of one leg. ws answers a close frame at once by calling `close`. Here the other side gives the answer, so
+ * `close` only reports the frame, and `closeNow` sends one.
  */
 export class LegSocket extends GuardedSocket {
   onPeerClose: ((close: PeerClose) => void) | undefined;
@@ -24,7 +24,7 @@ export class LegSocket extends GuardedSocket {
       super.close(code, reason);
       return;
     }
-    // For a frame ws passes the code with a reason, if it has one; for a bad frame the code alone.
+    // For a close frame ws passes its code and its reason; for a bad frame only a code.
     const isViolation = code !== undefined && reason === undefined;
     this.onPeerClose({
       code: code ?? closeCodes.noStatus,

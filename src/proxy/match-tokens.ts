@@ -8,13 +8,13 @@ import type { TokenExchange } from '../wire/exchange.ts';
 export interface TokenMatches {
   granted(exchange: TokenExchange): void;
   find(hash: string): TokenExchange | undefined;
-  /** A device has asked for a token from this address. */
+  /** A device has requested a token from this address. */
   asked(remote: string, device: string): void;
-  /** The device behind an address, if only one has asked from there: for a stream whose token names none. */
+  /** The device at an address, if only one has requested tokens from there: for a stream whose token names none. */
   onlyDeviceAt(remote: string): string | undefined;
 }
 
-/** Grants that are remembered; beyond it the oldest is forgotten. Tokens are used at once and live for a minute. */
+/** How many grants are remembered; beyond it the oldest is forgotten. Tokens are used at once and are valid for a minute. */
 const maxGrants = 1_000;
 const grantBytes = 4 * 1024 * 1024;
 const maxAddresses = 200;
@@ -59,10 +59,10 @@ export function requestedDevice({ request }: Pick<TokenExchange, 'request'>): st
   return deviceName(isRecord(fields) ? fields.deviceId : undefined);
 }
 
-/** Longest name of a device that is told apart from others. */
+/** Longest name that identifies a device. */
 const maxNameLength = 256;
 
-/** The name of a device that a body or a claim gives, at most as long as a service takes it. */
+/** The name of a device in a body or a claim, shortened if it is too long. */
 export function deviceName(given: unknown): string | undefined {
   if (typeof given !== 'string' || given === '') return undefined;
   return given.length <= maxNameLength ? given : shortText(given);

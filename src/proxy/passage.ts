@@ -13,12 +13,12 @@ export const otherSide = { device: 'service', service: 'device' } as const satis
 
 /** Changes what passes in one direction. */
 export interface Spoiler {
-  /** Whether any fault may concern this direction now. */
+  /** Whether a fault may affect this direction now. */
   readonly isActive: boolean;
   take(data: Buffer, isBinary: boolean): void;
 }
 
-/** Is told what passes in one direction. */
+/** Observes the traffic in one direction. */
 export interface PassageWatch {
   passed(from: Side, data: Buffer, isBinary: boolean): void;
   control(from: Side, opcode: 'ping' | 'pong', bytes: number): void;
@@ -30,7 +30,7 @@ export interface PassageOptions {
   sink: Leg;
   watch: PassageWatch;
   waiting: WaitingBytes;
-  /** The sink reads too slowly. `isNow`: what waits for it must be let go of at once. */
+  /** The sink reads too slowly. `isNow`: the data that waits for it must be released at once. */
   onSlowReader: (isNow: boolean) => void;
 }
 
@@ -38,11 +38,11 @@ const asBinary = { binary: true };
 const asText = { binary: false };
 
 /**
- * One direction of a joined stream: messages with their opcode and boundaries, pings and pongs, in their order. A class,
- * because every frame passes it: see ARCHITECTURE.md.
+ * One direction of a joined stream: passes on messages with their opcode and boundaries, pings and pongs, in order. A
+ * class, because every frame passes through it: see ARCHITECTURE.md.
  */
 export class Passage {
-  /** Set while faults may strike. */
+  /** Set if faults may strike. */
   spoiler: Spoiler | undefined;
   /** Whether everything is dropped, as if the other end had disappeared. */
   isSilent = false;
@@ -73,7 +73,7 @@ export class Passage {
       this.spoiler.take(data, isBinary);
       return;
     }
-    // What it costs to watch delays nobody's message.
+    // Sent first, so that watching delays no message.
     this.send(data, isBinary);
     this.watch.passed(this.from, data, isBinary);
   }
@@ -104,18 +104,18 @@ export class Passage {
 
 /** Bytes that may wait for a slow reader before its source is paused. */
 const pauseOverBytes = 64 * 1024;
-/** Bytes that may wait before a further message; beyond it both sides are closed. */
+/** Bytes that may wait when a further message comes. Beyond it both sides are closed. */
 const giveUpOverBytes = 1024 * 1024;
-/** Bytes that may wait for all slow readers together: one message may be large. Beyond it the newest one is cut off. */
+/** Bytes that may wait for all slow readers together: one message may be large. Beyond it the newest reader is cut off. */
 const waitingInAllBytes = 32 * 1024 * 1024;
 
 /** The bytes that wait for slow readers, over all streams. */
 export class WaitingBytes {
-  /** In the order in which they began to wait. */
+  /** In the order in which they became slow. */
   private readonly readers = new Map<BackPressure, number>();
   private bytes = 0;
 
-  /** So much waits for this reader now. */
+  /** Takes how many bytes wait for this reader now. */
   count(reader: BackPressure, bytes: number): void {
     this.bytes += bytes - (this.readers.get(reader) ?? 0);
     if (bytes === 0) this.readers.delete(reader);
@@ -124,7 +124,7 @@ export class WaitingBytes {
   }
 }
 
-/** Slows a source down to the pace of its reader. A class, because every frame passes it: see ARCHITECTURE.md. */
+/** Slows a source down to the pace of its reader. A class, because every frame passes through it: see ARCHITECTURE.md. */
 class BackPressure {
   private isWaiting = false;
   private readonly source: LegSocket;
@@ -144,7 +144,7 @@ class BackPressure {
     this.onOver = onOver;
   }
 
-  /** Whether so much waits that nothing more may be added. */
+  /** Whether too much waits to add more. */
   get isOver(): boolean {
     return this.sink.writableLength > giveUpOverBytes;
   }
@@ -160,7 +160,7 @@ class BackPressure {
     this.sink.once('drain', () => this.letGo());
   }
 
-  /** The source is read again, also because its sink has gone. */
+  /** Reads the source again: its reader has caught up, or is gone. */
   letGo(): void {
     if (!this.isWaiting) return;
     this.isWaiting = false;

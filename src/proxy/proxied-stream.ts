@@ -34,7 +34,7 @@ import { createLanes, type Lanes } from './voice-lane.ts';
 
 export interface SharedByStreams {
   clock: Clock;
-  /** The machine's: audio is heard when it arrives. */
+  /** The machine's clock: audio is heard when it arrives. */
   baseClock: Clock;
   dialect: Dialect;
   random: Pick<Random, 'id'>;
@@ -48,7 +48,7 @@ export interface SharedByStreams {
   evidence: EvidenceBudget;
   unfinished: UnfinishedMessages;
   waiting: WaitingBytes;
-  /** Counts the connection, as far as there is room for it: the service decides. */
+  /** Counts the connection if there is room for it. The service decides whether it is allowed. */
   leaseSlot(device: string): SlotLease | undefined;
 }
 
@@ -58,10 +58,10 @@ export interface ProxiedStreamOptions extends SharedByStreams {
   device: Leg;
   service: Leg;
   upgrade: Upgrade;
-  /** Knows what grants access, and learns the token. */
+  /** Knows all secrets, and learns the token. */
   redactor: Redactor;
   tap: Tap | undefined;
-  /** How many streams of this device are open, this one among them. */
+  /** How many streams of this device are open, including this one. */
   countOf(device: string): number;
   onEnd(): void;
 }
@@ -227,7 +227,7 @@ export class ProxiedStream implements ControlledStream {
     try {
       this.judgeEnd(end);
     } finally {
-      // Also where something of it throws: the stream is over.
+      // Even if judging throws: the stream is over.
       const { by, isOurs } = end;
       const source = isOurs ? options.events : options.events.of[by];
       const { remarks } = this.lanes.device.check.verdict();
@@ -261,7 +261,7 @@ export class ProxiedStream implements ControlledStream {
   }
 }
 
-/** Whose stream it is, and what is counted of it. */
+/** The owner of a stream, and its totals. */
 class StreamFacts {
   readonly totals: StreamTotals;
   claims: Record<string, unknown> | undefined;
@@ -279,7 +279,7 @@ class StreamFacts {
     };
   }
 
-  /** The device; empty while it is not known. */
+  /** The name of the device; empty while it is not known. */
   get named(): string {
     return this.totals.device ?? '';
   }
@@ -322,7 +322,7 @@ function createSubject(
     seenBy: (side) => witness.seenBy(side),
     heard(side) {
       const { check, frames, bytes } = lanes[side];
-      // A network that the proxy imitates is nobody's fault.
+      // A network that the proxy simulates is nobody's fault.
       return frames === 0 || legs[side].transport instanceof Line
         ? undefined
         : { check, count: frames, audioMs: msForBytes(bytes) };

@@ -1,7 +1,7 @@
 import type { EmulatorEventBody, EmulatorEvents } from '../service/events.ts';
 import type { Side } from '../wire/exchange.ts';
 
-/** The events of a proxy: each says which side it comes from, or is about. */
+/** The events of a proxy. Each names the side that it comes from, or is about. */
 export interface ProxyEvents extends EmulatorEvents {
   readonly of: Readonly<Record<Side, EmulatorEvents>>;
 }

@@ -41,13 +41,13 @@ import { createTokenRequests, type PassRequest } from './token-requests.ts';
 /** A running proxy between devices and one service. */
 export interface ServiceProxy extends Readonly<OpenService> {
   readonly control: EmulatorControl;
-  /** What was found against both sides so far. */
+  /** How many violations and remarks both sides have so far. */
   judged(): JudgementCounts;
 }
 
 /**
  * Starts a proxy in front of one service. Throws `VoicectlError`: `host-exposed`, `insecure-target`, `bad-dialect`,
- * `bad-input` (a certificate without its key), `usage` (a wrong fault, an address that is not ours), `port-in-use`.
+ * `bad-input` (a certificate without its key), `usage` (a wrong fault, an address that is not local), `port-in-use`.
  */
 export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> {
   checkProxy(options);
@@ -136,7 +136,7 @@ export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> 
   return { ...opened, control, judged: judge.counts };
 }
 
-/** Far more than any request of the service needs. */
+/** Far more than any request to the service needs. */
 const maxBodyBytes = 1024 * 1024;
 
 async function passOn(
@@ -160,16 +160,16 @@ function urlOn(base: string, wanted: RequestTarget | undefined): string {
 const defaultAnswerMs = 10_000;
 
 /**
- * Checks options that need nothing of the machine or the network: before the target is reached. Throws `host-exposed` for a
- * listener beyond this machine without TLS, `insecure-target` for a target beyond it without TLS, `bad-dialect`, and `usage` for
- * a fault that is wrong, or that a proxy cannot make.
+ * Checks the options that need neither the machine nor the network, before the target is contacted. Throws `host-exposed`
+ * for a listener beyond this machine without TLS, `insecure-target` for a target beyond it without TLS, `bad-dialect`, and
+ * `usage` for a fault that is wrong, or that a proxy cannot cause.
  */
 export function checkProxy(options: ProxyOptions): void {
   const { host = defaultHost, allowPlaintext = false, tls = false, target, faults = [] } = options;
   if (!isLoopbackHost(host) && tls === false && !allowPlaintext)
     throw new VoicectlError(
       'host-exposed',
-      `Refusing to listen on ${host} in the clear: keys and tokens pass`,
+      `Refusing to listen on ${host} without TLS: keys and tokens would be readable`,
       {
         hint: 'Use --tls, or --allow-plaintext if the network is trusted.',
       },
@@ -178,7 +178,7 @@ export function checkProxy(options: ProxyOptions): void {
     if (!allowPlaintext && !isSafeTransport(url))
       throw new VoicectlError(
         'insecure-target',
-        `Refusing to pass keys and tokens on to ${concealUrl(url)} in the clear`,
+        `Refusing to pass keys and tokens on to ${concealUrl(url)} without TLS`,
         {
           hint: 'Use https and wss, or --allow-plaintext if the network is trusted.',
         },

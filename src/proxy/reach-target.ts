@@ -5,7 +5,7 @@ import type { Clock, ClockTimer } from '../kernel/clock.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import type { HttpRequest } from '../wire/exchange.ts';
 
-/** For DNS, TCP and TLS together. A device should hear within a second that the target cannot be reached. */
+/** For DNS, TCP and TLS together. A device should learn within a second that the target cannot be reached. */
 export const reachMs = 900;
 
 export interface Deadlines {
@@ -18,12 +18,12 @@ export interface TargetRequest extends Omit<HttpRequest, 'body'> {
   ca: string | undefined;
 }
 
-/** Starts a request on a connection of its own. It follows no redirect, and adds no header but Host and Connection. */
+/** Starts a request on a connection of its own. Follows no redirects, and adds no headers except Host and Connection. */
 export function startRequest({ url, method, headers, ca }: TargetRequest): ClientRequest {
   const { protocol, host } = new URL(url);
   const all = [['Host', host], ...headers, ['Connection', 'close']] as const;
   const options: RequestOptions = { method, agent: false, ca, headers: all.flat() };
-  // Types of Node 20 do not know the flat list, which alone keeps order, spelling and repetition.
+  // Only the flat list keeps order, spelling and repetition. The types of Node 20 do not know it.
   return protocol === 'https:' ? requestHttps(url, options) : requestHttp(url, options);
 }
 

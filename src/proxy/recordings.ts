@@ -19,7 +19,7 @@ export interface ProxyRecordings {
   close(): Promise<void>;
 }
 
-/** Makes the folder if it does not exist. Throws `input-output`. */
+/** Creates the folder if it does not exist. Throws `input-output`. */
 export async function openRecordings(
   folder: string,
   {
@@ -71,7 +71,7 @@ export async function openRecordings(
   };
 }
 
-/** `2026-11-21T14-38-48-972Z-1-lamp`: sorts by time, and is free of anything that a path could misread. */
+/** `2026-11-21T14-38-48-972Z-1-lamp`: sorts by time, and has no character that is special in a path. */
 function folderName(stream: number, device: string, clock: Clock): string {
   const at = new Date(clock.wall()).toISOString().replace(/[:.]/g, '-');
   const name = device.replace(/[^\w-]+/g, '_').slice(0, 60);

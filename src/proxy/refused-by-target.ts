@@ -18,7 +18,7 @@ const causes: Readonly<Record<number, RefusalCause>> = {
   503: 'unavailable',
 };
 
-/** The event for an answer of the service that grants nothing. */
+/** The event for an answer of the service that is a refusal. */
 export function refusedByTarget(
   { status, body }: { status: number; body: string },
   about: { device?: string; path?: string; remote?: string },

@@ -1,15 +1,15 @@
 import { createRedactor, type Redactor } from '../kernel/redact.ts';
 import { createSecretIndex } from '../kernel/secret-index.ts';
 
-/** What devices have sent that grants access, so that it reaches no output, whatever repeats it. Stays in memory only. */
+/** The keys and tokens that devices have sent, so that none reaches an output, wherever it is repeated. In memory only. */
 export interface Secrets {
-  /** Learns an API key, or what else grants access. */
+  /** Learns an API key, or another secret that grants access. */
   learn(secret: string): void;
-  /** A redactor that knows all of them, also those that are learnt later. */
+  /** A redactor that knows all of them, including those that are learnt later. */
   redactor(): Redactor;
 }
 
-/** Beyond these the oldest is forgotten. */
+/** Beyond these limits the oldest is forgotten. */
 const maxSecrets = 100;
 const maxSecretUnits = 4 * 1024 * 1024;
 

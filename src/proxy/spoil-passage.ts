@@ -15,23 +15,23 @@ export interface SpoilOptions {
   faults: Faults;
   clock: Clock;
   dialect: Dialect;
-  /** The stream and its device, as far as they are known. */
+  /** The stream and, once it is known, its device. */
   subject(): FaultSubject;
-  /** Takes the audio of this side, before it is changed. */
+  /** Called with the audio of this side before it is changed. */
   onAudio(pcm: Buffer): void;
-  /** Whether the device may present its token to the service; otherwise it was refused. */
+  /** Whether the device may present its token to the service. If not, it has been refused. */
   admitsToken(): boolean;
   onEnding(call: () => void): void;
 }
 
-/** Changes what passes in one direction, and takes what passes in the other: faults act on it. */
+/** Changes the traffic in one direction. It also hears the other direction, because faults depend on it. */
 export type PassageSpoiler = Spoiler & Pick<FaultyAudio, 'hear'>;
 
-/** Changes what passes in one direction by the active faults. Both sides are judged by what they did themselves. */
+/** Applies the active faults to one direction. Both sides are judged only by what they did themselves. */
 export function createSpoiler(options: SpoilOptions): PassageSpoiler {
   const { from, passage, witness, faults, clock, dialect } = options;
   let isConfirmed = false;
-  /** The message that is being spoilt, and whether its arrival was told. */
+  /** The message that faults act on, and whether its arrival was reported. */
   let current: Buffer | undefined;
   let isTold = false;
   let held = 0;
@@ -60,7 +60,7 @@ export function createSpoiler(options: SpoilOptions): PassageSpoiler {
       deliver(pcm, true, pcm !== current);
     },
   };
-  /** Made when the device is known. */
+  /** Created when the device is known. */
   const spoilt = (): FaultyAudio => {
     if (audio === undefined) {
       const { shortestTurnMs } = dialect.stream;
@@ -71,7 +71,7 @@ export function createSpoiler(options: SpoilOptions): PassageSpoiler {
     return audio;
   };
 
-  /** The confirmation of the service, unless a fault delays, spoils or drops it. */
+  /** Passes the confirmation of the service on, unless a fault delays, changes or drops it. */
   const confirm = (data: Buffer) => {
     isConfirmed = true;
     const [fault] = faults.strike('connected', options.subject());
@@ -109,7 +109,7 @@ export function createSpoiler(options: SpoilOptions): PassageSpoiler {
         arrive(data, true);
       } else if (from === 'device') {
         witness.passed(from, data, isBinary);
-        // Now the device is known.
+        // From here on the device is known.
         if (hadToken || !witness.hasToken || options.admitsToken()) passage.send(data, isBinary);
         else witness.presentedInVain();
       } else if (!isConfirmed && isConfirmation(data)) confirm(data);

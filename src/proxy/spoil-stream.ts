@@ -12,18 +12,18 @@ export interface SpoilStreamOptions
   joined: Joined;
   legs: Readonly<Record<Side, Leg>>;
   values: TemplateValues;
-  /** The proxy ended the stream. */
+  /** Called when a fault ends the stream. */
   onFault(): void;
 }
 
 export interface StreamSpoiler {
-  /** The stream is confirmed: live faults may strike. */
+  /** The stream is confirmed: from now on live faults may strike. */
   confirmed(): void;
   /** The stream has ended. */
   end(): void;
 }
 
-/** Spoils a stream in both directions by the active faults. */
+/** Applies the active faults to both directions of a stream. */
 export function spoilStream(options: SpoilStreamOptions): StreamSpoiler {
   const { joined, witness, faults, clock, dialect, subject } = options;
   const endings: (() => void)[] = [];
@@ -41,7 +41,7 @@ export function spoilStream(options: SpoilStreamOptions): StreamSpoiler {
     joined.passages.device.isSilent = true;
     joined.closeTowards('device', close, reason);
   };
-  /** The faults about a token, as its device meets them: a real one is not shown to the service. */
+  /** Applies the faults about tokens. A token that they refuse is not shown to the service. */
   const admitsToken = () => {
     const [fault] = faults.strike('authorise', subject());
     if (fault === undefined) return true;
@@ -73,7 +73,7 @@ export function spoilStream(options: SpoilStreamOptions): StreamSpoiler {
   };
 }
 
-/** Sends a text that nobody has sent. */
+/** Sends a text that neither side has sent. */
 export function inject(
   { joined, witness }: Pick<SpoilStreamOptions, 'joined' | 'witness'>,
   to: Side,
@@ -84,7 +84,7 @@ export function inject(
   joined.passages[otherSide[to]].send(data, false);
 }
 
-/** One side of a stream, as live faults strike it. */
+/** One side of a stream, as live faults see it. */
 function liveSide(
   side: Side,
   options: SpoilStreamOptions,

@@ -34,11 +34,11 @@ export interface SpoilTokenOptions {
   sent: DeviceRequest;
   moment: Moment;
   about: { path: string; remote: string; device?: string };
-  /** Asks the target. */
+  /** Sends the request to the target. */
   ask(): Promise<IncomingMessage>;
 }
 
-/** Answers a token request as the faults want, and tells what each side has seen of it. */
+/** Answers a token request according to the faults. Returns what each side has seen of it. */
 export async function spoilToken(
   struck: readonly FaultAt<'token'>[],
   response: ServerResponse,
@@ -105,7 +105,7 @@ async function readAnswer(answer: IncomingMessage, clock: Clock, startedAt: numb
 
 const ownHeaders = ['content-length', 'content-type', 'cache-control'];
 
-/** The answer of the target once more, with a wrong token in place of its own. */
+/** The answer of the target, with a wrong token instead of its own. */
 function writeAgain({ status, headers, body }: TargetAnswer, wrong: WrongToken | undefined): OutgoingAnswer {
   const parsed = parseJson(body.toString());
   const value = isRecord(parsed) ? parsed : undefined;
@@ -123,7 +123,7 @@ function writeAgain({ status, headers, body }: TargetAnswer, wrong: WrongToken |
   };
 }
 
-/** A token that the service refuses: with other claims its signature is wrong too. */
+/** A token that the service refuses: other claims make the signature wrong too. */
 function wrongToken(token: string, wrong: WrongToken): string {
   const [head = '', claims = '', signature = ''] = token.split('.');
   if (wrong === 'bad-signature') return spoilSignature(token);

@@ -19,29 +19,29 @@ export interface WitnessOptions {
   /** The audio that each side sends. */
   lanes: Readonly<Record<Side, VoiceLane>>;
   onToken(token: TokenFacts): void;
-  /** A text message of a side, without secrets, after the token; shortened if it is long. */
+  /** Called with each text message after the token: without secrets, and shortened if it is long. */
   onText(from: Side, text: string, bytes: number): void;
 }
 
-/** Longest text that is read. Longer ones pass as they are, and are only counted. */
+/** Longest text that is read. Longer ones pass unchanged, and are only counted. */
 const readTextBytes = 1024 * 1024;
-/** Of a first message, which is a token: as much as is read of an answer that grants one. */
+/** How much of the first message is read, which is a token: as much as of an answer that grants one. */
 const readTokenBytes = 2 * 1024 * 1024;
 
 /**
- * What passed on a stream, as each side sees it. Both views are one until something is spoilt. A class, because every frame
- * passes it: see ARCHITECTURE.md.
+ * The traffic of a stream as each side sees it. Both views are the same until a fault changes something. A class, because
+ * every frame passes through it: see ARCHITECTURE.md.
  */
 export class StreamWitness implements PassageWatch {
   private readonly options: WitnessOptions;
   private taps: readonly Tap[];
-  /** All of them as one. */
+  /** All taps as one. */
   private tap: Tap | undefined;
   /** Whether the device has presented a token. */
   hasToken = false;
-  /** Whether audio of the device was spoilt on its way. */
+  /** Whether a fault changed audio of the device. */
   hasSpoiltVoice = false;
-  /** Messages beside audio that the rules do not see as they came: there are too many, or they are too long. */
+  /** Messages other than audio that the rules do not see unchanged, because there are too many or they are too long. */
   unjudged = 0;
   private service: Evidence;
   private device: Evidence;
@@ -55,7 +55,7 @@ export class StreamWitness implements PassageWatch {
     options.tap?.opened?.(options.upgrade);
   }
 
-  /** Gives the stream one more tap, which sees its upgrade if `isNew`. Call the result to take it away. */
+  /** Adds a tap to the stream, which sees the upgrade if `isNew`. Call the result to remove it. */
   observe(tap: Tap, isNew: boolean): () => void {
     if (isNew) tap.opened?.(this.options.upgrade);
     const use = (taps: readonly Tap[]) => {
@@ -77,7 +77,7 @@ export class StreamWitness implements PassageWatch {
     this.device.release();
   }
 
-  /** A message that goes on unchanged. */
+  /** A message that is passed on unchanged. */
   passed(from: Side, data: Buffer, isBinary: boolean): void {
     if (isBinary && (this.hasToken || from === 'service' || !holdsBinaryToken(data))) {
       const { lanes } = this.options;
@@ -92,7 +92,7 @@ export class StreamWitness implements PassageWatch {
     this.keep(this.read(from, data, isBinary), 'both');
   }
 
-  /** A message of a side as it arrives, before it is spoilt. */
+  /** A message as it arrives, before faults change it. */
   arrived(from: Side, data: Buffer, isBinary: boolean): void {
     this.fork();
     const message = this.read(from, data, isBinary);
@@ -100,13 +100,13 @@ export class StreamWitness implements PassageWatch {
     this.keep(message, from);
   }
 
-  /** Presents a token that the service never gets: a fault refuses it in its place. */
+  /** The presented token never reaches the service: a fault refused it instead. */
   presentedInVain(): void {
     this.fork();
     this.service.forgetToken();
   }
 
-  /** A message that is sent to the other side: spoilt, late, or made up. */
+  /** A message that is sent to the other side: changed, late, or invented. */
   delivered(from: Side, data: Buffer, isBinary: boolean, isInjected: boolean): void {
     this.fork();
     const { clock, redactor } = this.options;
@@ -129,14 +129,14 @@ export class StreamWitness implements PassageWatch {
     this.keep({ at: this.options.clock.now(), from, opcode, bytes }, 'both');
   }
 
-  /** `isOurs`: the proxy ended it, so for each side it was the other one. */
+  /** `isOurs`: the proxy ended it, so each side sees the other one as the end that closed. */
   closed(end: StreamEnd, isOurs: boolean): void {
     if (isOurs) this.fork();
     this.service.close(isOurs ? { ...end, by: 'device' } : end);
     if (this.device !== this.service) this.device.close(isOurs ? { ...end, by: 'service' } : end);
   }
 
-  /** Tells the tap, after the stream was judged. */
+  /** Reports the end to the tap, after the stream was judged. */
   tellEnd(end: StreamEnd): void {
     this.tap?.closed?.(end);
   }
@@ -146,12 +146,12 @@ export class StreamWitness implements PassageWatch {
     if (this.device === this.service) this.device = this.service.fork();
   }
 
-  /** An observer gets whole texts. */
+  /** With an observer, texts of any length are read. */
   private mayRead(bytes: number): boolean {
     return bytes <= readTextBytes || this.tap !== undefined;
   }
 
-  /** Undefined: a text that was not read. */
+  /** `message`: undefined for a text that was not read. */
   private keep(message: WireMessage | undefined, by: Side | 'both'): void {
     if (message === undefined) {
       this.unjudged += 1;
@@ -160,11 +160,11 @@ export class StreamWitness implements PassageWatch {
     const isKept = by === 'device' || this.service.add(message);
     const isKeptByDevice = by === 'service' || this.device === this.service || this.device.add(message);
     if (!(isKept && isKeptByDevice) && !('data' in message)) this.unjudged += 1;
-    // The tap sees what the device sees: what it sends, and what reaches it.
+    // The tap sees what the device sends and receives.
     if (by !== 'service') this.tap?.message?.(message);
   }
 
-  /** A message as evidence: the first text of a device, or a JWT in a binary message, is a token. */
+  /** A message as evidence. The first text of a device, or a JWT in a binary message, is a token. */
   private read(from: Side, data: Buffer, isBinary: boolean): WireMessage | undefined {
     const { clock, redactor, onToken, onText } = this.options;
     const [at, bytes] = [clock.now(), data.length];

@@ -40,27 +40,27 @@ export interface StreamsOptions extends SharedByStreams {
 
 /** The WebSocket side of a proxy. */
 export interface ProxiedStreams {
-  /** Takes an admitted upgrade. `url`: of the target. */
+  /** Takes an admitted upgrade. `url`: the one of the target. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, url: string): void;
   streams(): readonly ProxiedStream[];
-  /** Gives a tap to each open stream, as the device sees it, and to those that open until the result is called. */
+  /** Adds a tap to each open stream, as the device sees it, and to each later one until the result is called. */
   observe(createTap: ObserveStream): () => void;
   /** Closes both sides of each stream with 1001, and resolves when all have ended. */
   close(): Promise<void>;
 }
 
-/** An upgrade that a device asks for. */
+/** An upgrade that a device has requested. */
 interface Asked {
   request: IncomingMessage;
   socket: Duplex;
   head: Buffer;
   askedAt: number;
-  /** The upgrade as evidence, once it is answered. */
+  /** Turns the answer into evidence of the upgrade. */
   seen: (answer: HttpAnswer) => Upgrade;
   redactor: Redactor;
 }
 
-/** At the end of the proxy a side that does not answer the close is cut after this time. */
+/** When the proxy ends, a side that does not answer the close is cut off after this time. */
 const lastCloseMs = 1_000;
 
 export function createProxiedStreams(options: StreamsOptions): ProxiedStreams {
@@ -89,7 +89,7 @@ interface Opened {
   redactor: Redactor;
 }
 
-/** The streams that are open, with their numbers. */
+/** The open streams, by number. */
 interface OpenStreams extends Pick<ProxiedStreams, 'observe' | 'close'> {
   list(): readonly ProxiedStream[];
   start(opened: Opened): void;
@@ -177,10 +177,10 @@ function observed({ connection, witness, subject, hasEnded }: ProxiedStream, isN
   };
 }
 
-/** Upgrades of devices: each is made at the target first, and then answered as the target answers. */
+/** Upgrades of devices. Each is first made at the target, and then answered with the target's answer. */
 interface Upgrades {
   take: ProxiedStreams['upgrade'];
-  /** Cuts those that the target has not answered yet. */
+  /** Cuts off those that the target has not answered yet. */
   close(): void;
 }
 
@@ -258,13 +258,13 @@ function createUpgrades(options: StreamsOptions, streams: OpenStreams): Upgrades
   };
 }
 
-/** What the target answered to an upgrade, until the device has its own answer. */
+/** The target's answer to an upgrade, until the device has been answered. */
 interface Chosen {
   headers: readonly Header[];
   protocol: string | undefined;
 }
 
-/** Makes the device's end of each stream; the answer is that which was `chosen` for its request. */
+/** Makes the device's end of each stream; its answer is what was `chosen` for the request. */
 function createLegServer({ dialect, events }: Pick<StreamsOptions, 'dialect' | 'events'>) {
   const chosen = new WeakMap<IncomingMessage, Chosen>();
   const server = new WebSocketServer<typeof WebSocket>({
@@ -287,7 +287,7 @@ function createLegServer({ dialect, events }: Pick<StreamsOptions, 'dialect' | '
   return { server, chosen };
 }
 
-/** Passes the answer of a target that does not open a stream on to the device, and ends the connection. */
+/** Passes the target's refusal of a stream on to the device, and ends the connection. */
 async function relayRefusal(answer: IncomingMessage, socket: Duplex): Promise<void> {
   const status = answer.statusCode ?? 0;
   const lines = [
@@ -296,7 +296,7 @@ async function relayRefusal(answer: IncomingMessage, socket: Duplex): Promise<vo
     'Connection: close',
   ];
   socket.write(`${lines.join('\r\n')}\r\n\r\n`);
-  // One that hangs up has its answer.
+  // A device that hangs up needs no answer.
   await pipeline(answer, socket).catch(() => {});
   socket.destroy();
 }

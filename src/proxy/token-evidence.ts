@@ -9,10 +9,10 @@ import { shortenText } from './evidence.ts';
 import type { Secrets } from './secrets.ts';
 import type { DeviceRequest, TargetAnswer } from './token-leg.ts';
 
-/** Of a body, once its secrets are taken out. */
+/** How much of a body is kept, after its secrets are removed. */
 const keptBytes = 64 * 1024;
 
-/** When a request began, and the keys that are known. */
+/** When a request began, and the known secrets. */
 export interface Moment {
   secrets: Secrets;
   startedAt: number;

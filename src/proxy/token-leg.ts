@@ -25,11 +25,14 @@ export interface TokenLegOptions extends Deadlines {
   ca: string | undefined;
 }
 
-/** Bytes of a body that are read: a token may be long. */
+/** How much of a body is read: a token may be long. */
 const keptBytes = 2 * 1024 * 1024;
 const ownHeaders = ['host', 'content-length'];
 
-/** Sends a request to the target, its body byte for byte. Throws `connect-failed`, `tls-failed`, `timed-out`. */
+/**
+ * Sends a request to the target, with its body byte for byte. `gone` aborts when the device disconnects. Throws
+ * `connect-failed`, `tls-failed`, `timed-out`.
+ */
 export function askTarget(
   { method, url, headers, body }: DeviceRequest,
   { ca, ...deadlines }: TokenLegOptions,
@@ -49,13 +52,13 @@ export function askTarget(
       answered();
       resolve(response);
     });
-    // 101 has no body and no end: the device would wait for ever.
+    // 101 has no body and no end: the device would wait forever.
     request.once('upgrade', (_answer, socket: Duplex) => {
       answered();
       socket.destroy();
       reject(switched(host));
     });
-    // A broken answer is told by its own stream.
+    // A broken answer is reported by its own stream.
     request.on('error', (thrown) => reject(failureOf(thrown, host)));
     request.end(body);
   });
@@ -70,8 +73,8 @@ function failureOf(thrown: Error, host: string): VoicectlError {
 }
 
 /**
- * Passes the answer of the target on as it arrives: status, headers and body. Resolves when it has ended. A cut answer is
- * cut for the device too.
+ * Passes the answer of the target on as it arrives: status, headers and body. Resolves when it has ended. If it breaks off,
+ * it breaks off for the device too.
  */
 export async function relayAnswer(
   answer: IncomingMessage,

@@ -41,11 +41,11 @@ export interface TokenRequestsOptions {
   state: Pick<State, 'countRequest' | 'rememberIssued'>;
 }
 
-/** Passes a request on, and tells what it was. Undefined where the device has been answered. */
+/** Passes a request on, answers the device and emits events. */
 export type PassRequest = (
   request: IncomingMessage,
   response: ServerResponse,
-  /** `url`: of the target; `path`: of the request, without its query. */
+  /** `url`: on the target; `path`: of the request, without its query. */
   about: { url: string; path: string; body: Buffer },
 ) => Promise<void>;
 
@@ -119,7 +119,7 @@ function sendIfPossible(response: ServerResponse, answer: OutgoingAnswer): void 
   else sendAnswer(response, { ...answer, hangUp: true });
 }
 
-/** The device that a body names; a key in the wrong place is none that may be shown. */
+/** The device that a body names. A key that was put there by mistake is not shown. */
 function readAsker(body: string, redactor: Redactor): { device: string | undefined } {
   const fields = parseJson(body);
   if (!isRecord(fields)) return { device: undefined };
@@ -127,7 +127,7 @@ function readAsker(body: string, redactor: Redactor): { device: string | undefin
   return { device: deviceName(typeof deviceId === 'string' ? redactor.text(deviceId) : undefined) };
 }
 
-/** Remembers what a token request brought to its device, tells it, and has it judged. */
+/** Remembers a granted token, emits the event for the request, and has it judged. */
 function rememberToken(
   seen: SeenTokenRequest,
   device: string | undefined,
@@ -152,7 +152,7 @@ function rememberToken(
   judge.token(seen, device);
 }
 
-/** The claims of a token, as far as a list of tokens needs them. */
+/** The claims of a token that a list of tokens needs. */
 function issuedClaims({ claims = {}, hash }: TokenFacts, device: string): TokenClaims {
   const { jti = hash, exp = 0 } = claims as Partial<TokenClaims>;
   return {

@@ -10,10 +10,10 @@ import { LegSocket } from './leg-socket.ts';
 import type { Leg } from './passage.ts';
 import { type Deadlines, limitRequest } from './reach-target.ts';
 
-/** As a client of the service reads at most. */
+/** As much as a client of the service reads. */
 export const maxMessageBytes = 16 * 1024 * 1024;
 
-/** Settings of both legs: nothing is changed, and nothing is answered for a peer. */
+/** Settings of both legs: nothing is changed on the way, and nothing is answered on behalf of a peer. */
 export const legSettings = {
   perMessageDeflate: false,
   maxPayload: maxMessageBytes,
@@ -34,14 +34,14 @@ export interface UpgradeLegOptions extends Deadlines {
   ca: string | undefined;
   /** Headers of the device's request. */
   headers: readonly Header[];
-  /** The socket of the device: if it closes first, nothing is opened. */
+  /** The socket of the device. If it closes first, nothing is opened. */
   device: Socket;
 }
 
 const ownHeaders = ['host', 'sec-websocket-key', 'sec-websocket-version', 'sec-websocket-extensions'];
 const protocolHeader = 'sec-websocket-protocol';
 
-/** Opens the leg to the target with the headers of the device. Tells exactly once, in the same step as the socket opens. */
+/** Opens the leg to the target with the headers of the device. Calls `tell` once, in the same step as the socket opens. */
 export function openUpgradeLeg(options: UpgradeLegOptions, tell: (outcome: UpgradeOutcome) => void): void {
   const { url, ca, headers, device } = options;
   let outcome: UpgradeOutcome | undefined;
@@ -62,7 +62,7 @@ export function openUpgradeLeg(options: UpgradeLegOptions, tell: (outcome: Upgra
       request.prependListener('upgrade', (answer: IncomingMessage) => {
         answered();
         response = answer;
-        // ws would refuse an answer that chooses none of the offered protocols; here the device decides.
+        // ws would refuse an answer with a protocol that was not offered. Here the device decides.
         protocol = answer.headers[protocolHeader] as string | undefined;
         delete answer.headers[protocolHeader];
       });
@@ -87,5 +87,5 @@ export function openUpgradeLeg(options: UpgradeLegOptions, tell: (outcome: Upgra
   });
 }
 
-/** Headers of the target's answer that the leg of the device has of its own. */
+/** Headers of the target's answer that the device's leg sets itself. */
 const answerHeaders = ['sec-websocket-accept', 'sec-websocket-extensions', protocolHeader];

@@ -9,7 +9,7 @@ import type { StreamTotals } from '../service/events.ts';
 import type { Side } from '../wire/exchange.ts';
 import type { ProxyEvents } from './proxy-events.ts';
 
-/** What is heard and found in the audio of one side. */
+/** Receives what is heard and found in the audio of one side. */
 interface LaneListener {
   speech(event: GateEvent): void;
   finding(found: FoundInVoice): void;
@@ -17,7 +17,7 @@ interface LaneListener {
   pace(): void;
 }
 
-/** The audio of one side: counted, judged and listened to. A class, because every frame passes it: see ARCHITECTURE.md. */
+/** Counts, judges and listens to the audio of one side. A class, because every frame passes through it: see ARCHITECTURE.md. */
 export class VoiceLane {
   readonly check: VoiceCheck;
   frames = 0;
@@ -42,7 +42,7 @@ export class VoiceLane {
     this.check = new VoiceCheck({ from, clock, budget: listeners });
   }
 
-  /** Takes what the other side says, as it arrives at this one: it may come back. */
+  /** Takes the audio of the other side as it arrives at this one: it may come back. */
   otherSaid(message: Buffer): void {
     this.check.otherSaid(message);
   }
@@ -69,7 +69,7 @@ export class VoiceLane {
     return this.samples.push(message);
   }
 
-  /** A turn also ends when nothing more arrives for as long as a pause that ends it. */
+  /** A turn also ends if nothing more arrives for the length of the pause that ends a turn. */
   private watchForSilence(): void {
     this.timer = this.clock.after(
       this.lastAt + turnHangOverMs - this.clock.now(),
@@ -96,26 +96,26 @@ export class VoiceLane {
 
 export interface LanesOptions {
   clock: Clock;
-  /** Limits how many voices are listened to at once. Default: all are. */
+  /** Limits how many voices are listened to at once. Default: no limit. */
   listeners?: ListenerBudget | undefined;
   events: ProxyEvents;
   /** The stream and its device. */
   at(): { stream: number; device: string };
   onFinding(side: Side, found: FoundInVoice): void;
-  /** The pace of a side is known, or has changed. */
+  /** The pace of a side has become known, or has changed. */
   onPace(side: Side): void;
 }
 
 /** The audio of both sides. */
 export interface Lanes extends Readonly<Record<Side, VoiceLane>> {
-  /** Writes what was counted so far. */
+  /** Writes the counts so far into `totals`. */
   count(totals: StreamTotals): void;
   close(): void;
 }
 
-/** Listens to both sides, and emits what is heard as events of the side that speaks. */
+/** Listens to both sides, and emits events of the side that speaks. */
 export function createLanes(options: LanesOptions): Lanes {
-  // A reply that the user interrupts may end anywhere.
+  // The user may interrupt a reply anywhere.
   const device = createLane('device', options, () => service.check.stopped());
   const service: VoiceLane = createLane('service', options);
   return {
