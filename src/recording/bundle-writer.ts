@@ -26,18 +26,18 @@ export interface BundleWriter extends Omit<DiskQueue, 'added' | 'hasFailed'> {
     pcm: Buffer,
     marks?: Pick<WireLine & { type: 'audio' }, 'injected'>,
   ): void;
-  /** The service cancels AI audio that was not heard yet at time `t`. */
+  /** The service cancels AI audio that was not yet heard at time `t`. */
   interrupted(t: number): void;
   event(event: RecordedEvent): void;
-  /** Makes both voices end together, at `endMs` or later, writes the summary and closes the files. Throws the first write error. */
+  /** Ends both voices together, at `endMs` or later, writes the summary and closes the files. Throws the first write error. */
   close(endMs: number, summary: object | undefined): Promise<void>;
 }
 
 const newAndPrivate = { existing: 'refuse', isPrivate: true } as const;
 
 /**
- * Makes the folder, for its owner only, and starts the recording. Throws `usage` if the path exists,
- * `input-output` if it cannot be written.
+ * Creates the folder, for its owner only, and starts the recording. Throws `usage` if the path exists, `input-output` if it
+ * cannot be written.
  */
 export async function createBundle(folder: string, manifest: Manifest): Promise<BundleWriter> {
   await makeFolder(folder);
@@ -71,7 +71,7 @@ async function makeFolder(folder: string): Promise<void> {
   } catch (thrown) {
     const failure = writeFailure(folder, thrown);
     if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST') throw failure;
-    throw new VoicectlError('usage', `Cannot record into ${folder}: it exists already`, {
+    throw new VoicectlError('usage', `Cannot record into ${folder}: it already exists`, {
       hint: 'Name a folder that does not exist yet.',
       cause: thrown,
     });
@@ -93,7 +93,7 @@ function createWriter(folder: string, files: Files): BundleWriter {
     async () => {
       const batch = lines;
       lines = { wire: [], events: [] };
-      // Audio first: no line refers to bytes that are missing.
+      // Audio first, so that no line refers to missing bytes.
       await voices.write();
       await files.wire.append(batch.wire.join(''));
       await files.events.append(batch.events.join(''));

@@ -1,25 +1,25 @@
 import { createDeferred } from '../kernel/deferred.ts';
 import type { VoicectlError } from '../kernel/errors.ts';
 
-/** Most data that waits for the disk before the session has to wait. */
+/** Most data that waits for the disk. Beyond it the session has to wait. */
 const maxWaitingBytes = 4 * 1024 * 1024;
 
-/** What waits for a disk, written batch by batch. */
+/** Data that waits for a disk and is written in batches. */
 export interface DiskQueue {
-  /** So many bytes more wait for the next `write`. */
+  /** More bytes wait for the next `write`. */
   added(bytes: number): void;
   readonly waitingBytes: number;
-  /** Resolves when little data waits. Throws the failure of a write. */
+  /** Resolves when little data waits. Throws if a write fails. */
   taken(): Promise<void>;
-  /** Resolves when everything so far is written. Throws the same. */
+  /** Resolves when everything so far is written. Throws if a write fails. */
   settled(): Promise<void>;
-  /** Resolves with the failure of a write, when it happens. */
+  /** Resolves when a write fails, with the failure. */
   readonly failed: Promise<VoicectlError>;
-  /** Whether a write has failed: nothing is written any more. */
+  /** Whether a write has failed: nothing more is written. */
   readonly hasFailed: boolean;
 }
 
-/** `write` writes all that waits, and is called again only when it has ended. */
+/** `write` writes everything that waits, and is called again only when it has finished. */
 export function createDiskQueue(
   write: () => Promise<void>,
   toFailure: (thrown: unknown) => VoicectlError,

@@ -10,18 +10,18 @@ import { pcmOf } from './replay.ts';
 type WebSocketMessage = NonNullable<Entry['_webSocketMessages']>[number];
 type Line<Type extends WireLine['type']> = Extract<WireLine, { type: Type }>;
 
-/** Characters: an hour of one voice and the answers. JavaScript cannot make a string twice as long. */
+/** In characters: an hour of one voice and its replies. JavaScript cannot make a string twice as long. */
 const longestText = 250_000_000;
-/** Size of a message without its data. */
+/** Characters of a message without its data. */
 const messageOverhead = 200;
 
-/** Facts of both requests. */
+/** Of both requests. */
 const httpVersion = 'HTTP/1.1';
 
 /**
- * The token request and the WebSocket as HAR 1.2, with messages in the form of Chrome's developer tools: text as
- * it is, binary as base64. Key and token are left out, and facts that a recording lacks are empty or −1. Throws
- * `bad-input` for more than one file can hold.
+ * The token request and the WebSocket as HAR 1.2, with messages as in Chrome's developer tools: text unchanged, binary as
+ * base64. Key and token are left out, and facts that a recording lacks are empty or −1. Throws `bad-input` if the result
+ * would be too large.
  */
 export function recordingHar(recording: Recording): Har {
   requireRoom(recording.wire);
@@ -84,7 +84,7 @@ function tokenEntry(line: Line<'token-request'>, epoch: number): Entry {
       bodySize: length,
     },
     cache: {},
-    // Only the last attempt's first byte is known; earlier attempts count as waiting.
+    // The first byte is known only for the last attempt; earlier attempts count as blocked.
     timings: {
       blocked: attempts > 1 ? rest : -1,
       dns: -1,

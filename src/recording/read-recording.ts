@@ -23,25 +23,25 @@ import {
 /** The readable parts of a recording. */
 export interface Recording {
   folder: string;
-  /** A stereo WAV, and not a recording of ours. */
+  /** Set for a WAV that is not one of our recordings. */
   isCall?: true;
-  /** Undefined if the recording ended before it was written. */
+  /** Undefined if the recording ended before the manifest was written. */
   manifest: Manifest | undefined;
   events: RecordedEvent[];
   wire: WireLine[];
   /** Data of the WAVs, on the time axis: byte 0 is `t` 0. */
   audio: Record<Direction, Buffer>;
-  /** Undefined if the recording is incomplete, or it cannot be read. */
+  /** Undefined if the recording is incomplete, or if the summary cannot be read. */
   summary: RecordedSummary | undefined;
-  /** Its end on the time axis. */
+  /** The end of the recording on the time axis. */
   durationMs: number;
-  /** What is missing or not understood, as sentences. */
+  /** What is missing or cannot be understood, as sentences. */
   problems: string[];
 }
 
 /**
- * Reads a recording, also one that ended at any moment: incomplete parts are left out and listed in `problems`.
- * Throws `bad-input` for a folder that is not a recording, or a later format; `input-output` if reading fails.
+ * Reads a recording, even one that broke off at any moment: incomplete parts are left out and listed in `problems`. Throws
+ * `bad-input` for a folder that is not a recording, or for a later format; `input-output` if reading fails.
  */
 export async function readRecording(folder: string): Promise<Recording> {
   await expectRecording(folder);
@@ -70,12 +70,12 @@ export async function readRecording(folder: string): Promise<Recording> {
   };
 }
 
-/** A call of up to an hour. */
+/** An hour. */
 const longestCallMs = 60 * 60_000;
 
 /**
- * Reads a WAV of any rate as a recording that has nothing but its audio: the user left, the AI right; `swap`: the other way.
- * A mono WAV is the AI's. Throws `bad-input` for a file that is no such WAV, or is longer than an hour.
+ * Reads a WAV of any rate as a recording that consists only of audio: the user left, the AI right; `swap`: the other way
+ * round. A mono WAV is the AI's. Throws `bad-input` for another file, or if it is longer than an hour.
  */
 export async function readCall(path: string, { swap }: { swap: boolean }): Promise<Recording> {
   const read = (only?: 'left' | 'right') => loadPcm(path, { only, maxMs: longestCallMs });
@@ -103,7 +103,7 @@ interface Read {
   problems: string[];
 }
 
-/** A folder without the manifest may be a recording that ended at once, unless it contains other files. */
+/** A folder without a manifest may be a recording that ended at once, unless it contains other files. */
 async function expectRecording(folder: string): Promise<void> {
   const names = await readdir(folder).catch((thrown) => {
     const notAFolder = systemCode(thrown) === 'ENOTDIR';
@@ -131,7 +131,7 @@ async function readObject<Schema extends z.ZodType>(
   if (name === recordingFiles.manifest && typeof made === 'number' && made > schemaVersion)
     throw refusal(
       folder,
-      `its format is ${made}, but this voicectl reads ${schemaVersion}`,
+      `its format is version ${made}, but this voicectl reads version ${schemaVersion}`,
       'Use a newer voicectl.',
     );
   const parsed = schema.safeParse(value);
@@ -148,11 +148,11 @@ async function readLines<Schema extends z.ZodType>(
   if (lines.pop() !== '') problems.push(`The last line of ${name} is incomplete and was ignored`);
   const found = lines.map((line) => schema.safeParse(parseJson(line)));
   const missing = found.filter(({ success }) => !success).length;
-  if (missing > 0) problems.push(`${missing} lines of ${name} are not understood and were ignored`);
+  if (missing > 0) problems.push(`${missing} lines of ${name} could not be understood and were ignored`);
   return found.flatMap(({ success, data }) => (success ? [data as z.output<Schema>] : []));
 }
 
-/** The whole file: after a kill that can be more than its header says. */
+/** Reads the whole file: after a kill there may be more audio than the header says. */
 async function readWav({ folder, problems }: Read, name: string): Promise<Buffer> {
   const bytes = (await readWhole(folder, name)) ?? Buffer.alloc(0);
   const isWav = bytes.length >= wavHeaderBytes && bytes.subarray(0, 4).toString('latin1') === 'RIFF';
@@ -165,7 +165,7 @@ async function readWav({ folder, problems }: Read, name: string): Promise<Buffer
 async function readWhole(folder: string, name: string): Promise<Buffer | undefined> {
   const path = join(folder, name);
   try {
-    // To read a pipe that nobody writes would hold this process up for ever, its end too.
+    // Reading a pipe without a writer would block this process forever, even at its end.
     if (!(await stat(path)).isFile()) throw refusal(path, 'it is not a file');
     return await readFile(path);
   } catch (thrown) {

@@ -13,13 +13,13 @@ import type { TokenExchange, TokenFacts } from '../wire/exchange.ts';
 import { joinTaps, type Tap } from '../wire/tap.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
 
-/** A warning about the stream beside its traffic. */
+/** A warning about the stream that is not part of its traffic. */
 type StreamNotice = Omit<Extract<SessionEventBody, { type: 'warning' }>, 'type'> & {
-  /** A broken rule: the stream is not as it should be. */
+  /** Set for a broken rule: the stream is not ok. */
   broken?: ExpectationVerdict;
 };
 
-/** Records one stream, as a tap sees it: a session that `inspect` and `replay` read. */
+/** Records one stream as a tap sees it, as a session that `inspect` and `replay` can read. */
 export interface StreamRecording {
   tap: Tap;
   notice(notice: StreamNotice): void;
@@ -28,28 +28,28 @@ export interface StreamRecording {
 }
 
 export interface StreamRecordingOptions {
-  /** The folder to make, once it is known whose stream it is; the name of a device may be empty. */
+  /** The folder to create, called once it is known whose stream it is. `device` may be empty. */
   folderOf(device: string): string;
   baseUrl: string;
   wsUrl: string;
-  /** What is recorded, for people. */
+  /** Name of the source, for display. */
   source: string;
   /** The clock of the tap. */
   clock: Clock;
-  /** The device, if its token was presented before: the recording begins at once. */
+  /** The device, if it has already presented its token: the recording begins at once. */
   device?: string | undefined;
-  /** Whose token it is, and the request that granted it, if that was seen. */
+  /** The device of the token, and the request that granted it, if that was seen. */
   ownerOf(token: TokenFacts): { device: string; granted?: TokenExchange | undefined };
-  /** Called once if the recording cannot go on. The stream does. */
+  /** Called once if the recording cannot continue. The stream continues. */
   onFailure(failure: VoicectlError): void;
 }
 
-/** A stream cannot be slowed down by its recording: with more than this before the disk the recording ends. */
+/** A recording never slows its stream down: if more than this waits for the disk, the recording ends. */
 const maxWaitingBytes = 8 * 1024 * 1024;
-/** A token that has not come by then is not waited for. */
+/** If more than this is held, the recording no longer waits for a token. */
 const maxHeldBytes = 1024 * 1024;
 
-/** Begins when the token names the device, or at the end of a stream without one; what passed before is held until then. */
+/** Begins when the token names the device, or at the end of a stream without a token. Earlier traffic is held until then. */
 export function recordStream(options: StreamRecordingOptions): StreamRecording {
   const { clock, ownerOf } = options;
   const held: ((to: RecordedSession) => void)[] = [];
@@ -115,7 +115,7 @@ export function recordStream(options: StreamRecordingOptions): StreamRecording {
   };
 }
 
-/** What a tap reports of one stream as a session, and the recording of both. */
+/** The session that is made from what a tap reports, and its recording. */
 interface RecordedSession {
   recorder: Recorder;
   tap: Tap;

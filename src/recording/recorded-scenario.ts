@@ -12,19 +12,19 @@ import { replayOrigin } from './replay.ts';
 import type { Timeline } from './timeline.ts';
 
 export interface ScenarioOptions {
-  /** The name of the WAV of a reply, by its number from 1, as the scenario names it. */
+  /** The name of the WAV of a reply in the scenario, by its number from 1. */
   clipName(number: number): string;
-  /** How long after the end of speech the emulator takes the turn for ended, milliseconds. */
+  /** How long after the end of speech the emulator considers the turn ended, in milliseconds. */
   turnEndMs: number;
 }
 
-/** What the service of a recording did, as steps that an emulator plays and a person edits. */
+/** What the service did in a recording, as steps that an emulator plays and a person can edit. */
 export interface RecordedScenario {
   /** A scenario file, in YAML. */
   text: string;
   /** The replies, as PCM. */
   clips: { name: string; pcm: Buffer }[];
-  /** Messages that no scenario can send: they are not JSON. */
+  /** Number of messages that a scenario cannot send because they are not JSON. */
   leftOut: number;
 }
 
@@ -33,26 +33,26 @@ interface ScenarioStep {
   do: object[];
 }
 
-/** Something that the service did, from `t` to `endMs`. */
+/** An action of the service, from `t` to `endMs`. */
 interface ServiceDeed {
   t: number;
   endMs: number;
   act: object;
 }
 
-/** The first line of every scenario that is made of a recording. */
+/** The first line of every scenario that is made from a recording. */
 const firstLine =
   '# Made of a recording. Edit it: voicectl serve --scenario FILE plays it. The emulator says its own statuses';
 const head = `${firstLine}
 # (listening, speaking) around each reply; with stream.status.send: false in a dialect it does not.
 `;
 
-/** A shorter pause is none. */
+/** A shorter pause is left out. */
 const shortestWaitMs = 20;
 
 /**
- * The scenario of a recording: each message, reply and close of the service after the turn of the user that it followed.
- * Throws `bad-input` for a recording without a stream.
+ * Makes a scenario from a recording: each message, reply and close of the service comes after the user's turn that it
+ * followed. Throws `bad-input` for a recording without a stream.
  */
 export function recordedScenario(
   recording: Recording,
@@ -85,7 +85,7 @@ export function recordedScenario(
   });
   return {
     text: yamlOf({
-      description: `The service of a recording of ${recording.manifest?.startedAt ?? 'unknown time'}`,
+      description: `What the service did in the recording of ${recording.manifest?.startedAt ?? 'unknown time'}`,
       steps: steps.filter((step) => step.do.length > 0 || step.when === 'speech-end'),
     }),
     clips,
@@ -93,7 +93,7 @@ export function recordedScenario(
   };
 }
 
-/** The WAVs that a scenario says, if it was made of a recording. */
+/** The WAVs that a scenario plays, if it was made from a recording. */
 export function clipsOf(text: string): ReadonlySet<string> {
   const names = new Set<string>();
   if (!text.startsWith(firstLine)) return names;
@@ -105,7 +105,7 @@ export function clipsOf(text: string): ReadonlySet<string> {
   return names;
 }
 
-/** Texts of a service are in it: what people do not see is escaped, which means the same only in quotes. */
+/** Invisible characters in texts of the service are escaped. Escapes keep their meaning only in quotes. */
 function yamlOf(scenario: object): string {
   const document = new Document(scenario);
   visit(document, {
@@ -138,12 +138,12 @@ function messagesOf({ wire }: Recording, origin: number): { deeds: ServiceDeed[]
   return { deeds, leftOut };
 }
 
-/** The emulator says these itself, at the beginning and around each reply. */
+/** The emulator sends these itself, at the beginning and around each reply. */
 const ownStatuses = (['listening', 'speaking'] as const).map((state) =>
   parseJson(writeStatus(defaultDialect(), state)),
 );
 
-/** What was done, with the pauses between. */
+/** The actions, with the pauses between them. */
 function actionsOf(deeds: readonly ServiceDeed[], from: number): object[] {
   let now = from;
   return deeds.flatMap(({ t, endMs, act }) => {

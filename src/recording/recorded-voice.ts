@@ -3,13 +3,13 @@ import type { VoiceFinding } from '../audio/verdict/voice-findings.ts';
 import type { Recording } from './read-recording.ts';
 import { replayVoices } from './replay.ts';
 
-/** What the judge of voices finds in the AI's audio of a recording. */
+/** The judgement of the AI's audio in a recording. */
 export interface RecordedVoice extends VoiceSummary {
-  /** The first place of each kind on the time axis of the recording, where it has one. */
+  /** The first finding of each kind that has a place on the time axis of the recording. */
   moments: { t: number; kind: VoiceFinding; text: string }[];
 }
 
-/** Judges the AI's audio as `stream` judges it while it arrives; that of a WAV as if it came in real time. */
+/** Judges the AI's audio like `stream` does while it arrives; in a WAV as if it had arrived in real time. */
 export function judgeRecordedVoice(recording: Recording): RecordedVoice {
   const moments: RecordedVoice['moments'] = [];
   const voice = createServiceVoice(({ finding, remark, agoMs }, at) => {
@@ -26,10 +26,10 @@ export function judgeRecordedVoice(recording: Recording): RecordedVoice {
   return { ...voice.summary(), moments };
 }
 
-/** After this time the last reply has ended by itself. */
+/** After this time without audio the last reply has ended by itself. */
 const endMs = 1_500;
 
-/** When the voice ended. Where the stream closed, or somebody stopped to record a call, its last sound is not cut off. */
+/** When the voice ended. At the close of the stream, or at the end of a call, the last sound does not count as cut off. */
 function endOf({ isCall, wire, durationMs }: Recording): number {
   if (isCall) return durationMs;
   return wire.findLast(({ type }) => type === 'close')?.t ?? durationMs + endMs;

@@ -10,17 +10,17 @@ import type { Tap } from '../wire/tap.ts';
 import { type BundleWriter, createBundle } from './bundle-writer.ts';
 import { type Manifest, schemaVersion, type WireLine } from './format.ts';
 
-/** Records one session: the messages on its wire, and its events. */
+/** Records one session: its messages on the wire, and its events. */
 export interface Recorder {
   /** Writes each message, and slows sending down if the disk cannot keep up. */
   tap: Tap;
-  /** A sink for the session: a slow disk slows the session down, a full one ends it. */
+  /** A sink for the session: a slow disk slows it down, and a full one ends it. */
   sink: AudioSink;
-  /** Records an event; the summary is written at the end. */
+  /** Records an event. The summary is written at the end. */
   event(event: SessionEvent): void;
-  /** Passes the events on, one recorded after the other; completes the recording at their end. */
+  /** Records each event and passes it on. Completes the recording after the last one. */
   watch(events: AsyncIterable<SessionEvent>): AsyncGenerator<SessionEvent>;
-  /** Data that waits for the disk. */
+  /** How much data waits for the disk. */
   readonly waitingBytes: number;
   /** Completes the recording. Throws the first write error. */
   close(): Promise<void>;
@@ -31,7 +31,7 @@ export interface Recorder {
 export interface RecorderOptions extends Omit<Manifest, 'schema' | 'startedAt'> {
   folder: string;
   clock: Clock;
-  /** When the session began, on the clock. Default: when its events are watched. */
+  /** When the session began, on the clock. Default: when watching of its events begins. */
   startedAt?: number | undefined;
 }
 
@@ -44,7 +44,7 @@ export async function createRecorder({
 }: RecorderOptions): Promise<Recorder> {
   const startedAt = new Date(clock.wall() - clock.now() + (began ?? clock.now())).toISOString();
   const writer = await createBundle(folder, { schema: schemaVersion, startedAt, ...facts });
-  // Until the session starts, which reads the clock in the same step.
+  // Replaced when the session starts, which reads the clock in the same step.
   let origin = began ?? clock.now();
   let summary: object | undefined;
   const timeOf = (at: number) => roundMs(at - origin);
@@ -93,13 +93,13 @@ function withoutType({ t: _t, type: _type, ...summary }: SessionEvent & { type: 
 
 interface WireWriterOptions {
   writer: Pick<BundleWriter, 'wire' | 'audio' | 'interrupted'>;
-  /** The device that tokens are requested for. */
+  /** The device that the tokens are for. */
   device: string;
-  /** Milliseconds since the session began, of a monotonic time of the wire. */
+  /** Converts a monotonic time of the wire to milliseconds since the session began. */
   timeOf(at: number): number;
 }
 
-/** A tap that writes the lines of wire.jsonl, and the audio of both voices. */
+/** A tap that writes the lines of wire.jsonl and the audio of both voices. */
 function createWireWriter({
   writer,
   device,
@@ -131,7 +131,7 @@ function createWireWriter({
   };
 }
 
-/** Whether the service says that what it sent is not to be played any more. */
+/** Whether the service reports that audio that it sent should no longer be played. */
 export function isInterruptionOfReply(message: WireMessage): boolean {
   return message.from === 'service' && 'text' in message && isInterruption(readServiceMessage(message.text));
 }

@@ -6,8 +6,8 @@ import { readRecording } from './read-recording.ts';
 import { pcmOf, replayOrigin } from './replay.ts';
 
 /**
- * The messages of the recorded user, each at its time after the confirmation.
- * Throws `bad-input` if nothing was sent, and the errors of reading.
+ * The messages of the recorded user, each at its time after the confirmation. Throws `bad-input` if nothing was sent, and
+ * the errors of reading.
  */
 export async function openReplaySource(folder: string): Promise<AudioSource> {
   const recording = await readRecording(folder);
@@ -18,7 +18,7 @@ export async function openReplaySource(folder: string): Promise<AudioSource> {
       : [],
   );
   const last = messages.at(-1);
-  if (last === undefined) throw refusal(folder, 'it contains no audio of the user');
+  if (last === undefined) throw refusal(folder, 'it contains no audio from the user');
   return {
     description: describeFormat(wireFormat),
     durationMs: last.atMs + msForBytes(last.pcm.length),

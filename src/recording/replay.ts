@@ -5,8 +5,8 @@ import { isServiceText, type WireLine } from './format.ts';
 import type { Recording } from './read-recording.ts';
 
 /**
- * The start of a replay: the moment at which the stream was confirmed or, without a confirmation, at which the
- * token was presented. Throws `bad-input` if neither happened.
+ * The start of a replay: when the stream was confirmed or, without a confirmation, when the token was presented. Throws
+ * `bad-input` if neither happened.
  */
 export function replayOrigin({ wire, folder }: Recording): number {
   const isConfirmation = (line: WireLine) =>
@@ -18,21 +18,21 @@ export function replayOrigin({ wire, folder }: Recording): number {
 
 type AudioLine = Extract<WireLine, { type: 'audio' }>;
 
-/** The bytes of a binary message, as sent or received. */
+/** The bytes of a binary message, as they were sent or received. */
 export function pcmOf({ audio }: Recording, { direction, at, bytes }: AudioLine): Buffer {
   return audio[direction].subarray(at, at + bytes);
 }
 
-/** What both voices of a recording are told to, message by message. */
+/** Receives both voices of a recording, message by message. */
 export interface VoicesHeard {
   sent(pcm: Buffer, t: number): void;
-  /** `bytes` arrived; of a recording that was cut off `pcm` may have fewer. */
+  /** `bytes` arrived; if the recording broke off, `pcm` may have fewer. */
   received(pcm: Buffer, t: number, bytes: number): void;
   /** The service cancels audio that was not heard yet. */
   interrupted(t: number): void;
 }
 
-/** Passes on both voices at the times of the recording; those of a WAV as if they came in real time. */
+/** Passes both voices on at their recorded times; those of a WAV as if they had come in real time. */
 export function replayVoices(recording: Recording, heard: VoicesHeard): void {
   const { isCall, wire, audio } = recording;
   for (const line of isCall ? linesOfCall(audio) : wire) {

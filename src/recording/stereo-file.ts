@@ -17,9 +17,8 @@ export interface StereoFileOptions {
 }
 
 /**
- * Records both voices of a session into one WAV on the time axis of the session, as a listener heard them: the client left,
- * the AI right. Each waits
- * for the other in a temporary file. Throws `input-output` if a file cannot be created.
+ * Records both voices of a session into one WAV on the time axis of the session, as a listener heard them: the user left,
+ * the AI right. Each waits for the other in a temporary file. Throws `input-output` if a file cannot be created.
  */
 export async function createStereoFile({
   path,

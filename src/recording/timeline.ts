@@ -8,20 +8,20 @@ import type { Recording } from './read-recording.ts';
 import { replayVoices } from './replay.ts';
 import { type RecordedTurn, relateTurns, type Speech } from './turns.ts';
 
-/** AI audio was late: a listener heard this silence. */
+/** Silence that a listener heard because AI audio was late. */
 export interface Gap {
   startMs: number;
   endMs: number;
 }
 
-/** The contents of a picture of a recording. */
+/** What is drawn of a recording. */
 export interface Timeline {
   durationMs: number;
   turns: RecordedTurn[];
   gaps: Gap[];
 }
 
-/** Finds turns by the level of both voices, and gaps as a session does. */
+/** Finds turns by the level of both voices, and gaps like a session does. */
 export function readTimeline(recording: Recording): Timeline {
   const { audio, manifest, durationMs } = recording;
   const spoken = (['out', 'in'] as const).flatMap((voice) => findSpeech(audio[voice], voice));
@@ -32,7 +32,7 @@ export function readTimeline(recording: Recording): Timeline {
   };
 }
 
-/** Who spoke when, and how the two got on: of a recording as its session judged it, of a call by its pauses. */
+/** Who spoke when, and how well they took turns: for a recording by its clips, like its session; for a call by its pauses. */
 export function readDialogue(recording: Recording): Dialogue {
   const { events, summary } = recording;
   const tracks = createTwoTracks();

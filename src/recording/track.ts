@@ -1,23 +1,23 @@
 import { bytesForMs } from '../protocol/audio-format.ts';
 
-/** Places the messages of one voice on the time axis: byte 0 is `t` 0. */
+/** Places the messages of one voice on the time axis. Byte 0 is `t` 0. */
 export interface Track {
   /** Where the audio of a message from time `t` starts, and how much silence precedes it. */
   place(t: number, bytes: number): { at: number; silenceBytes: number };
-  /** At `t` nothing has come: fills the time with silence, unless a message may still follow directly. Returns how much. */
+  /** Nothing has come by `t`: fills the time with silence, unless a message may still follow directly. Returns how much. */
   rest(t: number): number;
-  /** Fills up with silence until there are so many bytes. Returns how many are missing. */
+  /** Adds silence up to this many bytes. Returns how much was added. */
   fill(toBytes: number): number;
-  /** Takes back what lies beyond these bytes: nobody hears it. */
+  /** Removes what lies beyond this byte: nobody hears it. */
   cut(toBytes: number): void;
-  /** Bytes so far, silence included. */
+  /** Bytes so far, including silence. */
   readonly endBytes: number;
 }
 
 /**
- * Audio never overlaps, as in immediate playback: an early message waits for the end of the one before, a
- * message that is late by up to `slackMs` follows directly, and before a later one silence fills the time. Silence
- * is whole samples, so that the halves of a split sample stay together.
+ * Audio never overlaps, as in immediate playback: an early message waits for the end of the previous one, a message that is
+ * late by up to `slackMs` follows directly, and before a later one silence fills the time. Silence consists of whole
+ * samples, so that the halves of a split sample stay together.
  */
 export function createTrack(slackMs: number): Track {
   const slackBytes = bytesForMs(slackMs);

@@ -5,9 +5,9 @@ export interface RecordedTurn {
   voice: Direction;
   startMs: number;
   endMs: number;
-  /** For the AI: from the end of your turn to the start of this one. Null if it answers no turn. */
+  /** For the AI: from the end of the user's turn to the start of this one. Null if it is not a reply. */
   afterMs: number | null;
-  /** For you: it starts while the AI speaks. */
+  /** For the user: whether it starts while the AI speaks. */
   bargeIn: boolean;
 }
 

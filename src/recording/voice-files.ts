@@ -7,31 +7,31 @@ import type { Direction } from './format.ts';
 import { createTrack } from './track.ts';
 
 /**
- * Both voices on one time axis: each in a file of its own, and both in a stereo one, the client left, the AI right. The
- * stereo file has what a listener heard; the file of the AI also what an interruption dropped.
+ * Both voices on one time axis: each in a file of its own, and both in a stereo file, the user left, the AI right. The
+ * stereo file has what a listener heard; the AI's file also has what an interruption dropped.
  */
 export interface VoiceFiles {
-  /** Takes a binary message at time `t`, in milliseconds; its bytes must not change. Returns its offset in the data of its file. */
+  /** Takes a binary message at time `t`, in milliseconds; its bytes must not change. Returns its offset in its file's data. */
   add(direction: Direction, t: number, pcm: Buffer): number;
-  /** The service cancels AI audio that was not heard yet at time `t`. */
+  /** The service cancels AI audio that was not yet heard at time `t`. */
   interrupted(t: number): void;
-  /** Makes all files end at `endMs`, or later with what was sent and heard; that of the AI also has what was dropped. */
+  /** Ends all files at `endMs`, or later if there is more audio. The AI's file also has what was dropped. */
   end(endMs: number): void;
-  /** Writes what was taken so far. Call it again only when it has ended. Throws what the files throw. */
+  /** Writes what was taken so far. Call it again only when it has finished. Throws what the files throw. */
   write(): Promise<void>;
   /** Closes all files, and throws the first error. */
   close(): Promise<void>;
 }
 
 const directions = ['out', 'in'] as const;
-/** Read and interleaved at once. */
+/** How much is read and interleaved at a time. */
 const chunkBytes = 64 * 1024;
-/** The stereo file grows by at least as much, while neither voice has ended. */
+/** The stereo file grows by at least this much, while the voices go on. */
 const stepBytes = bytesForMs(100);
 
 /**
- * The stereo file is made of the two others: one voice may be many minutes ahead of the other, and is not held in memory
- * meanwhile. Both must be files that can be read.
+ * The stereo file is made from the two others: one voice may be many minutes ahead of the other, and is not held in memory.
+ * Both must be files that can be read.
  */
 export function createVoiceFiles(files: { out: WavFile; in: WavFile; both: WavFile }): VoiceFiles {
   const tracks = { out: createTrack(maxLatenessMs.out), in: createTrack(maxLatenessMs.in) };
@@ -78,7 +78,7 @@ export function createVoiceFiles(files: { out: WavFile; in: WavFile; both: WavFi
     interrupted: heard.interrupted,
     end(endMs) {
       hasEnded = true;
-      // A WAV contains whole samples: half a sample at the end is completed.
+      // A WAV has whole samples: half a sample at the end is completed.
       const whole = (bytes: number) => bytes + (bytes % bytesPerSample);
       const endBytes = whole(Math.max(bytesForMs(endMs), tracks.out.endBytes, heard.endBytes));
       waiting.out.push(tracks.out.fill(endBytes));
@@ -108,13 +108,13 @@ interface HeardPart {
   bytes: number;
 }
 
-/** Where the parts of the AI's file are heard: in their order, each once, and without what an interruption drops. */
+/** Where the parts of the AI's file are heard: in order, each once, and without what an interruption drops. */
 function createHeardParts() {
   const track = createReceivedTrack();
   const slackBytes = bytesForMs(maxLatenessMs.in);
   const parts: HeardPart[] = [];
   let now = 0;
-  /** Where the first byte of a sample is that was cut: it is heard with the other one. */
+  /** Where the first byte of a split sample is: it is heard with the second one. */
   let halfAt: number | undefined;
   const pass = (t: number) => {
     now = Math.max(now, t);
@@ -129,14 +129,14 @@ function createHeardParts() {
     else if (part.bytes > 0) parts.push(part);
   };
   return {
-    /** At `t` nothing has come. */
+    /** Nothing has come by `t`. */
     rest: pass,
-    /** Up to here nothing changes any more. */
+    /** Up to here nothing can change any more. */
     get certainBytes() {
       const passedBytes = bytesForMs(now);
       return passedBytes - track.endBytes > slackBytes ? passedBytes : Math.min(passedBytes, track.endBytes);
     },
-    /** Where what is heard ends. */
+    /** Where audible audio ends. */
     get endBytes() {
       return track.endBytes;
     },
@@ -161,7 +161,7 @@ function createHeardParts() {
       const last = parts.at(-1);
       if (last !== undefined) last.bytes = Math.min(last.bytes, at - last.heardAt);
     },
-    /** What is heard between two bytes of the time axis, each with its place in that span; what is before is forgotten. */
+    /** The parts heard between two bytes of the time axis, each with its place in that span. Forgets everything before. */
     take(from: number, to: number): { from: number; fileAt: number; length: number }[] {
       while (parts[0] !== undefined && parts[0].heardAt + parts[0].bytes <= from && parts.length > 1)
         parts.shift();
@@ -177,7 +177,7 @@ function createHeardParts() {
 
 const silence = Buffer.alloc(bytesForMs(1_000));
 
-/** Writes PCM and silence, which is a number of bytes. */
+/** Writes PCM, and silence that is given as a number of bytes. */
 async function writeParts(file: WavFile, parts: readonly (Buffer | number)[]): Promise<void> {
   let pcm: Buffer[] = [];
   let bytes = 0;
@@ -201,7 +201,7 @@ async function writeParts(file: WavFile, parts: readonly (Buffer | number)[]): P
   await flush();
 }
 
-/** Both voices are whole samples, which are moved as they are: in any order of bytes. */
+/** Moves whole samples unchanged, so that the byte order does not matter. */
 function interleave(left: Buffer, right: Buffer, stereo: Buffer): void {
   const [ours, theirs, both] = [samplesOf(left), samplesOf(right), samplesOf(stereo)];
   for (let at = 0; at < ours.length; at += 1) {
@@ -210,6 +210,6 @@ function interleave(left: Buffer, right: Buffer, stereo: Buffer): void {
   }
 }
 
-/** The same memory, which begins at an even address. */
+/** A view of the same memory, which begins at an even address. */
 const samplesOf = ({ buffer, byteOffset, length }: Buffer) =>
   new Uint16Array(buffer, byteOffset, length / bytesPerSample);

@@ -10,9 +10,9 @@ export interface QueueHandlers {
 /** Pauses reading from the network while any queue behind it is full. */
 export interface Backpressure {
   queue(): QueueHandlers;
-  /** Sets the stream to pause, once it exists. */
+  /** Sets the stream that is paused, once it exists. */
   attach(stream: Pick<VoiceStream, 'pause' | 'resume'>): void;
-  /** Until when reading was paused: now, if it is. What the service has sent by then may not have been read yet. */
+  /** When reading was last paused: now, if it is. What the service sent before may not have been read yet. */
   readonly pausedUntil: number;
 }
 

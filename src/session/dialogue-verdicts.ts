@@ -2,7 +2,7 @@ import type { Dialogue, UserTurn } from '../audio/dialogue/dialogue.ts';
 import type { MeasuredTurns } from '../kernel/audio-limits.ts';
 import { type ExpectationVerdict, verdict } from './expectations.ts';
 
-/** What some turns led to, for the limits of a session or of one turn: the worst of them. */
+/** The worst figures of some turns, for the limits of a session or of one turn. */
 export function measureTurns(
   turns: readonly UserTurn[],
   { unjudged }: Pick<Dialogue, 'unjudged'>,
@@ -22,7 +22,7 @@ export function measureTurns(
   };
 }
 
-/** What the AI did about a sound that is no turn. `before`: the turn before it. */
+/** Judges how the AI reacted to a sound that is not a turn. */
 export function judgeHold(holdMs: number, turn: number, dialogue: Dialogue): ExpectationVerdict {
   const name = 'expect hold';
   const expected = `nothing changes for ${holdMs} ms`;
@@ -37,7 +37,7 @@ export function judgeHold(holdMs: number, turn: number, dialogue: Dialogue): Exp
     return verdict(name, 'false-interruption', { ok: false, expected, measured });
   }
   if (noise.answeredAtMs !== null) {
-    const measured = `the AI answered after ${noise.answeredAtMs - noise.endMs} ms`;
+    const measured = `the AI replied after ${noise.answeredAtMs - noise.endMs} ms`;
     return verdict(name, 'answers-noise', { ok: false, expected, measured });
   }
   const before = dialogue.turns.findLast(({ startMs }) => startMs < noise.startMs);
@@ -45,6 +45,6 @@ export function judgeHold(holdMs: number, turn: number, dialogue: Dialogue): Exp
   return verdict(name, 'no-reply', {
     ok: !isLost,
     expected,
-    measured: isLost ? 'the reply to the turn before did not come' : 'nothing changed',
+    measured: isLost ? 'there was no reply to the previous turn' : 'nothing changed',
   });
 }

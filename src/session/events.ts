@@ -19,7 +19,7 @@ export type SessionEventBody =
       source: string;
       format: string;
       durationMs?: number;
-      /** How many times as fast as real time; left out at 1. */
+      /** Speed relative to real time; left out if it is 1. */
       pace?: Pace;
     }
   | { type: 'state'; state: SessionState }
@@ -36,17 +36,17 @@ export type SessionEventBody =
   | ({ type: 'audio' } & AudioFacts)
   /** `bargeIn`: the speech began while the AI was audible. */
   | { type: 'speech'; state: 'start' | 'end'; audioMs: number; bargeIn?: true }
-  /** A clip of a conversation begins or ends, at `atMs` of the sent audio. `holdMs`: it is no turn, and nothing may change for so long. */
+  /** A clip begins or ends at `atMs` of the sent audio. `holdMs`: it is not a turn, and nothing may change for this long. */
   | { type: 'turn'; turn: number; state: 'start' | 'end'; atMs: number; holdMs?: number | undefined }
   /**
    * AI audio paused within a reply: a listener heard this much silence, until `atMs` on the time axis of `t`. While the user
-   * speaks it is known later than it happened. Recordings of earlier versions have no `atMs`: it was `t`.
+   * speaks, the gap is reported later. Recordings of earlier versions have no `atMs`: it was `t`.
    */
   | { type: 'gap'; ms: number; atMs?: number | undefined }
   /** The measurements so far, about once a second while audio flows. */
   | ({ type: 'figures' } & Figures & PlaybackFigures)
   /**
-   * `side`: a proxy judged that this side broke the rule that `code` names. `agoMs`: how long ago it was heard, if it is about a
+   * `side`: a proxy judged that this side broke the rule in `code`. `agoMs`: how long ago it was heard, if it is about a
    * place in the AI's audio; below 0 it is still to be played.
    */
   | { type: 'warning'; code: string; message: string; hint?: string; side?: Side; agoMs?: number }
@@ -54,13 +54,13 @@ export type SessionEventBody =
   | { type: 'close'; code: number; reason: string; name: string; from?: Side }
   | ({ type: 'summary' } & SessionSummary);
 
-/** One message of audio, or several folded into one event. */
+/** One message of audio, or several that are folded into one event. */
 export interface AudioFacts {
   direction: AudioDirection;
   frames: number;
   bytes: number;
   audioMs: number;
-  /** Loudest of the frames, dBFS. */
+  /** Of the loudest frame, in dBFS. */
   rmsDbfs: number;
   peakDbfs: number;
   /** Set if a sample was at either end of the scale. */

@@ -12,18 +12,18 @@ import { timesText } from '../protocol/count-text.ts';
 import { ownValue } from '../protocol/parse-json.ts';
 import type { MetricsSnapshot } from './metrics.ts';
 
-/** What a run must show to pass. */
+/** What a run must do to pass. */
 export interface Expectations extends AudioLimits {
   /** Kinds of service messages that must arrive. */
   events?: readonly string[] | undefined;
   /** Kinds of service messages that must not arrive. */
   forbiddenEvents?: readonly string[] | undefined;
   closeCode?: number | undefined;
-  /** Whether findings in the AI's audio fail, or remarks too. */
+  /** Whether findings in the AI's audio fail the run, or remarks too. */
   clean?: Cleanness | undefined;
 }
 
-/** What fails: `findings`, which are certain; `strict`: remarks too. */
+/** What makes a run fail: `findings`, which are certain; `strict`: remarks too. */
 export type Cleanness = 'findings' | 'strict';
 
 /** The result of one expectation. */
@@ -34,7 +34,7 @@ export interface ExpectationVerdict {
   measured: string;
   /** Set if it failed. */
   kind?: FailureKind;
-  /** Set if nothing could be seen that would break it; `measured` says why. */
+  /** Set if it could not be judged; `measured` says why. */
   skipped?: true;
 }
 
@@ -49,10 +49,10 @@ export interface Observed
   dialogue?: MeasuredTurns;
 }
 
-/** What an expectation about clean audio is judged by. */
+/** The facts for an expectation of clean audio. */
 export type CleanFacts = Pick<VoiceSummary, 'judgements' | 'unjudged'>;
 
-/** Compares the observations with the expectations, in the order of the flags. */
+/** Judges the observations by the expectations, in the order of the flags. */
 export function judge(expectations: Expectations, observed: Observed): ExpectationVerdict[] {
   const { closeCode, events = [], forbiddenEvents = [] } = expectations;
   const counted = (kind: string) => ownValue(observed.events, kind) ?? 0;
@@ -94,7 +94,7 @@ function judgeForbidden(kind: string, count: number, isConfirmed: boolean): Expe
   });
 }
 
-/** The part about AI audio: a verdict for each limit that is set. */
+/** Judges AI audio: a verdict for each limit that is set. */
 export function judgeExpectedAudio(limits: AudioLimits, measured: MeasuredAudio): ExpectationVerdict[] {
   return audioLimitNames.flatMap((name) => {
     const { kind, judge: judgeIt } = audioLimits[name];
@@ -105,7 +105,7 @@ export function judgeExpectedAudio(limits: AudioLimits, measured: MeasuredAudio)
   });
 }
 
-/** Whether the AI's audio is clean. What cannot be judged is skipped, and says why. */
+/** Whether the AI's audio is clean. Skipped, with the reason, if it cannot be judged. */
 export function judgeClean(
   clean: Cleanness | undefined,
   { judgements, unjudged }: CleanFacts,
@@ -137,7 +137,7 @@ function given<T>(
   return expected === undefined ? [] : [judgeIt(expected)];
 }
 
-/** A verdict; `kind` is the kind of its failure. */
+/** A verdict; `kind` is the kind of failure if it failed. */
 export function verdict(
   name: string,
   kind: FailureKind,

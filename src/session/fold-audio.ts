@@ -3,8 +3,8 @@ import type { AudioDirection, AudioFacts, SessionEvent } from './events.ts';
 export type AudioEvent = Extract<SessionEvent, { type: 'audio' }>;
 
 /**
- * Folds the events of single frames into one per direction and `everyMs`. All others pass unchanged, in order. A
- * folded event has the time of the event that follows it.
+ * Folds the events of single frames into one per direction and `everyMs`. All others pass unchanged, in order. A folded
+ * event has the time of the event after it.
  */
 export async function* foldAudio(
   events: AsyncIterable<SessionEvent>,
@@ -21,7 +21,7 @@ export async function* foldAudio(
   let lastAt = 0;
   for await (const event of events) {
     lastAt = event.t;
-    // The audio before the end of a phase comes first.
+    // Audio comes before the end of its phase.
     yield* flush(event.t, (since) => endsPhase(event) || event.t - since >= everyMs);
     if (event.type !== 'audio') {
       yield event;
@@ -38,7 +38,7 @@ function endsPhase({ type }: SessionEvent): boolean {
   return type === 'state' || type === 'close' || type === 'summary';
 }
 
-/** Adds up two stretches of audio. */
+/** Adds two stretches of audio. */
 export function sumAudio(a: AudioFacts, b: AudioFacts): Omit<AudioFacts, 'direction'> {
   return {
     frames: a.frames + b.frames,

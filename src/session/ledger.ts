@@ -22,12 +22,12 @@ import type { SessionOptions } from './options.ts';
 import type { SessionSummary } from './summary.ts';
 import { createTranscript } from './transcript.ts';
 
-/** Most kinds of messages that are counted separately: a service may put an id instead of the kind. */
+/** Most kinds of messages that are counted separately: a service may send an id instead of a kind. */
 const maxKinds = 1_000;
 const otherKinds = '(others)';
 const figuresEveryMs = 1_000;
 
-/** A granted token; `ms` is the time of all attempts. */
+/** A granted token; `ms` is the time for all attempts. */
 export interface GrantNote {
   claims: Record<string, unknown> | undefined;
   rateLimit: ReadRateLimit;
@@ -42,19 +42,19 @@ export interface Ledger {
   emit: EmitEvent;
   warn(code: string, message: string): void;
   granted(grant: GrantNote): void;
-  /** The token was given, not requested; its claims, if it is a JWT. */
+  /** The token was provided, not requested; its claims, if it is a JWT. */
   given(claims: Record<string, unknown> | undefined): void;
   took(step: 'connectMs' | 'authoriseMs', ms: number): void;
-  /** `at`, as everywhere here: when it passed, on the clock. */
+  /** `at`, here and below: when the message passed, on the clock. */
   message(message: ServiceMessage, at: number): void;
   sent(frame: Buffer, at: number): void;
   /** The source and its speech have ended. */
   sourceEnded(): void;
   received(pcm: Buffer, at: number): void;
-  /** A clip of a conversation begins or ends: what is sent next is, or is not, of it. */
+  /** A clip of a conversation begins or ends: the audio sent from now on does, or does not, belong to it. */
   clip(clip: ClipMoment): void;
   closed(end: Omit<StreamEnd, 'breakdown'>): void;
-  /** Who spoke when so far; undefined if that is not judged here. */
+  /** Who spoke when, so far; undefined if that is not judged here. */
   dialogue(): Dialogue | undefined;
   observed(): Observed;
   summary(
@@ -86,7 +86,7 @@ export function createLedger(
   { emit: emitTo, playback, conversation, judgesVoice = false }: LedgerPorts,
 ): Ledger {
   let latest = startedAt;
-  // In the order of their time, also where what passed is reported late.
+  // In the order of their times, even if something is reported late.
   const emit: EmitEvent = (body, at = clock.now()) => {
     latest = Math.max(latest, at);
     emitTo(body, latest);
@@ -148,7 +148,7 @@ export function createLedger(
     }
   };
 
-  /** Judged once at the end: of a long session it takes a second. */
+  /** Judged once, at the end: for a long session it takes a second. */
   let judged: Dialogue | undefined;
   const dialogue = () => {
     judged ??= tracks?.judge(waitMs);
@@ -224,7 +224,7 @@ export function createLedger(
       events: Object.fromEntries(ofExpected),
       isConfirmed: facts.authoriseMs !== null,
       closeCode: facts.close?.code ?? null,
-      voice: voice?.summary() ?? { judgements: [], unjudged: 'nobody listened' },
+      voice: voice?.summary() ?? { judgements: [], unjudged: 'not listened to' },
       ...measured(),
     }),
     summary(failure, verdicts, underruns) {

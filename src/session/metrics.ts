@@ -25,9 +25,9 @@ export interface MetricsSnapshot {
   in: AudioTotals;
   /** AI audio louder than −60 dBFS, message by message. */
   audibleMs: number;
-  /** From the end of the last sent speech to the first AI audio after it. Null if none arrived. */
+  /** From the end of the last sent speech to the first AI audio after it. Null if there was none. */
   firstAudioMs: number | null;
-  /** Difference between the time from one AI message of a reply to the next, and the audio in the first. */
+  /** Difference between the time from one AI message of a reply to the next and the length of the first. */
   jitterMs: Spread | null;
   /** The longest time between two AI messages of one reply: see `TurnTaking`. */
   longestGapMs: number | null;
@@ -38,17 +38,17 @@ export interface MetricsSnapshot {
 /** The measurements that expectations use while a session runs. */
 export type Figures = Omit<MetricsSnapshot, 'out' | 'in' | 'audibleMs'>;
 
-/** Measurements of playback; null if nothing is played, or nothing was played yet. */
+/** Measurements of playback; null if nothing is played, or nothing has been played yet. */
 export interface PlaybackFigures {
   underruns: number | null;
-  /** From the arrival of audio to the ear, estimated. */
+  /** Estimated time from the arrival of audio until it is heard. */
   playbackDelayMs: number | null;
 }
 
 export interface MetricsOptions {
-  /** A pause longer than this begins another reply. */
+  /** After a pause longer than this another reply begins. */
   settleMs: number;
-  /** Called for silence that a listener hears within a reply. */
+  /** Called for each silence that a listener hears within a reply. */
   onGap?: (silenceMs: number, at: number) => void;
 }
 
@@ -61,9 +61,9 @@ export interface Metrics {
   received(bytes: number, level: Level, now: number): void;
   /** The service cancels audio that was not heard yet. */
   interrupted(now: number): void;
-  /** Only silence follows: ends speech that the gate holds open. Returns that end. */
+  /** Only silence follows: ends speech that the gate still holds open, and returns that end. */
   finishSpeech(): SpeechMoment[];
-  /** When the first AI audio arrived after the last speech, or the first of all if there was no speech. */
+  /** When the first AI audio after the last speech arrived, or the first at all if there was no speech. */
   readonly replyBegunAt: number | undefined;
   /** When the last audible AI audio arrived. */
   readonly lastAudibleAt: number | undefined;
@@ -145,7 +145,7 @@ function count(totals: AudioTotals, bytes: number): void {
   totals.audioMs = msForBytes(totals.bytes);
 }
 
-/** Percentiles in constant memory, at a resolution of a microsecond. */
+/** Percentiles in constant memory, with a resolution of a microsecond. */
 function createSpread() {
   let histogram: RecordableHistogram | undefined;
   return {

@@ -16,7 +16,7 @@ import type { StreamClose } from '../wire/client/refusal-error.ts';
 import type { VoiceStream } from '../wire/client/voice-stream.ts';
 import { createBackpressure, type QueueHandlers } from './backpressure.ts';
 
-/** Where to connect, and with which credential: a key, to request a token with, or a token. */
+/** Where to connect, and with which credential: a key to request a token, or a token. */
 export type OpenSessionOptions = SessionTarget & ({ apiKey: string } | { token: string });
 
 export interface SessionTarget {
@@ -40,7 +40,7 @@ export interface SessionTarget {
 
 /** An item from the service. */
 export type ClientEvent =
-  /** AI audio, 16 kHz s16le mono: any number of bytes, odd ones included. */
+  /** AI audio, 16 kHz s16le mono: any number of bytes, even an odd one. */
   | { type: 'audio'; pcm: Buffer }
   | ({ type: 'message' } & ServiceMessage)
   /** Always the last item. */
@@ -49,27 +49,27 @@ export type ClientEvent =
 export interface SpeakOptions {
   /** 1 is real time, 2 is twice as fast; `max` is as fast as possible. Default 1. */
   pace?: Pace;
-  /** Audio in one message. Default 20. */
+  /** Length of audio per message. Default 20. */
   frameMs?: number;
-  /** Silence after the audio, so that the service hears the turn end. Default none. */
+  /** Silence after the audio, so that the service hears the end of the turn. Default: none. */
   tailMs?: number;
   /** Stops within a frame; the session goes on. */
   signal?: AbortSignal;
 }
 
 /**
- * One conversation with a service. Iterate it to receive items from the service. The iteration ends with the stream; if
- * the stream broke, it throws `VoicectlError` (`stream-broken`, `service-error`, `protocol-violation`, `timed-out`). Items
- * that you do not read are kept, up to 1 MiB; then reading from the network pauses.
+ * One conversation with a service. Iterate over it to receive items from the service. The iteration ends with the stream;
+ * if the stream broke, it throws `VoicectlError` (`stream-broken`, `service-error`, `protocol-violation`, `timed-out`).
+ * Items that you do not read are kept, up to 1 MiB; then reading from the network pauses.
  */
 export interface ClientSession extends AsyncIterable<ClientEvent> {
-  /** Sends one message of audio when there is room for it. Throws if the session is over. */
+  /** Sends one message of audio, once there is room for it. Throws if the session is over. */
   send(pcm: Uint8Array): Promise<void>;
-  /** Sends audio in frames, at a pace. Resolves after the last frame; throws if the session ends before. */
+  /** Sends audio in frames, at a pace. Resolves after the last frame; throws if the session ends earlier. */
   speak(pcm: Uint8Array, options?: SpeakOptions): Promise<void>;
-  /** Closes with 1000. Audio that is still on its way can be read. A second call does nothing. */
+  /** Closes with 1000. Audio that is still on its way can be read. Further calls do nothing. */
   close(): Promise<StreamClose>;
-  /** Resolves when the stream has ended, from either side. */
+  /** Resolves when either side has ended the stream. */
   readonly closed: Promise<StreamClose>;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -78,9 +78,9 @@ export interface ClientSession extends AsyncIterable<ClientEvent> {
 const maxBufferedBytes = 64 * 1024;
 
 /**
- * Asks for a token, connects, and resolves when the service has confirmed the connection. Throws `VoicectlError`: those
- * of a token request (`auth-refused`, `rate-limited`, …), of a connection (`connect-failed`, `tls-failed`, …) and of a
- * refusal by the stream (`stream-refused`, `too-many-connections`), `insecure-target`, `usage`, or the signal's reason.
+ * Requests a token, connects, and resolves when the service has confirmed the connection. Throws `VoicectlError`: from the
+ * token request (`auth-refused`, `rate-limited`, …), from the connection (`connect-failed`, `tls-failed`, …), for a refused
+ * stream (`stream-refused`, `too-many-connections`), `insecure-target`, `usage`, or the signal's reason.
  */
 export async function openSession(options: OpenSessionOptions): Promise<ClientSession> {
   const { clock = systemClock, ca, signal = new AbortController().signal } = options;
@@ -169,14 +169,14 @@ function requireSafeTransport(url: string): void {
   });
 }
 
-/** Most audio that waits for a reader, about half a minute. Beyond it the source is asked to pause. */
+/** Most audio that waits for a reader: about half a minute. Beyond it the source is asked to pause. */
 const maxWaitingBytes = 1024 * 1024;
 
 /** Carries what arrives to the one loop that reads it, in order. */
 interface Inbox<Item> {
-  /** `bytes`: the audio in it. */
+  /** `bytes`: the size of its audio. */
   push(item: Item, bytes?: number): void;
-  /** Ends the loop after all waiting items. Given a reason, the loop throws it. */
+  /** Ends the loop after all waiting items. If there is a `failure`, the loop throws it. */
   end(failure?: unknown): void;
   /** After one loop stops, another can continue. */
   read(): AsyncGenerator<Item, void>;

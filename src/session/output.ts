@@ -8,33 +8,33 @@ import type { PlaybackFigures } from './metrics.ts';
 /** Takes AI audio. A slow write makes the session read more slowly from the network. */
 export interface AudioSink {
   write(pcm: Buffer): Promise<void>;
-  /** Finishes the written audio. If the session has failed, a player may drop the rest. */
+  /** Finishes the audio that was written. If the session failed, a player may drop the rest. */
   close(failure?: VoicectlError): Promise<void>;
-  /** Drops audio that was not heard yet. A file does not need this. */
+  /** Drops audio that has not been heard yet. A file does not need this. */
   flush?(): void;
-  /** The same, and drops the rest of the current reply. */
+  /** The same, and also drops the rest of the current reply. */
   hold?(): void;
-  /** Resolves when the sink has failed, even if nothing is being written. */
+  /** Resolves when the sink fails, even if nothing is being written. */
   readonly failed?: Promise<VoicectlError>;
   /** How often playback ran out of audio in the middle of a reply. */
   readonly underruns?: number;
-  /** Time from the arrival of audio to the ear, estimated. */
+  /** Estimated time from the arrival of audio until it is heard. */
   readonly delayMs?: number | undefined;
 }
 
-/** Most AI audio that waits for the sinks before reading from the network pauses. */
+/** Most AI audio that waits for the sinks. Beyond it reading from the network pauses. */
 const maxWaitingBytes = 4 * 1024 * 1024;
 
 export interface Output {
   write(pcm: Buffer): void;
-  /** Drops audio that was not heard yet: the service was interrupted. */
+  /** Drops audio that has not been heard yet: the service was interrupted. */
   flush(): void;
-  /** The same, and drops the rest of the current reply: the user begins to speak. */
+  /** The same, and also drops the rest of the current reply: the user begins to speak. */
   hold(): void;
   readonly playback: PlaybackFigures;
   /**
-   * Waits until the sinks have taken all written audio, or until the signal aborts the wait, and
-   * finishes them. Returns the first failure of any sink. `reason` is the error of a failed session.
+   * Waits until the sinks have taken all audio, or until the signal aborts the wait, and finishes them. Returns the first
+   * failure of any sink. `reason`: the error of a failed session.
    */
   close(signal: AbortSignal, reason?: VoicectlError): Promise<VoicectlError | undefined>;
 }

@@ -4,7 +4,7 @@ import type { TokenExchange, WireMessage } from '../wire/exchange.ts';
 import type { Tap } from '../wire/tap.ts';
 import type { Ledger } from './ledger.ts';
 
-/** Turns the traffic on the wire into session events. `onConfirmed`: the service has accepted the token. */
+/** Turns the traffic on the wire into session events. `onConfirmed` is called when the service has accepted the token. */
 export function createSessionTap(ledger: Ledger, onConfirmed = (_at: number) => {}): Tap {
   const attempts: TokenExchange[] = [];
   let presentedAt: number | undefined;

@@ -19,9 +19,9 @@ import { createSessionTap } from './session-tap.ts';
 import { type TalkParts, talk } from './talk.ts';
 
 /**
- * One conversation: gets a token, connects, streams the source at its pace, and hears the reply to its end.
- * Yields each event as it happens; `summary` is always the last one, even if the session
- * failed. Then it throws the `VoicectlError` of the failure, `expectation-failed` included.
+ * One session: gets a token, connects, streams the source at its pace, and hears the reply to its end. Yields each event as
+ * it happens. The last one is always `summary`, even if the session failed; then it throws the `VoicectlError` of the
+ * failure, including `expectation-failed`.
  */
 export async function* runSession(
   options: SessionOptions,
@@ -114,7 +114,7 @@ async function converse(
 
   if (failure === undefined && conversation !== undefined) {
     await conversation.letJudge(signal);
-    // What a command could not judge says nothing of the service.
+    // If a command was stopped before it could judge, that says nothing about the service.
     if (signal.aborted) failure = toVoicectlError(signal.reason);
   }
   const verdicts = [
@@ -167,7 +167,7 @@ function join(options: SessionOptions, { ledger, ...parts }: JoinParts): Promise
   });
 }
 
-/** Reasons to stop talking without a failure. */
+/** Reasons to stop talking that are not failures. */
 const closedByService = new VoicectlError('interrupted', 'The service closed the stream');
 const durationReached = new VoicectlError('interrupted', 'The duration has elapsed');
 
@@ -187,7 +187,7 @@ async function talkUntilEnd(parts: TalkParts, halt: AbortController): Promise<vo
   }
 }
 
-/** Failures that mean a close by the service. With `--expect-close` they may be expected. */
+/** Failures that are closes by the service: with `--expect-close` they may be expected. */
 const closes: readonly ErrorCode[] = [
   'stream-refused',
   'too-many-connections',
@@ -195,7 +195,7 @@ const closes: readonly ErrorCode[] = [
   'service-error',
 ];
 
-/** The failure of the session, after its expectations are judged. */
+/** The failure of the session, after its expectations were judged. */
 function conclude(
   failure: VoicectlError | undefined,
   verdicts: readonly ExpectationVerdict[],
@@ -216,14 +216,14 @@ function conclude(
 }
 
 /**
- * Most events that wait for a slow view. Beyond it audio is folded into the newest waiting event, and
- * the source of other events is asked to pause.
+ * Most events that wait for a slow view. Beyond it audio is folded into the newest waiting event, and the source of other
+ * events is asked to pause.
  */
 const maxWaiting = 4_096;
-/** Most characters in the messages that wait, with the same effect. */
+/** Most characters in waiting messages, with the same effect. */
 const maxWaitingLength = 4 * 1024 * 1024;
 
-/** Carries events from the callbacks that make them to the one loop that reads them. */
+/** Carries events from callbacks to the one loop that reads them. */
 interface EventQueue {
   push(event: SessionEvent): void;
   /** Ends the loop, after all waiting events. */
@@ -233,10 +233,10 @@ interface EventQueue {
 
 export function createEventQueue({ onFull, onDrained }: QueueHandlers): EventQueue {
   let waiting: SessionEvent[] = [];
-  /** Index in `waiting` of the newest audio of each direction. */
+  /** Index in `waiting` of the newest audio event of each direction. */
   const newest = new Map<AudioDirection, number>();
   let ended = false;
-  /** Characters in the messages that wait. */
+  /** Characters in waiting messages. */
   let length = 0;
   const isFull = () => waiting.length > maxWaiting || length > maxWaitingLength;
   let news = createDeferred();
@@ -284,7 +284,7 @@ export function createEventQueue({ onFull, onDrained }: QueueHandlers): EventQue
   };
 }
 
-/** The characters in all texts of a value that was parsed from JSON. */
+/** The number of characters in all texts of a value that was parsed from JSON. */
 function lengthOf(value: unknown): number {
   const left = [value];
   let length = 0;

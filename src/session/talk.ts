@@ -23,7 +23,7 @@ export interface TalkParts {
 export async function talk(parts: TalkParts): Promise<void> {
   const { options, ledger, signal } = parts;
   const { pace, source } = options;
-  // A recording has its own silence at the end.
+  // A recording includes its final silence.
   const tailMs = options.tailMs ?? (source.messages === undefined ? undefined : 0);
   ledger.emit({ type: 'state', state: 'live' });
   const pacer = startPacer(parts, pace);
@@ -33,7 +33,7 @@ export async function talk(parts: TalkParts): Promise<void> {
   ledger.emit({ type: 'state', state: 'draining' });
   // A conversation has already waited for the reply to its last turn.
   if (options.conversation !== undefined) return;
-  // Silence needs real time, even if the source did not.
+  // Silence takes real time, even if the source did not.
   const tailPacer = pace === 'max' ? startPacer(parts, 1) : pacer;
   if (tailMs === undefined) {
     await hearReplyOverSilence(parts, tailPacer);
@@ -43,7 +43,7 @@ export async function talk(parts: TalkParts): Promise<void> {
   }
 }
 
-/** Sends messages unchanged, each at its own time, `pace` times as fast, until `enough` aborts. */
+/** Sends messages unchanged at their own times, `pace` times as fast, until `enough` aborts. */
 async function sendMessages(parts: TalkParts, messages: readonly TimedMessage[]): Promise<void> {
   const { clock, pace, loop, enough = never } = parts.options;
   do {
@@ -60,7 +60,7 @@ async function sendMessages(parts: TalkParts, messages: readonly TimedMessage[])
   } while (loop);
 }
 
-/** Waits until a moment; false if `enough` aborted before it. Rejects with the reason of `signal`. */
+/** Waits until a moment; false if `enough` aborts first. Rejects with the reason of `signal`. */
 async function isReached(
   clock: Clock,
   moment: number,
@@ -81,7 +81,7 @@ async function hearReplyOverSilence(parts: TalkParts, pacer: Pacer): Promise<voi
   const signal = AbortSignal.any([parts.signal, over.signal]);
   const both = [
     hearReply({ ...parts, signal }),
-    // Without an abort it ends only by failing.
+    // It ends only by an abort or a failure.
     send({ ...parts, signal }, silence(Number.POSITIVE_INFINITY), pacer),
   ];
   try {
@@ -155,7 +155,7 @@ async function* silence(ms: number): AsyncGenerator<Buffer> {
 
 interface ReplyEndOptions extends Pick<SessionOptions, 'clock' | 'waitMs' | 'settleMs'> {
   metrics: Metrics;
-  /** Until when nothing was read from the service: now, if nothing is. */
+  /** When reading from the service was last paused: now, if it is. */
   pausedUntil(): number;
   signal: AbortSignal;
 }
@@ -163,7 +163,7 @@ interface ReplyEndOptions extends Pick<SessionOptions, 'clock' | 'waitMs' | 'set
 /** How often to check whether a reply has begun. */
 const lookEveryMs = 20;
 
-/** Waits after the end of the sent audio until the reply has ended, or has failed to begin. */
+/** Waits after the sent audio until the reply has ended, or has failed to begin. */
 export async function waitForReplyEnd(options: ReplyEndOptions): Promise<'ended' | 'none'> {
   const { clock, metrics, waitMs, settleMs, pausedUntil, signal } = options;
   const since = clock.now();

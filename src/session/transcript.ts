@@ -9,17 +9,17 @@ const maxLines = 200;
 /** Most characters of a line. */
 const maxLength = 2_000;
 
-/** Gathers what a service says was spoken. */
+/** Collects the transcripts that a service sends. */
 export interface Transcript {
   readonly lines: readonly Line[];
   /** `t`: milliseconds since the session began. */
   take(spoken: Spoken | undefined, t: number): void;
 }
 
-/** Of more lines than are kept, the later ones are left out; with `keepsNewest` the oldest. */
+/** If there are too many lines, later ones are left out; with `keepsNewest` the oldest. */
 export function createTranscript({ keepsNewest = false } = {}): Transcript {
   const lines: Line[] = [];
-  /** The lines that may still change, by voice. */
+  /** The lines that may still change, by speaker. */
   const open = new Map<Line['who'], Line>();
   return {
     lines,
@@ -27,7 +27,7 @@ export function createTranscript({ keepsNewest = false } = {}): Transcript {
       if (spoken === undefined) return;
       const { who = null, text, isPart } = spoken;
       const begun = open.get(who);
-      // A part is replaced by the next version, or grows by the next piece.
+      // The next part is either a new version of the text, or the next piece of it.
       const grown = begun === undefined || !isPart || text.startsWith(begun.text) ? text : begun.text + text;
       const line = begun ?? { t, who, text: '' };
       line.text = beginningOf(grown, maxLength);

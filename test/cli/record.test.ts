@@ -86,7 +86,7 @@ describe('stream --record', () => {
     const again = await sandbox.runHere(['stream', ...file, ...local, '--record', 'r', '--out', 'out.wav']);
     expect(again).toMatchObject({
       code: 2,
-      stderr: 'voicectl: Cannot record into r: it exists already\n  Name a folder that does not exist yet.\n',
+      stderr: 'voicectl: Cannot record into r: it already exists\n  Name a folder that does not exist yet.\n',
     });
     expect(sandbox.read('out.wav')).toBe('mine');
   });

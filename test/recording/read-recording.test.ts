@@ -79,7 +79,7 @@ test('lines that are not understood are left out and counted', async () => {
   appendFileSync(path('events.jsonl'), 'null\n{"t":1,"type":"unheard-of"}\n{"t":"1","type":"state"}\n');
   const { events, problems } = await readRecording(folder);
   expect(events.map(({ type }) => type)).toEqual(['message']);
-  expect(problems).toContain('3 lines of events.jsonl are not understood and were ignored');
+  expect(problems).toContain('3 lines of events.jsonl could not be understood and were ignored');
 });
 
 describe('what is no recording is refused', () => {

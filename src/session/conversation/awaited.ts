@@ -7,16 +7,16 @@ import type { TurnAudio } from './turn-audio.ts';
 
 /** What must follow a turn. */
 export interface Awaited {
-  /** Checks for silence: no event marks its beginning. */
+  /** Checks for silence, whose beginning no event marks. */
   look(now: number): void;
   message(message: ServiceMessage, now: number): void;
-  /** Whether everything has arrived, or its time is over. `hasPassedOn`: the next turn has begun. */
+  /** Whether everything has arrived, or can no longer arrive in time. `hasPassedOn`: the next turn has begun. */
   isDecided(now: number, hasPassedOn: boolean): boolean;
   /** `until`: the end of the turn so far. */
   verdicts(until: number): ExpectationVerdict[];
 }
 
-/** What is seen when it comes; that nothing changes is judged at the end. */
+/** What is noticed when it happens; `hold` is judged at the end. */
 type Following = Exclude<AnyFollowing, { type: 'hold' }>;
 
 /** The result of one thing that must follow. */
@@ -30,9 +30,9 @@ interface Followed {
 
 export interface AwaitedOptions {
   audio: TurnAudio;
-  /** How long to wait if an expectation does not say it. */
+  /** How long to wait if an expectation does not specify it. */
   waitMs: number;
-  /** Until when a listener hears the AI, also what it has sent ahead. */
+  /** Until when a listener hears the AI, including audio that it sent ahead. */
   heardUntil(): number;
 }
 
@@ -126,7 +126,7 @@ function followingText(following: Following): string {
   }
 }
 
-/** An event as a message names it: its kind, and what its fields must be. */
+/** An event as text: its kind, and the expected fields. */
 export function eventText({ kind, where }: EventMatch): string {
   const fields = matchesText(where);
   return fields === '' ? kind : `${kind} where ${fields}`;

@@ -3,7 +3,7 @@ import type { AudioLimits } from '../../kernel/audio-limits.ts';
 import type { Cleanness } from '../expectations.ts';
 import type { FieldMatches } from './field-match.ts';
 
-/** When a turn is said. `afterMs` counts from the end of the previous turn. */
+/** When a turn is spoken. `afterMs` counts from the end of the previous turn. */
 export type TurnCue = 'connected' | 'after-reply' | { duringReplyMs: number } | { afterMs: number };
 
 /** A service message, by its kind and its expected fields. */
@@ -13,9 +13,9 @@ export interface EventMatch {
 }
 
 /**
- * What must follow a turn: an amount of AI audio, a service message, or a silence of the AI; or that nothing changes for
- * `holdMs`, because it is no turn but a cough. `withinMs` counts from the end of the turn's speech; for silence from its
- * beginning. Default: the waiting time for a reply.
+ * What must follow a turn: an amount of AI audio, a service message, or silence of the AI. Or nothing may change for
+ * `holdMs`, because the sound is not a turn but a cough. `withinMs` counts from the end of the turn's speech; for silence
+ * from its beginning. Default: the waiting time for a reply.
  */
 export type Following = { withinMs: number | undefined } & (
   | { type: 'audio'; audioMs: number }
@@ -27,25 +27,25 @@ export type Following = { withinMs: number | undefined } & (
 /** What must not arrive before the next turn: audible AI audio, or a service message. */
 export type Absence = { type: 'audio' } | { type: 'event'; event: EventMatch };
 
-/** Something outside that hears a reply and accepts it or not, such as a transcription of the user's own. */
+/** Something external that hears a reply and accepts it or not, such as a transcription command of the user. */
 export interface Judge {
   /** Shown to people. */
   text: string;
-  /** The audible reply comes as PCM. Never rejects; `says` is why. Ends early if the signal aborts. */
+  /** Takes the audible reply as PCM. Never rejects; `says` is the reason. Ends early if the signal aborts. */
   run(reply: Buffer, signal: AbortSignal): Promise<{ ok: boolean; says: string }>;
 }
 
-/** One turn of the user, and its expectations. Those about audio are for the reply to it. */
+/** One turn of the user, and its expectations. Those about audio apply to its reply. */
 export interface TurnPlan extends AudioLimits {
   /** Shown to people. Default: the number of the turn. */
   name: string | undefined;
-  /** Undefined: the user says nothing and only listens. */
+  /** Undefined: the user only listens. */
   say: AudioSource | undefined;
   when: TurnCue;
   expect: readonly Following[];
   absent: readonly Absence[];
   judge?: Judge | undefined;
-  /** Whether findings in the reply fail, or remarks too. */
+  /** Whether findings in the reply fail the turn, or remarks too. */
   clean?: Cleanness | undefined;
 }
 

@@ -22,28 +22,28 @@ export interface ConversationOptions extends Pick<TurnAudioOptions, 'settleMs' |
 export interface ClipMoment {
   /** From 1. */
   turn: number;
-  /** How long nothing may change because of it: of a cough; undefined: it is a turn. */
+  /** How long nothing may change because of it, if it is a cough; undefined: it is a turn. */
   holdMs: number | undefined;
   state: 'start' | 'end';
 }
 
 /**
- * A running conversation: a source that says each turn at its moment and is silent in between, like a
- * microphone. It observes all audio and messages in both directions, because the moments depend on them.
+ * A running conversation: a source that speaks each turn at its time and is silent in between, like a
+ * microphone. It observes all audio and messages in both directions, because the times depend on them.
  */
 export interface Conversation {
-  /** Ends when the last turn is answered and no expectation is open. */
+  /** Ends when the last turn has its reply and no expectation is open. */
   readonly source: AudioSource;
   sent(frame: Buffer): void;
   received(pcm: Buffer, level: Level): void;
   message(message: ServiceMessage): void;
-  /** Lets the judges of the turns that were said hear their replies, one after the other. */
+  /** Lets the judges of the spoken turns hear their replies, one after the other. */
   letJudge(signal: AbortSignal): Promise<void>;
-  /** The verdicts of every turn. A turn that was not said has failed. `dialogue`: who spoke when. */
+  /** The verdicts on every turn. A turn that was not spoken has failed. `dialogue`: who spoke when. */
   verdicts(dialogue?: Dialogue): ExpectationVerdict[];
 }
 
-/** Stands for the time before the first turn: a service may speak first. */
+/** Represents the time before the first turn: a service may speak first. */
 const listening: TurnPlan = { name: undefined, say: undefined, when: 'connected', expect: [], absent: [] };
 
 /** A pause up to this length does not end the AI's speech. */
@@ -59,9 +59,9 @@ export function createConversation(
   const turns: { turn: Turn; saidAt: number }[] = [];
   let beganAt: number | undefined;
   let current: Turn | undefined;
-  /** Sounds that are no turn, and that no reply was awaited at. */
+  /** Sounds that are not turns, made while no reply was awaited. */
   const noises = new Set<Turn>();
-  /** Why the next turn was not said. */
+  /** Why the next turn was not spoken. */
   let skippedFor: string | undefined;
 
   const begin = (plan: TurnPlan): Turn => {
@@ -74,7 +74,7 @@ export function createConversation(
     });
     return current;
   };
-  /** No expectation is open, and the last turn is answered. */
+  /** No expectation is open, and the last turn has its reply. */
   const isOver = (last: Turn) => {
     const now = clock.now();
     const state = replyStateOf(last, now);
@@ -82,7 +82,7 @@ export function createConversation(
     return isAnswered && turns.every(({ turn }) => turn.isDecided(now));
   };
 
-  /** After a sound that is no turn no reply is awaited, unless that to the turn before had not begun. */
+  /** After a sound that is not a turn no reply is awaited, unless the reply to the previous turn had not begun. */
   const replyStateOf = (turn: Turn, now: number) => {
     const state = turn.audio.replyState(now);
     const isNoise = noises.has(turn) && turn.isDecided(now);
@@ -155,7 +155,7 @@ export function createConversation(
           expected: cueText(plan.when),
           measured: saidAtText
             ? `${saidAtText}${isWhole ? '' : ', but the session ended before all of it was spoken'}`
-            : `not spoken: ${missed ?? 'the session ended before'}`,
+            : `not spoken: ${missed ?? 'the session ended first'}`,
         });
         return [judged, ...(said?.turn.verdicts(now, dialogue) ?? [])].map((one) => ({
           ...one,
@@ -166,7 +166,7 @@ export function createConversation(
   };
 }
 
-/** Whether the moment for a turn has come, given the one before it. */
+/** Whether it is time for a turn, given the previous one. */
 function lookForCue(
   when: TurnCue,
   { audio }: Turn,

@@ -15,13 +15,13 @@ export type FieldMatch =
       oneOf?: readonly Scalar[] | undefined;
     }
   | {
-      /** These words, in this order; case and punctuation do not count. */
+      /** These words in this order, regardless of case and punctuation. */
       like: string;
-      /** Largest word error rate of `like`, 0 to 1. */
+      /** Highest allowed word error rate, 0 to 1. */
       wer?: number | undefined;
     };
 
-/** Without `wer`: one word in five. */
+/** The default of `wer`: one word in five. */
 const usualErrorRate = 0.2;
 
 /** Keyed by the path of the field, such as `error.code` or `words.0`. */
@@ -61,13 +61,13 @@ function isMatch(match: FieldMatch, value: unknown): boolean {
 }
 
 /**
- * The share of the words of `expected` that have to be changed, left out or added to make `heard`; 1 for all of them and
- * more. Letters and digits count, in any case.
+ * The share of the words of `expected` that must be changed, removed or added to get `heard`, at most 1. Only letters and
+ * digits count, in either case.
  */
 function wordErrorRate(expected: string, heard: string): number {
   const words = wordsOf(expected);
   const others = wordsOf(heard);
-  // Each word more is an error: a long text is not compared.
+  // Each extra word is an error, so a long text need not be compared.
   if (others.length >= 2 * words.length) return 1;
   const signs = new Map([...words, ...others].map((word) => [word, '']));
   for (const [index, word] of [...signs.keys()].entries()) signs.set(word, String.fromCharCode(index));

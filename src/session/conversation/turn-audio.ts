@@ -20,14 +20,14 @@ export interface TurnAudio {
   received(pcm: Buffer, level: Level, now: number): void;
   /** The clip has been sent. A turn without a clip calls this at once. */
   clipEnded(now: number): void;
-  /** When its speech began to leave; until that is known, when the turn began. */
+  /** When the first speech was sent; until that is known, when the turn began. */
   readonly speechBeganAt: number;
-  /** When its speech ended, or a clip without speech ended; undefined until that is known. */
+  /** When its speech ended, or the clip if it has no speech; undefined until that is known. */
   readonly speechEndedAt: number | undefined;
   readonly clipEndedAt: number | undefined;
-  /** When the reply reached one of the goals; undefined before. */
+  /** When the reply reached one of the goals; undefined until it does. */
   reachedAt(goalMs: number): number | undefined;
-  /** When the first audible AI audio arrived after an end of speech, even between two sentences of the turn. */
+  /** When the first audible AI audio arrived after speech, even between two sentences of the turn. */
   readonly firstAudibleAt: number | undefined;
   replyState(now: number): TurnReplyState;
   /** When the reply runs out if it is played immediately. */
@@ -41,11 +41,11 @@ export interface TurnAudioOptions {
   /** When the turn begins, in monotonic milliseconds. */
   beganAt: number;
   settleMs: number;
-  /** How long to wait if an expectation does not say it. */
+  /** How long to wait if an expectation does not specify it. */
   waitMs: number;
-  /** Until when nothing was read from the service: now, if nothing is. */
+  /** When reading from the service was last paused: now, if it is. */
   pausedUntil(): number;
-  /** Lengths of the reply whose times are kept, in milliseconds; 0: any audio. */
+  /** Lengths of the reply, in milliseconds, of which the times are kept; 0: any audio. */
   goalsMs: readonly number[];
 }
 
@@ -57,7 +57,7 @@ interface Arrival {
 
 export function createTurnAudio(options: TurnAudioOptions): TurnAudio {
   const { beganAt, settleMs, waitMs, pausedUntil, goalsMs } = options;
-  /** AI audio that arrived during speech. When the speech ends it is known whether it belongs to the reply. */
+  /** Holds AI audio that arrives during speech: whether it belongs to the reply is known when the speech ends. */
   const speech = createSentSpeech<Arrival>();
   let began: number | undefined;
   let ended: number | undefined;

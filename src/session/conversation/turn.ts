@@ -13,7 +13,7 @@ import type { Absence, TurnPlan } from './conversation-plan.ts';
 import { findMismatch } from './field-match.ts';
 import { createTurnAudio, type TurnAudio, type TurnAudioOptions } from './turn-audio.ts';
 
-/** A current or past turn: observes what follows it, and judges that. */
+/** A current or past turn: observes and judges what follows it. */
 export interface Turn {
   readonly audio: TurnAudio;
   sent(frame: Buffer, now: number): void;
@@ -21,11 +21,11 @@ export interface Turn {
   message(message: ServiceMessage, now: number): void;
   /** The next turn begins. From now on only messages that this turn still expects belong to it. */
   passOn(now: number): void;
-  /** Whether everything that must follow has arrived, or its time is over. */
+  /** Whether everything that must follow has arrived, or can no longer arrive in time. */
   isDecided(now: number): boolean;
   /** `dialogue`: who spoke when in the whole session; `turn`: the number of this one. */
   verdicts(now: number, dialogue: Dialogue | undefined): ExpectationVerdict[];
-  /** Lets the judge of the turn hear the reply; its verdict is among `verdicts` then. */
+  /** Lets the judge of the turn hear the reply; then `verdicts` includes its verdict. */
   letJudge(signal: AbortSignal): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export function createTurn(plan: TurnPlan, options: TurnOptions): Turn {
   const awaited = createAwaited(plan.expect, { audio, ...options });
   const absences = createAbsences(plan.absent);
   let passedOnAt: number | undefined;
-  /** What the judge hears; what comes beyond `maxJudgedBytes` is left out. */
+  /** What the judge hears, up to `maxJudgedBytes`. */
   const reply: Buffer[] = [];
   let replyBytes = 0;
   let judgement: ExpectationVerdict | undefined;
@@ -131,12 +131,12 @@ function holdUntil(plan: TurnPlan, clipEndedAt = Number.POSITIVE_INFINITY): numb
 /** What must not follow a turn. */
 interface Absences {
   message(message: ServiceMessage): void;
-  /** `heardAudio`: audible AI audio arrived. `isHeardOut`: the service had time to send. */
+  /** `heardAudio`: audible AI audio arrived. `isHeardOut`: the service had time to send something. */
   verdicts(heard: { heardAudio: boolean; isHeardOut: boolean }): ExpectationVerdict[];
 }
 
 function createAbsences(absent: readonly Absence[]): Absences {
-  /** How often each thing arrived that must be absent. */
+  /** How often each of them arrived. */
   const intrusions = new Map<Absence, number>();
   return {
     message(message) {
@@ -163,7 +163,7 @@ function judgeAbsence(absence: Absence, times: number, isHeardOut: boolean): Exp
     const kind = isAudio ? 'unexpected-audio' : 'forbidden-event';
     return verdict(name, kind, { ok: false, expected, measured });
   }
-  // Absence counts only if the service had time to send.
+  // Absence counts only if the service had time to send something.
   const measured = isHeardOut ? 'none' : 'none, but the session ended before a reply could come';
   return verdict(name, 'turn-skipped', { ok: isHeardOut, expected, measured });
 }

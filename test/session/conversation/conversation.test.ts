@@ -96,7 +96,7 @@ describe('a turn is said', () => {
     expect(verdicts).toEqual({
       'turn 1: said': '0 ms into the stream',
       'turn 2 (second): said': 'turn-skipped: not spoken: no reply started',
-      'turn 3: said': 'turn-skipped: not spoken: the session ended before',
+      'turn 3: said': 'turn-skipped: not spoken: the session ended first',
     });
     expect(session.summary.elapsedMs).toBeLessThan(1_400 + 3_000 + 100);
   });
@@ -133,7 +133,7 @@ describe('a turn is said', () => {
       onLive: (service) => service.at(1_800, () => service.close(1011, '', failure('stream-broken'))),
     });
     expect(session.outcome).toMatchObject({ code: 'stream-broken' });
-    expect(verdicts['turn 2: said']).toContain('the session ended before');
+    expect(verdicts['turn 2: said']).toContain('the session ended first');
   });
 });
 
