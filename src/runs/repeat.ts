@@ -18,7 +18,7 @@ import type { SessionSummary } from '../session/summary.ts';
 
 /** One session of several. */
 export interface RunResult {
-  /** From 1; warm-up runs have their own count from 1. */
+  /** From 1; warm-up runs are counted separately, also from 1. */
   run: number;
   warmup: boolean;
   /** Milliseconds since the epoch. */
@@ -29,7 +29,7 @@ export interface RunResult {
   failure: Failure | null;
 }
 
-/** Spread of a metric over the runs that measured it. */
+/** The spread of a metric over the runs that measured it. */
 export interface MetricSpread {
   count: number;
   min: number;
@@ -38,7 +38,7 @@ export interface MetricSpread {
   max: number;
 }
 
-/** The measured values of a run: a number, or that of each turn. */
+/** The measured values of a run: one number, or one per turn. */
 const spreadMetrics = {
   elapsedMs: ({ elapsedMs }) => elapsedMs,
   tokenMs: ({ tokenMs }) => tokenMs,
@@ -59,13 +59,13 @@ function isJudged(dialogue: Dialogue | undefined): dialogue is Dialogue {
   return dialogue !== undefined && dialogue.unjudged === null;
 }
 
-/** A figure of each turn that has it. */
+/** The figure of each turn that has one. */
 function ofTurns(read: (turn: UserTurn) => number | null) {
   return ({ dialogue }: SessionSummary): number[] =>
     isJudged(dialogue) ? dialogue.turns.flatMap((turn) => read(turn) ?? []) : [];
 }
 
-/** What went wrong between the two voices, over all runs; null where no run could tell. */
+/** How often turn-taking went wrong over all runs; null if no run could detect it. */
 export type TurnTakingCounts = Record<(typeof countedFigures)[number], number | null>;
 
 const countedFigures = [
@@ -105,8 +105,8 @@ export interface RepeatSummary
 }
 
 /**
- * The events of each run, its summary as `run`, and at the end one summary of all. For a single run: its events
- * they are.
+ * The events of each run, its summary as `run`, and at the end one summary of all runs. A single run has its own events
+ * unchanged.
  */
 export type RepeatEvent =
   | SessionEvent
@@ -126,9 +126,9 @@ export interface RepeatOptions {
 }
 
 /**
- * Holds sessions one after the other. A run that fails does not keep the others from being held, but for failures of
- * this machine and an end that was asked for. Throws what a single run threw; of several, `expectation-failed` where
- * an expectation failed in any, else the error of the first that failed.
+ * Runs sessions one after the other. A failed run does not stop the others, except for a failure of this machine or an
+ * aborted signal. Throws what a single run threw; for several runs `expectation-failed` if an expectation failed in any, else
+ * the error of the first that failed.
  */
 export async function* runRepeatedly(
   startRun: () => AsyncIterable<SessionEvent>,
@@ -189,7 +189,7 @@ export async function* runRepeatedly(
   }
 }
 
-/** The error that several runs come to. */
+/** The error of several runs together. */
 function verdictOf(errors: readonly VoicectlError[], runs: number): VoicectlError | undefined {
   const isExpectation = ({ code }: VoicectlError) => code === ('expectation-failed' satisfies ErrorCode);
   const first = errors.find(isExpectation) ?? errors[0];
@@ -229,7 +229,7 @@ function summarise(
   };
 }
 
-/** Null where there is nothing. Each is a value that was measured. */
+/** Null if there are no values. Each statistic is one of the measured values. */
 export function spreadOf(values: readonly number[]): MetricSpread | null {
   if (values.length === 0) return null;
   const sorted = values.toSorted((a, b) => a - b);
@@ -261,7 +261,7 @@ function sumCounts(all: readonly Record<string, number>[]): Record<string, numbe
   return Object.fromEntries(counts);
 }
 
-/** Every run has the same expectations, in the same order. Skipped is what no run could see. */
+/** Every run has the same expectations, in the same order. An expectation is skipped if no run could judge it. */
 function joinVerdicts(runs: readonly (readonly ExpectationVerdict[])[]): ExpectationVerdict[] {
   return (runs[0] ?? []).map((first, index) => {
     const all = runs.flatMap((verdicts) => verdicts[index] ?? []);
@@ -272,7 +272,7 @@ function joinVerdicts(runs: readonly (readonly ExpectationVerdict[])[]): Expecta
     const unseen = all.find(({ skipped }) => skipped);
     const parts = [
       `${seen.length - failures.length} of ${seen.length} runs`,
-      ...(failed === undefined ? [] : [`else ${failed.measured}`]),
+      ...(failed === undefined ? [] : [`otherwise ${failed.measured}`]),
       ...(unseen === undefined ? [] : [`${all.length - seen.length} skipped (${unseen.measured})`]),
     ];
     return {

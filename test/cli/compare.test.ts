@@ -92,10 +92,10 @@ describe('compare', () => {
     const other = sandbox.write('other.json', result(400).replace('"task":"talk"', '"task":"listen"'));
     const plan = await sandbox.runHere(['compare', a, other]);
     expect(plan).toMatchObject({ code: 2, stdout: '' });
-    expect(plan.stderr).toMatch(/^voicectl: Not comparable: task is talk in \S+, and listen in \S+\n/);
+    expect(plan.stderr).toMatch(/^voicectl: Not comparable: task is talk in \S+, but listen in \S+\n/);
     const dialect = sandbox.write('d.yaml', 'token:\n  jti: false\n');
     expect((await sandbox.runHere(['compare', a, dialect])).stderr).toMatch(
-      /Not comparable: .* of load, .* of dialect/,
+      /Not comparable: .* a result of load, .* of dialect/,
     );
     expect((await sandbox.runHere(['compare', a, sandbox.path('none.json')])).code).toBe(2);
   });

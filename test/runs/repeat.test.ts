@@ -180,7 +180,7 @@ describe('several runs', () => {
       failures: { 'late-audio': 2 },
       failure: { kind: 'late-audio', exitCode: 1 },
       verdicts: [
-        { name: 'max-first-audio', ok: false, kind: 'late-audio', measured: '2 of 4 runs, else 600 ms' },
+        { name: 'max-first-audio', ok: false, kind: 'late-audio', measured: '2 of 4 runs, otherwise 600 ms' },
       ],
     });
     expect(thrown).toMatchObject({ code: 'expectation-failed', exitCode: 1 });
@@ -235,7 +235,7 @@ describe('several runs', () => {
     expect((once.last as { verdicts?: unknown } | undefined)?.verdicts).toEqual([
       {
         ...{ name: 'clean', expected: 'clean audio', ok: false, kind: 'unclean-audio' },
-        measured: '1 of 2 runs, else clicks × 2, 1 skipped (not judged: too short)',
+        measured: '1 of 2 runs, otherwise clicks × 2, 1 skipped (not judged: too short)',
       },
     ]);
   });

@@ -4,7 +4,7 @@ import { failedFigure } from './figure.ts';
 import { textUpTo, verdictSchema } from './lines-run.ts';
 import type { RunSet } from './run-set.ts';
 
-/** The most runs that a baseline keeps: the newest. */
+/** Most runs that a baseline keeps: the newest. */
 const mostRuns = 20;
 
 const planSchema = z.array(z.tuple([textUpTo(100), z.union([z.number(), textUpTo(1_000)])])).max(20);
@@ -47,7 +47,7 @@ export function readBaseline(value: unknown, name: string): RunSet {
   return { kind, subject, plan, name, runs: runs as unknown as RunSet['runs'] };
 }
 
-/** A baseline with one run more, as text: the oldest go beyond twenty. `before`: undefined if a new one begins. */
+/** A baseline with one more run, as text. Beyond twenty the oldest are dropped. `before`: undefined for a new baseline. */
 export function addToBaseline(before: RunSet | undefined, next: RunSet): { text: string; count: number } {
   const runs = [...(before?.runs ?? []), ...next.runs].slice(-mostRuns).map(({ at, figures, items }) => ({
     at,
@@ -62,11 +62,11 @@ export function addToBaseline(before: RunSet | undefined, next: RunSet): { text:
   const [head, ...each] = [{ type: 'baseline', format: 1, kind, subject, plan }, ...runs].map((one) =>
     JSON.stringify(one),
   );
-  // A line for each run, so that a change to it is easy to read.
+  // One line per run, so that diffs are easy to read.
   return { text: `${head?.slice(0, -1)},"runs":[\n${each.join(',\n')}\n]}\n`, count: runs.length };
 }
 
-/** Whether a run is in a baseline already: twice the same run would look like no noise at all. */
+/** Whether a run is already in a baseline: the same run twice would look like no noise at all. */
 export function isInBaseline({ runs }: RunSet, { runs: [next] }: RunSet): boolean {
   return runs.some(
     ({ at, figures }) =>
@@ -78,7 +78,7 @@ export function isInBaseline({ runs }: RunSet, { runs: [next] }: RunSet): boolea
   );
 }
 
-/** Six figures are more than a measurement has. */
+/** Six significant figures are more than any measurement has. */
 function short(value: number): number {
   return Number(value.toPrecision(6));
 }

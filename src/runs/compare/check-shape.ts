@@ -3,7 +3,7 @@ import { VoicectlError } from '../../kernel/errors.ts';
 import { cutText, escapeText, jsonText } from '../../kernel/escape.ts';
 import { describeIssue, readOnce } from '../../protocol/schema-problem.ts';
 
-/** A value from outside as its schema has it. Throws `bad-input` with the field that is wrong; `name` names its source. */
+/** Parses a value from outside. Throws `bad-input` with the first wrong field; `name`: where the value is from. */
 export function checkShape<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
@@ -19,6 +19,6 @@ export function checkShape<Schema extends z.ZodType>(
 
 export function refuseRun(name: string, why: string): VoicectlError {
   return new VoicectlError('bad-input', `${name}: ${escapeText(why)}`, {
-    hint: 'compare takes results of load --out, and of stream, check and drill with --json, baselines, and dialects.',
+    hint: 'compare takes results of load --out and of stream, check and drill with --json, baselines, and dialects.',
   });
 }

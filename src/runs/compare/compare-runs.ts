@@ -14,38 +14,38 @@ import {
 } from './run-set.ts';
 
 /**
- * `unknown`: there are too few runs to know the noise; `changed`: another value of a setting, which is neither better
- * nor worse.
+ * `unknown`: there are too few runs to know the noise; `changed`: a setting has another value, which is neither better nor
+ * worse.
  */
 export type Change = 'worse' | 'changed' | 'unknown' | 'better' | 'same';
 
 export interface FigureChange {
   name: string;
   /**
-   * Milliseconds, of `failed` a share, of `p95/p50` how often the one is the other; the mean of several runs. Null if it
-   * was not measured; `a` also if most runs did not finish.
+   * Milliseconds; for `failed` a share, for `p95/p50` a ratio. The mean if there are several runs. Null if it was not
+   * measured; `a` also if most runs did not finish.
    */
   a: number | null;
   b: number | null;
-  /** Whether `b` is at least this. */
+  /** Whether the true value of `b` may be higher. */
   isLowerBound: boolean;
-  /** What `b` is more: as a share of `a`; of `failed` the difference of the shares. Null if either is missing. */
+  /** How much larger `b` is, as a share of `a`; for `failed` the difference of the shares. Null if either is missing. */
   difference: number | null;
-  /** A difference up to this is noise. Null if it cannot be said. */
+  /** A difference up to this is noise. Null if that is not known. */
   noise: number | null;
-  /** Whether the noise between runs is in it. */
+  /** Whether `noise` includes the noise between runs. */
   isNoiseKnown: boolean;
-  /** What the user allows beside the noise. */
+  /** What the user allows in addition to the noise. */
   tolerance: string | null;
   change: Change;
-  /** Why it was not compared, if it is `unknown`. */
+  /** Why it is `unknown`. */
   why: string | null;
 }
 
 export interface ItemChange {
   id: string;
   title: string;
-  /** Verdicts, or values; null where it is not there. Several verdicts of a baseline are joined. */
+  /** Verdicts, or values; null if it is missing. Several verdicts of a baseline are joined. */
   a: string | null;
   b: string | null;
   message: string;
@@ -54,7 +54,7 @@ export interface ItemChange {
 
 export interface ComparedSide extends Pick<RunSet, 'name' | 'subject'> {
   runs: number;
-  /** When the first and the last run started; null if no result says it. */
+  /** When the first and the last run started; null if it is not known. */
   from: number | null;
   to: number | null;
 }
@@ -63,22 +63,22 @@ export interface RunComparison {
   kind: RunKind;
   a: ComparedSide;
   b: ComparedSide;
-  /** The worst of all changes; `not valid`: nothing was judged. */
+  /** The worst of all changes; `not valid` if nothing was judged. */
   verdict: Change | 'not valid';
-  /** Why one of them is not valid. */
+  /** Why a side is not valid. */
   invalid: string[];
-  /** What got worse is first. */
+  /** What got worse comes first. */
   figures: FigureChange[];
-  /** What changed, the worst first. */
+  /** Only what changed, the worst first. */
   items: ItemChange[];
-  /** How many items are as they were. */
+  /** How many items have not changed. */
   unchanged: number;
 }
 
 const changes: readonly Change[] = ['worse', 'changed', 'unknown', 'better', 'same'];
 
 /**
- * Says whether `b` is worse than `a`. Throws `bad-input` if they are not comparable, or if a tolerance names a figure
+ * Decides whether `b` is worse than `a`. Throws `bad-input` if they cannot be compared, or if a tolerance names a figure
  * that neither has.
  */
 export function compareRuns(a: RunSet, b: RunSet, tolerances: readonly Tolerance[] = []): RunComparison {
@@ -94,7 +94,7 @@ export function compareRuns(a: RunSet, b: RunSet, tolerances: readonly Tolerance
   const { items, unchanged } = compareItems(a, b);
   const isEmpty = figures.length === 0 && (a.kind === 'load' || a.kind === 'stream');
   const found: Change[] = isEmpty ? ['unknown'] : [...figures, ...items].map(({ change }) => change);
-  // One figure that nothing is known of says little where others are known.
+  // One unknown figure says little if others are known.
   const verdict =
     changes.find((one) => found.includes(one) && (one !== 'unknown' || isUnknown(figures))) ?? 'same';
   return {
@@ -119,13 +119,16 @@ function sideOf({ name, subject, runs }: RunSet): ComparedSide {
 
 function requireComparable(a: RunSet, b: RunSet): void {
   if (a.kind !== b.kind)
-    throw notComparable(`${a.name} is of ${a.kind}, ${b.name} of ${b.kind}`, 'Both must be of one kind.');
+    throw notComparable(
+      `${a.name} is a result of ${a.kind}, ${b.name} of ${b.kind}`,
+      'Both must be of one kind.',
+    );
   const planOf = new Map(b.plan);
   for (const [name, value] of a.plan) {
     const other = planOf.get(name);
     if (other !== value)
       throw notComparable(
-        `${name} is ${value} in ${a.name}, and ${other ?? 'not known'} in ${b.name}`,
+        `${name} is ${value} in ${a.name}, but ${other ?? 'not known'} in ${b.name}`,
         'Only runs with the same plan can be compared.',
       );
   }
@@ -134,8 +137,8 @@ function requireComparable(a: RunSet, b: RunSet): void {
   const missing = newest(a).items.filter(({ id }) => !ids.has(id) && !isSideRuleId(id));
   if (missing.length > 0)
     throw notComparable(
-      `${b.name} lacks verdicts (${missing.length}) that ${a.name} has, such as ${missing[0]?.id}`,
-      'Only runs with the same level and the same selection of rules can be compared.',
+      `${b.name} lacks ${countText(missing.length, 'verdict')} of ${a.name}, such as ${missing[0]?.id}`,
+      'Only runs with the same level and the same rules can be compared.',
     );
 }
 
@@ -149,7 +152,7 @@ function requireTolerated(sets: readonly RunSet[], tolerances: readonly Toleranc
   );
   const unknown = tolerances.find(({ figure }) => !known.has(figure));
   if (unknown === undefined) return;
-  const names = known.size === 0 ? 'There are no figures in them.' : `They have ${[...known].join(', ')}.`;
+  const names = known.size === 0 ? 'They have no figures.' : `They have ${[...known].join(', ')}.`;
   throw new VoicectlError('bad-input', `--tolerance ${unknown.text}: neither result has this figure`, {
     hint: names,
   });
@@ -174,7 +177,7 @@ function compareFigures(a: RunSet, b: RunSet, tolerances: readonly Tolerance[]):
   );
 }
 
-/** The figures of all runs, and those of their tails. */
+/** The figures of all runs, including their tails. */
 function figuresByName({ runs }: RunSet): Map<string, Figure[]> {
   const found = new Map<string, Figure[]>();
   for (const { figures } of runs)
@@ -184,8 +187,8 @@ function figuresByName({ runs }: RunSet): Map<string, Figure[]> {
 }
 
 /**
- * A tail is longer if its p95 is, too, by more than the user allows; beside a shorter median it says nothing. A shorter one
- * may come from a longer median.
+ * A tail counts as longer only if its p95 is also longer, by more than the user allows, and the median is not shorter. A
+ * shorter tail may come from a longer median.
  */
 function judgeTail(
   tail: FigureChange,
@@ -207,18 +210,18 @@ function judgeTail(
 interface FigurePair {
   a: readonly Figure[];
   b: readonly Figure[];
-  /** How many runs there were before; not all have each figure. */
+  /** How many runs there were before; not all of them have each figure. */
   runs: number;
-  /** How many figures are compared at the same time. */
+  /** How many figures are compared in total. */
   of: number;
   tolerance: Tolerance | undefined;
 }
 
-/** A time between messages does not exist where each reply is one message; turn-taking has too few events at times. */
+/** Some times do not exist in every run: there may be one message per reply, or too few events of turn-taking. */
 const mayVanish = /^(jitter|gap|response|yield|talk-over):/;
 
 function compareFigure(name: string, { a: all, b, runs, of, tolerance }: FigurePair): FigureChange {
-  // A lower bound shows that it was as long at times. Where most are bounds, how long it was is not known: the others are the quick ones.
+  // If most values are lower bounds, the true value is not known: only the quick runs have one.
   const bounds = all.filter((one) => one.isLowerBound).length;
   const a = 2 * bounds > all.length ? [] : all;
   const isLowerBound = b.some((one) => one.isLowerBound);
@@ -270,11 +273,11 @@ function changeOf(
   if (!isKnown && !hasTolerance) return { change: 'unknown', why: few };
   if (difference > limit && !isTolerated) return { change: 'worse', why: null };
   if (isLowerBound)
-    return { change: 'unknown', why: 'some sessions did not finish: the true value may be higher' };
+    return { change: 'unknown', why: 'some sessions did not finish, so the true value may be higher' };
   return { change: difference < -limit && isKnown ? 'better' : 'same', why: null };
 }
 
-/** Why the noise is not known: there are too few runs, or too few of them have the figure. */
+/** Why the noise is not known: there are too few runs, or too few have the figure. */
 function fewText(measured: number, runs: number): string {
   if (runs < fewestRuns) return `fewer than ${fewestRuns} runs before`;
   return `measured in only ${countText(measured, 'run')} before; ${fewestRuns} are needed`;
@@ -284,10 +287,10 @@ function meanOf(name: string, figures: readonly Figure[]): number | null {
   return figures.length === 0 ? null : fromScale(name, statistics.mean(figures.map(toScale)));
 }
 
-/** Whether a change is one that the user allows. */
+/** Whether the user allows this change. */
 function isWithin({ figure, limit, unit, isInclusive }: Tolerance, was: number, is: number): boolean {
   const change = unit === 'share' && figure !== failedFigure ? is / was - 1 : is - was;
-  // Logarithms and back: the last digits are not those of the values.
+  // The last digits are rounding errors of the logarithms.
   const shown = Number(change.toPrecision(9));
   return isInclusive ? shown <= limit : shown < limit;
 }
@@ -320,7 +323,7 @@ function settingChange(was: ComparedItem | undefined, is: ComparedItem | undefin
   return was?.verdict === is?.verdict ? 'same' : 'changed';
 }
 
-/** `skipped` and `unknown` say nothing. */
+/** `skipped` and `unknown` have no rank. */
 const ranks = new Map([
   ['pass', 0],
   ['observed', 0],
@@ -328,7 +331,7 @@ const ranks = new Map([
   ['fail', 2],
 ]);
 
-/** What some verdicts of a baseline and the one after them come to: a verdict that was there before is no change. */
+/** Compares a verdict with those of a baseline. A verdict that the baseline has is not a change. */
 function verdictChange(seen: readonly string[], is: string | undefined): Change {
   if (is === undefined || seen.includes(is)) return 'same';
   const now = ranks.get(is);

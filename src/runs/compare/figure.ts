@@ -8,7 +8,7 @@ const comparedPercents = [50, 95, 99] as const;
 export interface Figure {
   /** `first-audio:p95`, or `failed`. */
   name: string;
-  /** Milliseconds; of `failed` a share from 0 to 1. */
+  /** Milliseconds; for `failed` a share from 0 to 1. */
   value: number;
   /** Standard error within the run, on the scale of `toScale`. */
   noise: number;
@@ -22,11 +22,11 @@ export const failedFigure = 'failed';
 /** Times in ascending order, in milliseconds. */
 export interface SortedTimes {
   readonly count: number;
-  /** The time at this place, from 1. */
+  /** The time at this rank, from 1. */
   nth(rank: number): number;
 }
 
-/** Who spoke when: of fewer events than `fewestCompared` nothing is compared. */
+/** Times of turn-taking: not compared if there are fewer events than `fewestCompared`. */
 const ofTurnTaking: ReadonlySet<string> = new Set(['response', 'yield', 'talk-over']);
 /** Fewer values beyond a percentile say little about it. */
 const fewestBeyond = 5;
@@ -34,17 +34,17 @@ const fewestBeyond = 5;
 export interface TimeFigureOptions {
   /** The smallest difference that is measured, in milliseconds. */
   resolutionMs: number;
-  /** The same as a share of the time: the width of a class of a histogram. */
+  /** The same as a share of the time: the width of a histogram class. */
   resolutionShare: number;
-  /** The number of values, those included that did not finish. */
+  /** The number of values, including those that did not finish. */
   count: number;
-  /** The value at a percentile, where some did not finish. */
+  /** The value at a percentile, taking into account what did not finish. */
   at(percent: number): { ms: number; isLowerBound: boolean };
 }
 
 /**
- * The percentiles of a time. A percentile is left out where fewer than five values are beyond it; the median is always
- * there. Its standard error comes from the order of the values: the places half a deviation of a binomial away.
+ * The percentiles of a time. A percentile is left out if fewer than five values are beyond it, except the median. Its
+ * standard error comes from the order of the values: from the ranks one standard deviation of a binomial away.
  */
 export function timeFigures(
   metric: string,
@@ -80,21 +80,21 @@ const tailName = ':p95/p50';
 
 export const isTail = (name: string) => name.endsWith(tailName);
 
-/** The figures that a tail is made of: `first-audio:p95` and `first-audio:p50`. */
+/** The figures from which a tail is computed: `first-audio:p95` and `first-audio:p50`. */
 export function partsOfTail(name: string): { p95: string; p50: string } {
   const metric = name.slice(0, -tailName.length);
   return { p95: `${metric}:p95`, p50: `${metric}:p50` };
 }
 
-/** What differs within a reply or a turn; it is no time that a slow run makes longer as a whole. */
+/** Times within a reply or a turn: a slow run does not make them longer as a whole. */
 const withinReplies = /^(jitter|gap|talk-over):/;
 
 /** The correlation of p50 and p95 of one sample: √(p (1 - q) / (q (1 - p))). */
 const sharedNoise = Math.sqrt((0.5 * 0.05) / (0.95 * 0.5));
 
 /**
- * How long the tail of each time but jitter, gap and talk-over is beside its median. What makes a whole run slower or quicker is not in it, so that it
- * differs less between runs than the p95.
+ * The tail of each time, except jitter, gap and talk-over, relative to its median. It does not depend on whether a whole run
+ * is slower or quicker, so it varies less between runs than the p95.
  */
 export function tailFigures(figures: readonly Figure[]): Figure[] {
   const find = (name: string) => figures.find((one) => one.name === name);
@@ -117,14 +117,14 @@ export function failedShare(failed: number, count: number): Figure[] {
 }
 
 /**
- * The scale on which the noise of a figure does not depend on its value: the logarithm of a time, so that noise is a
- * share of it; the arc sine of the root of a share.
+ * Converts to a scale on which the noise of a figure does not depend on its value: the logarithm of a time, so that noise is
+ * a share of it; the arc sine of the square root of a share.
  */
 export function toScale({ name, value }: Pick<Figure, 'name' | 'value'>): number {
   return name === failedFigure ? Math.asin(Math.sqrt(Math.min(1, Math.max(0, value)))) : Math.log(value);
 }
 
-/** The value at a place of the scale. */
+/** Converts back from that scale. */
 export function fromScale(name: string, place: number): number {
   if (name !== failedFigure) return Math.exp(place);
   return Math.sin(Math.min(Math.PI / 2, Math.max(0, place))) ** 2;

@@ -1,4 +1,4 @@
-/** The parts of jStat that are used. It has no types of its own. */
+/** The parts of jStat that are used. It comes without types. */
 declare module 'jstat' {
   interface Statistics {
     studentt: { inv(probability: number, degreesOfFreedom: number): number };

@@ -8,7 +8,7 @@ import { type Figure, failedShare, timeFigures } from './figure.ts';
 import { type ComparedItem, type RunSet, sideRuleId } from './run-set.ts';
 
 const ms = z.number().min(0).max(1e9).nullable();
-/** Text that may be longer: it is cut. */
+/** Text that is cut if it is longer. */
 export const textUpTo = (most: number) => z.string().transform((given) => escapeText(cutText(given, most)));
 const spread = z.object({ p95: z.number().min(0).max(1e9) }).nullable();
 
@@ -53,7 +53,7 @@ const beginSchema = z.object({
 
 type SessionFigures = z.output<typeof sessionFigures>;
 
-/** The values of a session that are compared, under the names that `load` has for them. */
+/** The values of a session that are compared, named as in `load`. */
 const sessionMetrics = {
   token: ({ tokenMs }) => tokenMs,
   connect: ({ connectMs }) => connectMs,
@@ -70,10 +70,10 @@ function turnsOf({ dialogue }: SessionFigures) {
   return dialogue === undefined || dialogue.unjudged !== null ? [] : dialogue.turns;
 }
 
-/** A session is measured to a tenth of a millisecond. */
+/** Sessions are measured to a tenth of a millisecond. */
 const sessionResolutionMs = 0.1;
 
-/** An object of a result in lines, with its place. */
+/** One JSON line of a result. */
 export interface ResultLine {
   /** From 1. */
   line: number;
@@ -81,13 +81,13 @@ export interface ResultLine {
 }
 
 /**
- * The one run of what `check`, `drill` or `stream` print with `--json`. Throws `bad-input` if these are none of them,
- * or the summary is missing, with the line that is wrong.
+ * The run that `check`, `drill` or `stream` printed with `--json`. Throws `bad-input`, with the line that is wrong, if it is
+ * none of them, or if the summary is missing.
  */
 export function runOfLines(lines: readonly ResultLine[], name: string): RunSet {
   const ofType = (type: string) => lines.filter(({ value }) => value.type === type);
   const summary = lines.at(-1)?.value.type === 'error' ? ofType('summary').at(-1) : lines.at(-1);
-  if (summary?.value.type !== 'summary') throw refuseRun(name, 'it has no summary: the run has not ended');
+  if (summary?.value.type !== 'summary') throw refuseRun(name, 'it has no summary: the run did not end');
   const [rules, drilled] = [ofType('rule'), ofType('drill')];
   if (rules.length > 0) {
     const items = rules.map((line) => checkLine(ruleSchema, line, name));
@@ -124,7 +124,7 @@ function verdictRun(
 
 function sessionRun(lines: readonly ResultLine[], summary: ResultLine, name: string): RunSet {
   const begin = lines.find(({ value }) => value.type === 'session');
-  if (begin === undefined) throw refuseRun(name, 'it is a result of neither check, drill nor stream');
+  if (begin === undefined) throw refuseRun(name, 'it is not a result of check, drill or stream');
   const { source, baseUrl, durationMs, pace } = checkLine(beginSchema, begin, name);
   const isSingle = !('runs' in summary.value);
   const total = isSingle

@@ -5,7 +5,7 @@ import { whyIncomplete, whyInvalid } from '../load/validity.ts';
 import { failedShare, timeFigures } from './figure.ts';
 import type { RunSet } from './run-set.ts';
 
-/** The one run of a result of `load`. `isWhole`: a shard that is missing makes it not valid. */
+/** The run in a result of `load`. `isWhole`: a missing shard makes it not valid. */
 export function runOfLoad(result: LoadResult, name: string, { isWhole = true } = {}): RunSet {
   const { facts, shards, counts, metrics, stopped } = result;
   const { task, arrival, cost, startAt, target, clean } = facts;
@@ -33,7 +33,7 @@ export function runOfLoad(result: LoadResult, name: string, { isWhole = true } =
       ['arrival', arrival],
       ['sessions', sessions],
       ...(clean === undefined ? [] : ([['judged voices', clean]] as const)),
-      // When all are open depends on the seed of the arrivals.
+      // In a storm these depend on the seed of the arrivals.
       ...(task === 'storm'
         ? []
         : ([

@@ -1,29 +1,29 @@
 import statistics from 'jstat';
 import { fewestRuns } from './run-set.ts';
 
-/** The share of comparisons of equal runs in which any figure is allowed to look worse. */
+/** In this share of comparisons of equal runs a figure may look worse. */
 export const falseAlarms = 0.003;
 
-/** One figure of some runs, on its scale. */
+/** One figure of several runs, on its scale. */
 export interface SampledFigure {
-  /** One for each run. */
+  /** One per run. */
   values: readonly number[];
   /** The standard error within each run. */
   noises: readonly number[];
 }
 
-/** How far the mean of one set of runs is from that of another, and how far it may be by chance. */
+/** How far the means of two sets of runs differ, and how far they may differ by chance. */
 export interface Deviation {
   difference: number;
-  /** A larger difference is no chance; without enough runs it knows the noise within the runs alone. */
+  /** A larger difference is not chance. Without enough runs it includes only the noise within the runs. */
   limit: number;
   isKnown: boolean;
 }
 
 /**
- * Compares one figure of `next` with that of the baseline `base`. The noise of a run is what runs of the baseline differ
- * by, with those of `next` where it has several, but at least the noise within them. The limit is that of Student's t for a new run (a prediction
- * interval, one-sided); each of `figures` figures gets its part of the false alarms.
+ * Compares one figure of `next` with the baseline `base`. The noise of a run is how much the runs of the baseline differ,
+ * and those of `next` if it has several, but at least the noise within them. The limit is a one-sided prediction interval of
+ * Student's t for a new run; each of the `figures` figures gets its part of the false alarms.
  */
 export function deviationOf(base: SampledFigure, next: SampledFigure, figures: number): Deviation {
   const difference = statistics.mean(next.values) - statistics.mean(base.values);
@@ -33,14 +33,14 @@ export function deviationOf(base: SampledFigure, next: SampledFigure, figures: n
   const runs = base.values.length;
   if (runs < fewestRuns)
     return { difference, limit: statistics.normal.inv(chance, 0, 1) * within * both, isKnown: false };
-  // Several new runs also show how much runs differ by themselves.
+  // Several new runs also show how much runs differ by chance.
   const degrees = runs + next.values.length - 2;
   const squares = deviations(base.values) + deviations(next.values);
   const spread = Math.max(Math.sqrt(squares / degrees), within);
   return { difference, limit: statistics.studentt.inv(chance, degrees) * spread * both, isKnown: true };
 }
 
-/** The sum of the squares of what values differ from their mean by. */
+/** The sum of the squared differences from the mean. */
 function deviations(values: readonly number[]): number {
   const mean = statistics.mean(values);
   return values.reduce((sum, value) => sum + (value - mean) ** 2, 0);

@@ -10,7 +10,7 @@ import { runOfLines } from './lines-run.ts';
 import { runOfLoad } from './load-run.ts';
 import type { ComparedItem, RunSet } from './run-set.ts';
 
-/** Reads a file of a result, of a baseline or of a dialect, which somebody else may have written. Throws `bad-input`. */
+/** Reads a result, a baseline or a dialect, which somebody else may have written. Throws `bad-input`. */
 export function readRuns(content: string, name: string): RunSet {
   const whole = parseJson(content);
   if (isRecord(whole)) {
@@ -44,7 +44,7 @@ function settingsOf(value: unknown, path: readonly string[] = []): ComparedItem[
   const name = path.at(-1) ?? '';
   if (isRecord(value) && path.length < 2)
     return Object.entries(value).flatMap(([key, inner]) => settingsOf(inner, [...path, key]));
-  // So a change of a secret is not told.
+  // A change of a secret is not reported.
   const shown = dialectSecrets.has(name) ? '(hidden)' : cutText(jsonText(value), 300);
   return [{ id: escapeText(path.join('.')), title: '', verdict: shown, message: '' }];
 }

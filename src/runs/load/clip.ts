@@ -2,7 +2,7 @@ import { createSpeechGate } from '../../audio/speech-gate.ts';
 import { bytesForMs, defaultFrameMs } from '../../protocol/audio-format.ts';
 import { clientFrame, opcodes } from '../../wire/client/client-frame.ts';
 
-/** What every device says, as frames that are made once and sent on all streams. */
+/** What every device says, as frames that are created once and sent on all streams. */
 export interface Clip {
   frames: readonly Buffer[];
   /** The audio of the frames, one after the other. */
@@ -18,7 +18,7 @@ export const clipFrameMs = defaultFrameMs;
 const frameBytes = bytesForMs(clipFrameMs);
 const silentFrame = Buffer.alloc(frameBytes);
 
-/** How long a clip of this audio is. */
+/** The length of a clip with this audio. */
 export function clipMs(pcm: Buffer): number {
   return countFrames(pcm) * clipFrameMs;
 }
@@ -27,7 +27,7 @@ function countFrames(pcm: Buffer): number {
   return Math.max(1, Math.ceil(pcm.length / frameBytes));
 }
 
-/** `pcm`: 16 kHz s16le mono. Without speech in it all of it counts as speech. */
+/** `pcm`: 16 kHz s16le mono. If there is no speech in it, all of it counts as speech. */
 export function createClip(pcm: Buffer): Clip {
   const count = countFrames(pcm);
   const whole = Buffer.alloc(count * frameBytes);
@@ -43,7 +43,7 @@ export function createClip(pcm: Buffer): Clip {
   };
 }
 
-/** The audio of a frame; beyond the clip it is silence. */
+/** The audio of a frame: silence after the end of the clip. */
 export function audioOfFrame({ frames, pcm }: Pick<Clip, 'frames' | 'pcm'>, at: number): Buffer {
   return at < frames.length ? pcm.subarray(at * frameBytes, (at + 1) * frameBytes) : silentFrame;
 }

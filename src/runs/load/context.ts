@@ -9,12 +9,12 @@ import type { Clip } from './clip.ts';
 import type { Tally } from './tally.ts';
 import type { SessionTimes } from './tasks.ts';
 
-/** Which service, and with which key. */
+/** The service, and the key for it. */
 export interface LoadTarget extends Pick<Target, 'baseUrl' | 'wsUrl' | 'apiKey' | 'ca'> {
   apiVersion: ApiVersion | undefined;
 }
 
-/** What all sessions of a generator share. */
+/** Shared by all sessions of a generator. */
 export interface LoadContext {
   clock: Clock;
   target: LoadTarget;
@@ -24,13 +24,13 @@ export interface LoadContext {
   tally: Tally;
   task: LoadTask;
   times: SessionTimes;
-  /** Sessions whose AI audio is not clean fail. */
+  /** If set, a session whose AI audio is not clean fails. */
   clean: Cleanness | undefined;
   /** The clock's time at which the run starts. */
   startedAt: number;
   /** Ends all sessions. */
   signal: AbortSignal;
-  /** Takes the message of a failure, without secrets. */
+  /** Called with the message of each failure, without secrets. */
   onFailure(message: string): void;
 }
 

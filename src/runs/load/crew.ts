@@ -2,11 +2,11 @@ import type { Clock } from '../../kernel/clock.ts';
 import { generate, type LoadJob, type LoadReporting } from './generate.ts';
 
 export interface LoadCrewHandlers extends Pick<LoadReporting, 'onTick' | 'onFailure'> {
-  /** A generator has ended before its work was done. */
+  /** A generator ended before its work was done. */
   onLost(generator: number, why: string): void;
 }
 
-/** What all generators of a run on this machine have in common. */
+/** What all generators of a run share on this machine. */
 export type CrewJob = Omit<LoadJob, 'generator' | 'startAt'>;
 
 /** The generators of a run on this machine, ready to start. */
@@ -14,7 +14,7 @@ export interface LoadCrew {
   readonly size: number;
   /** Runs from `startAt` (milliseconds since the epoch) until all have ended or are lost. The signal ends it early. */
   run(startAt: number, signal: AbortSignal, handlers: LoadCrewHandlers): Promise<void>;
-  /** Ends what is left of the processes. */
+  /** Ends the remaining processes. */
   close(): void;
 }
 

@@ -4,34 +4,34 @@ import {
   tokenRequestsPerWindow,
 } from '../../protocol/rate-limit.ts';
 
-/** What one session takes of its device. */
+/** How much of its device's limits one session needs. */
 export interface SessionNeed {
-  /** Token requests of a session; they may all fall into one window. */
+  /** Token requests of a session, which may all fall into one window. */
   tokens: number;
-  /** Streams at once: 0 for a session that only requests a token. */
+  /** Streams that are open at once: 0 for a session that only requests a token. */
   streams: number;
   /** From its arrival until it is certain that its streams are closed. */
   longestMs: number;
-  /** From the moment when a request is due until it is certain that it does not reach the service any more. */
+  /** From when a request is due until it is certain that it no longer reaches the service. */
   requestMs: number;
 }
 
 export interface DevicePlan {
-  /** Number of the device of each session, from 0. */
+  /** The number of each session's device, from 0. */
   deviceOf: Uint32Array;
   devices: number;
 }
 
 /**
- * Gives each session a device, so that no device can exceed 10 streams and 60 tokens in any window, however
- * slowly the service answers: a place of a device is free again only when the latest possible end of its session
- * has passed. Uses as few devices as that allows. Specification: "Limits".
+ * Gives each session a device, so that no device can exceed 10 streams or 60 tokens in any window, however slowly the service
+ * answers: a place of a device is free again only after the latest possible end of its session. Uses as few devices as that
+ * allows. Specification: "Limits".
  */
 export function planDevices(arrivals: Float64Array, need: SessionNeed): DevicePlan {
   const { places, busyMs } = placesOf(need);
   const deviceOf = new Uint32Array(arrivals.length);
   const freeAt: number[] = [];
-  // All sessions keep a place equally long, so the place that was taken first is free first.
+  // All sessions keep their place for the same time, so the place that was taken first is free first.
   let oldest = 0;
   const takenBy: number[] = [];
   for (const [index, at] of arrivals.entries()) {
@@ -48,7 +48,7 @@ export function planDevices(arrivals: Float64Array, need: SessionNeed): DevicePl
   };
 }
 
-/** How many sessions a device has places for, and how long each keeps its place. */
+/** How many places a device has, and how long a session keeps its place. */
 function placesOf({ tokens, streams, longestMs, requestMs }: SessionNeed): {
   places: number;
   busyMs: number;
@@ -59,7 +59,7 @@ function placesOf({ tokens, streams, longestMs, requestMs }: SessionNeed): {
     streams === 0 ? byTokens : Math.min(byTokens, Math.floor(connectionsPerDevice / streams)),
   );
   const windowMs = rateLimitWindowMs + requestMs;
-  // So often may each place be taken within a window.
+  // How often each place may be taken within a window.
   const perWindow = Math.max(1, Math.floor(tokenRequestsPerWindow / (places * tokens)));
   return { places, busyMs: Math.max(longestMs, windowMs / perWindow) };
 }

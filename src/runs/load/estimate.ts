@@ -3,15 +3,15 @@ import { rankOf } from '../../kernel/nearest-rank.ts';
 import type { MetricTimes } from './result.ts';
 import { percentileOf } from './series.ts';
 
-/** A statistic of times of which some are only known to be longer than their age. */
+/** A statistic of times. Some are only known to be longer than their age. */
 export interface Estimate {
   /** Milliseconds: at most this, or with `isLowerBound` at least this. */
   ms: number;
-  /** Whether it is the age of something that did not finish, or could be. */
+  /** Whether it is, or could be, the age of something that did not finish. */
   isLowerBound: boolean;
 }
 
-/** Undefined without any time. */
+/** Undefined if there are no times. */
 export function estimate(
   { finished, unfinished }: MetricTimes,
   statistic: TimeStatistic,
@@ -37,8 +37,8 @@ export function estimate(
 }
 
 /**
- * Where every unfinished time could be longer than any other and the percentile is still a finished one, it is known at
- * worst; else it is at least what it is with ages in place of the unknown times.
+ * If the percentile is a finished time even when all unfinished ones count as the longest, it is known. Otherwise it is at
+ * least the percentile with ages instead of the unknown times.
  */
 function percentile({ finished, unfinished }: MetricTimes, percent: number): Estimate {
   if (unfinished.count === 0) return { ms: finished.at(percent) / 1000, isLowerBound: false };

@@ -4,10 +4,10 @@ import { audioOfFrame, type Clip, clipFrameMs } from './clip.ts';
 import type { ReplyMeter } from './reply-meter.ts';
 import type { Tally } from './tally.ts';
 
-/** Beyond this the service does not read: further frames are not sent, and are counted. */
+/** If more than this waits, the service does not read: further frames are counted, not sent. */
 const maxWaitingBytes = 256 * 1024;
 
-/** Sends the frames of one session: the clip when it speaks, silence when it does not. */
+/** Sends the frames of one session: the clip while it speaks, otherwise silence. */
 export class FrameSender {
   readonly #stream: FastStream;
   readonly #clip: Clip;
@@ -31,13 +31,13 @@ export class FrameSender {
     this.#next = clip.frames.length;
   }
 
-  /** Speaks the clip from its beginning, from the next frame on. */
+  /** Starts the clip from its beginning with the next frame. */
   speak(): void {
     this.#next = 0;
     this.#tally.counts.turns += 1;
   }
 
-  /** How long after the first frame of the clip its speech begins. */
+  /** Where in the clip its speech begins. */
   get speechStartMs(): number {
     return this.#clip.speechStart * clipFrameMs;
   }
@@ -46,7 +46,7 @@ export class FrameSender {
     return this.#next < this.#clip.frames.length;
   }
 
-  /** Sends the frame that is due, the last one at `until`. Returns what it carries of the speech of the clip. */
+  /** Sends the frame that is due, the last one at `until`. Returns whether it carries the start or the end of the speech. */
   send(due: number, until = due): 'start' | 'end' | undefined {
     const { counts } = this.#tally;
     const missed = Math.round((Math.min(due, until) - this.#lastDue) / clipFrameMs) - 1;

@@ -15,19 +15,19 @@ import { type LoadOrder, planLoad, type Share, sessionsOf } from './plan.ts';
 import { Pauses, Tally } from './tally.ts';
 import type { LoadTick } from './tick.ts';
 
-/** What one generator does. */
+/** The job of one generator. */
 export interface LoadJob {
   order: LoadOrder;
   target: LoadTarget;
-  /** What is said: 16 kHz s16le mono. */
+  /** The audio that devices send: 16 kHz s16le mono. */
   pcm: Buffer;
-  /** The part of the plan that is its own. */
+  /** Its part of the plan. */
   share: Share;
   /** Its number among the generators of this machine, from 0. */
   generator: number;
-  /** When the run starts, milliseconds since the epoch. */
+  /** When the run starts, in milliseconds since the epoch. */
   startAt: number;
-  /** What the identifiers of devices begin with. */
+  /** The beginning of the identifiers of devices. */
   devicePrefix: string;
 }
 
@@ -35,9 +35,9 @@ export interface LoadReporting {
   clock: Clock;
   /** Stops the run: streams are closed with 1000, and what was counted is reported. */
   signal: AbortSignal;
-  /** Takes what was seen, once a second and at the end. */
+  /** Called once a second and at the end, with what was seen. */
   onTick(tick: LoadTick): void;
-  /** Takes the message of a failure, without secrets. */
+  /** Called with the message of each failure, without secrets. */
   onFailure(message: string): void;
 }
 
@@ -72,7 +72,7 @@ export async function generate(job: LoadJob, reporting: LoadReporting): Promise<
   };
   if (clock === systemClock) await warmUp(context, startedAt - restMs);
   await waitUntil(clock, startedAt, signal).catch(() => {});
-  // What was before is in no figure.
+  // Earlier pauses count in no figure.
   pauses?.takeLongest();
   const reports = startReports(tally, { ...reporting, startedAt, generator: job.generator });
   try {
@@ -97,7 +97,7 @@ interface ReportOptions extends LoadReporting {
   generator: number;
 }
 
-/** Reports what the tally has, at the end of each second. */
+/** Reports the tally at the end of each second. */
 function startReports(tally: Tally, { clock, onTick, startedAt, generator }: ReportOptions) {
   const core = createCoreMeter(clock);
   let second = 0;
@@ -109,7 +109,7 @@ function startReports(tally: Tally, { clock, onTick, startedAt, generator }: Rep
   const arm = () => {
     timer = clock.after(startedAt + (second + 1) * secondMs - clock.now(), () => {
       report();
-      // A generator that was held up goes on with the second that it is in.
+      // A generator that was held up continues with the current second.
       second = Math.max(second, Math.floor((clock.now() - startedAt) / secondMs));
       arm();
     });
@@ -123,10 +123,10 @@ function startReports(tally: Tally, { clock, onTick, startedAt, generator }: Rep
   };
 }
 
-/** A share over less time says nothing. */
+/** A share of a shorter time says nothing. */
 const shortestShareMs = 500;
 
-/** The share of the core that this thread has used since the last call; undefined if time is not that of the machine. */
+/** The share of a core that this thread has used since the last call; undefined with a clock other than the machine's. */
 function createCoreMeter(clock: Clock): () => number | undefined {
   if (clock !== systemClock) return () => undefined;
   let before = performance.eventLoopUtilization();
@@ -138,21 +138,21 @@ function createCoreMeter(clock: Clock): () => number | undefined {
   };
 }
 
-/** Timers of the machine are whole milliseconds, and may be early by one. */
+/** Timers have whole milliseconds, and may fire one early. */
 const timerMs = 1;
-/** Arrivals that are closer on average leave no time to wait for each turn by turn: that takes half a millisecond of the core. */
+/** If arrivals are closer than this on average, waiting for each by turns of the event loop would cost too much. */
 const closeMs = 5;
-/** The average is that of about this many arrivals. */
+/** The average is over about this many arrivals. */
 const averaged = 10;
 
 /**
- * Waits for one arrival after the other, and is never early. A timer alone is 0.7 ms late on average, which would be a
- * part of each time of a token: where arrivals are rare, the last millisecond is waited for turn by turn of the event loop.
+ * Waits for one arrival after the other, and is never early. A timer alone is 0.7 ms late on average, which would count in
+ * each token time. If arrivals are rare, the last millisecond is spent in turns of the event loop.
  */
 export function startArrivals(clock: Clock, signal: AbortSignal) {
   let before: number | undefined;
   let apartMs = closeMs;
-  /** Returns whether the moment has come; false if the signal has ended the wait. */
+  /** Returns true when the arrival is due; false if the signal ended the wait. */
   return async (due: number): Promise<boolean> => {
     if (before !== undefined) apartMs += (due - before - apartMs) / averaged;
     before = due;
@@ -165,12 +165,12 @@ export function startArrivals(clock: Clock, signal: AbortSignal) {
   };
 }
 
-/** After so many the code is compiled. */
+/** After this many the code is compiled. */
 const requests = 40;
 
 /**
- * Gets tokens from a listener of its own until `until`, so that the first second of a run is as quick as the others:
- * code that runs for the first time takes some 10 ms. The service sees nothing of it, and nothing is counted.
+ * Requests tokens from a server of its own until `until`, so that the first second of a run is as quick as the others: code
+ * that runs for the first time takes about 10 ms. The service does not see these requests, and they are not counted.
  */
 export async function warmUp(
   context: Pick<LoadContext, 'clock' | 'target' | 'signal' | 'times'>,
@@ -198,7 +198,7 @@ export async function warmUp(
     for (let count = 0; count < requests && clock.now() < until && !signal.aborted; count += 1)
       await fetchToken(own, { due: clock.now(), device: 'none' }, createRedactor());
   } catch {
-    // A run that is not warm is a run all the same.
+    // The run also works without a warm-up.
   } finally {
     server.close();
     server.closeAllConnections();

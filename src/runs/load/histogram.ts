@@ -1,20 +1,20 @@
 import { decodeFromCompressedBase64, encodeIntoCompressedBase64, Int32Histogram } from 'hdr-histogram-js';
 import { rankOf } from '../../kernel/nearest-rank.ts';
 
-/** Times from a microsecond to an hour, kept to three significant figures. */
+/** Times from a microsecond to an hour, with three significant figures. */
 export interface Times {
   /** Takes whole microseconds. */
   add(us: number, count?: number): void;
   merge(other: Times): void;
   readonly count: number;
-  /** Exact, in microseconds; undefined without values. */
+  /** Exact, in microseconds; undefined if there are no values. */
   readonly min: number | undefined;
   readonly max: number | undefined;
-  /** Mean in microseconds, to three figures. */
+  /** In microseconds, with three significant figures. */
   readonly mean: number;
-  /** The value in microseconds that this many per cent of all do not exceed. */
+  /** The percentile in microseconds. */
   at(percent: number): number;
-  /** The value in microseconds at this place, from 1, in ascending order. */
+  /** The value in microseconds at this rank, from 1, in ascending order. */
   nth(rank: number): number;
   /** Each recorded value in microseconds with its count, in ascending order. */
   values(): Generator<readonly [us: number, count: number]>;
@@ -29,13 +29,13 @@ export interface EncodedTimes {
   hdr: string;
 }
 
-/** Longer times are counted as this. */
+/** Longer times count as this. */
 export const longestUs = 3_600_000_000;
-/** Most times in a histogram: one class may have all of them. */
+/** Most times in a histogram: they may all be in one class. */
 export const maxTimeCount = 2 ** 31 - 1;
 export const figures = 3;
 
-/** Whole microseconds, within the range of a histogram. */
+/** In whole microseconds, limited to the range of a histogram. */
 export function toMicroseconds(ms: number): number {
   return Math.min(longestUs, Math.max(1, Math.round(ms * 1000)));
 }
@@ -52,9 +52,9 @@ export function createTimes(encoded?: EncodedTimes): Times {
     max = Math.max(max ?? high, high);
   };
   const nth = (rank: number) => {
-    // The histogram takes a share: half a place less cannot be rounded up to the next place.
+    // The histogram takes a percentage: half a rank less cannot be rounded up to the next rank.
     const percent = ((rank - 0.5) / histogram.totalCount) * 100;
-    // The histogram answers with the end of a class: no value is larger than the largest.
+    // The histogram returns the end of a class, which may be beyond the largest value.
     return Math.min(max ?? 0, histogram.getValueAtPercentile(percent));
   };
   return {

@@ -22,8 +22,8 @@ export interface LoadStream {
 }
 
 /**
- * Gets a token. Its clock starts when the request was due. Throws what `requestToken` throws, and `timed-out`
- * when the session is given up.
+ * Requests a token. Its time counts from when the request was due. Throws what `requestToken` throws, and `timed-out` when
+ * the session is given up.
  */
 export async function fetchToken(
   context: Pick<LoadContext, 'clock' | 'target' | 'signal' | 'tally' | 'times'>,
@@ -48,8 +48,8 @@ export async function fetchToken(
 }
 
 /**
- * Gets a token, connects and presents it. Each clock starts when its step was due; the age of a step that fails counts
- * as a lower bound. Throws the reason of the failure.
+ * Requests a token, connects and presents it. The time of each step counts from when it was due; if a step fails, its age
+ * counts as a lower bound. Throws the reason of the failure.
  */
 export async function joinStream(
   context: LoadContext,
@@ -111,7 +111,7 @@ function openStream(
         if (message.category !== 'connected' || step === undefined) return;
         pass(at);
         step = undefined;
-        // Whoever only listens waits from now on; audio may be in the same packet.
+        // A device that only listens waits from now on; audio may be in the same packet.
         if (task === 'listen') meter.expect(at);
         resolve({ stream, confirmedAt: at, ended: ended.promise, breakage });
       },
@@ -129,7 +129,7 @@ function openStream(
   });
   return {
     confirmed,
-    /** Ends the connection; what was under way counts with its age. */
+    /** Ends the connection; a step that was under way counts with its age. */
     giveUp() {
       giveUpStep();
       confirmed.catch(() => {});

@@ -14,11 +14,11 @@ export interface LiveTimes {
   statistics: Record<LiveStatistic, Estimate>;
 }
 
-/** What a run has come to, for somebody who watches it. */
+/** The figures of a run so far, for a screen. */
 export interface LiveLoad {
   /** The last second alone. */
   last: SecondSummary;
-  /** Of the whole run so far, like all that follows. */
+  /** Of the whole run so far, like everything below. */
   counts: LoadResult['counts'];
   failures: LoadResult['failures'];
   times: LiveTimes[];
@@ -26,7 +26,7 @@ export interface LiveLoad {
   core: number | null;
 }
 
-/** Reads the figures of a run while it goes on: cheap enough for once a second beside a generator. */
+/** Reads the figures of a running load: cheap enough to do once a second beside a generator. */
 export function readLive({ second, totals, core }: LoadProgress, thresholds: readonly Threshold[]): LiveLoad {
   const { counts, failures, metrics, lateness, series } = totals;
   const times = loadMetricNames.flatMap((metric): LiveTimes[] => {

@@ -8,7 +8,7 @@ import {
 import type { Times } from './histogram.ts';
 import type { LoadProgress } from './run-load.ts';
 
-/** The metrics of a run so far: what all its generators have reported. */
+/** The metrics of a run so far, from what all its generators have reported. */
 export function loadFamilies(progress: LoadProgress | undefined): MetricFamily[] {
   if (progress === undefined) return [];
   const { totals, second, core } = progress;

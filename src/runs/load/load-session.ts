@@ -11,12 +11,12 @@ import { fetchToken, joinStream, type LoadStream } from './join.ts';
 import { ReplyMeter } from './reply-meter.ts';
 import { bargeInAfterMs } from './tasks.ts';
 
-/** An arrival that is later than this was not started by this machine: it is dropped. */
+/** If this machine is later than this with an arrival, the arrival is dropped. */
 const dropAfterMs = 1_000;
-/** Codes of the system that say that this machine has no more sockets. */
+/** System codes which say that this machine has no more sockets. */
 const exhausted = new Set(['EMFILE', 'ENFILE', 'EADDRNOTAVAIL', 'ENOBUFS', 'ENOMEM']);
 
-/** Holds one session from its arrival to its end. Whatever happens is counted; never throws. */
+/** Runs one session from its arrival to its end. Counts whatever happens; never throws. */
 export async function runLoadSession(context: LoadContext, planned: PlannedSession): Promise<void> {
   const { tally, clock, signal } = context;
   const lateMs = clock.now() - planned.due;
@@ -70,7 +70,7 @@ async function run(context: LoadContext, planned: PlannedSession): Promise<void>
   }
   const stormAt = startedAt + times.stormAtMs;
   await play(context, joined, meter, (sender) => createListener({ sender }, stormAt), 'cut');
-  // No reply goes on from one stream to the next.
+  // A reply does not continue on the next stream.
   const newMeter = new ReplyMeter(tally, times.settleMs);
   const again = await joinStream(context, { ...planned, due: stormAt }, newMeter).catch((thrown) => {
     tally.unfinished('back', clock.now() - stormAt);
@@ -89,7 +89,7 @@ function roleOf({ task, tally, times }: LoadContext, parts: Omit<Parts, 'tally' 
     : createTalker(all, task === 'barge-in');
 }
 
-/** Plays a role on a stream until it is over, and closes the stream with 1000, or cuts it. Throws what broke it. */
+/** Plays a role on a stream to its end, and then closes the stream with 1000 or cuts it. Throws what broke it. */
 async function play(
   context: LoadContext,
   { stream, ended, breakage }: LoadStream,
@@ -126,9 +126,9 @@ async function play(
   }
 }
 
-/** What a device does on a confirmed stream: asked for each frame that is due. */
+/** What a device does on a confirmed stream, frame by frame. */
 export interface LoadRole {
-  /** Sends the frame that is due. Returns whether the session is over. Throws if the service failed it. */
+  /** Sends the frame that is due. Returns whether the session is over. Throws if the service failed. */
   tick(due: number): boolean;
 }
 
@@ -138,15 +138,15 @@ type Parts = Pick<LoadContext, 'tally' | 'times'> & {
   confirmedAt: number;
 };
 
-/** Without AI audio for this long, an interrupted reply has stopped. */
+/** An interrupted reply has stopped after this long without AI audio. */
 const stoppedAfterMs = 300;
-/** A reply that goes on for this long, and until the end of the speech that interrupts it, has not stopped. */
+/** A reply has not stopped if it goes on for this long, and to the end of the speech that interrupts it. */
 const stopWithinMs = 1_000;
 const { neverYieldsMs } = dialogueRules;
-/** A reply that never ends does not hold up the run. */
+/** So that a reply that never ends does not hold up the run. */
 const longestReplyMs = 30_000;
 
-/** Sends silence and listens until the moment `until`. */
+/** Sends silence and listens until `until`. */
 export function createListener({ sender }: Pick<Parts, 'sender'>, until: number): LoadRole {
   return {
     tick(due) {
@@ -156,18 +156,18 @@ export function createListener({ sender }: Pick<Parts, 'sender'>, until: number)
   };
 }
 
-/** Speaks, hears the reply, and speaks again until `holdMs` is over; may interrupt the first reply of each turn. */
+/** Speaks, hears the reply, and speaks again until `holdMs` is over. May interrupt the first reply to each turn. */
 export function createTalker(
   { meter, sender, confirmedAt, times, tally }: Parts,
   interrupts: boolean,
 ): LoadRole {
   let mayInterrupt = interrupts;
   let interruptedAt: number | undefined;
-  /** When the first word of the interruption was due, until the interrupted reply is not heard any more. */
+  /** When the first word of the interruption was due; undefined once the interrupted reply is no longer heard. */
   let yieldsFrom: number | undefined;
-  /** When the interruption ended: what comes before the reply has stopped is no answer to it. */
+  /** When the interruption ended: audio that comes before the reply has stopped is not a reply to it. */
   let endedAt: number | undefined;
-  /** When the speech of the turn began, and how much AI audio had been heard then. */
+  /** When the speech of the turn began, and how much AI audio had been heard by then. */
   let speech: { since: number; playedMs: number } | undefined;
 
   const interrupt = (due: number) => {
@@ -177,7 +177,7 @@ export function createTalker(
     meter.endReply();
     sender.speak();
   };
-  /** Of a reply that was over before the first word there is no yield. */
+  /** There is no yield if the reply was over before the first word. */
   const watchYield = (due: number) => {
     if (yieldsFrom === undefined || due < yieldsFrom) return;
     const isSilent = due - Math.max(meter.playedUntil, yieldsFrom) >= stoppedAfterMs;
@@ -198,7 +198,7 @@ export function createTalker(
       tally.unfinished('stops', due - interruptedAt);
       if (yieldsFrom !== undefined) tally.unfinished('yield', due - yieldsFrom);
       interruptedAt = undefined;
-      throw failure('not-interrupted', 'The AI went on speaking when it was interrupted');
+      throw failure('not-interrupted', 'The AI went on speaking after it was interrupted');
     }
   };
   const isTurnOver = (due: number): boolean => {
@@ -215,7 +215,7 @@ export function createTalker(
 
   const follow = (part: ReturnType<FrameSender['send']>, due: number) => {
     if (part === undefined) return;
-    // A tick may be due before the newest message.
+    // The tick may have been due before the newest message.
     const playedMs = meter.playedBefore(Math.max(due, meter.lastAt));
     if (part === 'start') speech = { since: due, playedMs };
     if (part !== 'end') return;

@@ -3,7 +3,7 @@ import { VoicectlError } from '../../kernel/errors.ts';
 import { generate, type LoadJob } from './generate.ts';
 import type { FromWorker, ToWorker } from './process-crew.ts';
 
-/** The program of a generator in a process of its own. The job, with the key, comes over the channel to its parent. */
+/** The program of a generator in a process of its own. Its parent sends the job, including the key, over a channel. */
 const stopping = new AbortController();
 let job: Omit<LoadJob, 'startAt'> | undefined;
 
@@ -17,7 +17,7 @@ process.on('message', (message: ToWorker) => {
   } else if (message.type === 'start') void run(message.startAt);
   else stop();
 });
-// The parent decides when a run ends: Ctrl-C reaches all processes of a terminal, and timeout(1) ends a group.
+// The parent decides when a run ends: Ctrl-C reaches all processes of a terminal, and timeout(1) signals a group.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const) process.on(signal, () => {});
 process.on('disconnect', stop);
 

@@ -16,8 +16,8 @@ export interface MetricsServer {
 }
 
 /**
- * Serves metrics on a port of their own, to this machine, and to those that may scrape: then it listens on all interfaces. Pages of
- * browsers are refused, as by the control API. Throws `port-in-use`.
+ * Serves metrics on a port of their own. `isOpen`: listens on all interfaces, for other machines that may scrape. Refuses
+ * pages in browsers, like the control API. Throws `port-in-use`.
  */
 export async function openMetricsServer(
   metrics: MetricsEndpoint,
@@ -51,9 +51,13 @@ async function answer(
     sendAnswer(response, { status, body: errorBody(code, message), hangUp: true });
   if (!admission.ok) return refuse(403, 'FORBIDDEN', admission.why);
   if (!isScraper && !isLoopbackHost(peer))
-    return refuse(403, 'FORBIDDEN', 'This address may not scrape: --metrics-allow ADDRESS allows it');
+    return refuse(
+      403,
+      'FORBIDDEN',
+      'This address may not scrape the metrics: --metrics-allow ADDRESS allows it',
+    );
   if (request.headers.origin !== undefined || (request.headers['sec-fetch-site'] ?? 'none') !== 'none')
-    return refuse(403, 'FORBIDDEN', 'A page may not read the metrics');
+    return refuse(403, 'FORBIDDEN', 'A web page may not read the metrics');
   if (target?.path !== metricsPath) return refuse(404, 'NOT_FOUND', `The metrics are at ${metricsPath}`);
   if (request.method !== 'GET') return refuse(405, 'METHOD_NOT_ALLOWED', 'Use GET');
   await metrics.answer(request, response);

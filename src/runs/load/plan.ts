@@ -6,7 +6,7 @@ import type { Cleanness } from '../../session/expectations.ts';
 import { type DevicePlan, planDevices } from './device-plan.ts';
 import { longestAudioMs, needOf, type SessionTimes, stormAt } from './tasks.ts';
 
-/** Everything that decides a run: every process and every machine makes the same plan of it. */
+/** Everything that determines a run: every process and every machine makes the same plan from it. */
 export interface LoadOrder {
   sessions: number;
   arrival: Arrival;
@@ -16,9 +16,9 @@ export interface LoadOrder {
   seed: number;
   task: LoadTask;
   times: Omit<SessionTimes, 'stormAtMs'>;
-  /** Sessions whose AI audio is not clean fail. */
+  /** If set, a session whose AI audio is not clean fails. */
   clean: Cleanness | undefined;
-  /** At most this many devices; undefined: as many as are needed. */
+  /** Most devices to use; undefined: as many as needed. */
   devices: number | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface LoadPlan extends DevicePlan {
   cost: LoadCost;
 }
 
-/** What a run costs the service, at most. */
+/** The most that a run costs the service. */
 export interface LoadCost {
   sessions: number;
   tokens: number;
@@ -41,7 +41,7 @@ export interface LoadCost {
   longestMs: number;
 }
 
-/** Plans a run. Throws `usage` if it needs more devices than it may use. */
+/** Plans a run. Throws `usage` if it would need more devices than it may use. */
 export function planLoad({ sessions, arrival, rampUpMs, seed, task, times, devices }: LoadOrder): LoadPlan {
   const arrivals = scheduleArrivals(arrival, { sessions, rampUpMs, seed });
   const arrivalsMs = arrivals.at(-1) ?? 0;
@@ -50,9 +50,10 @@ export function planLoad({ sessions, arrival, rampUpMs, seed, task, times, devic
   const need = needOf(task, all);
   const planned = planDevices(arrivals, need);
   if (devices !== undefined && planned.devices > devices) {
+    const limits = 'a device may have at most 10 streams, and 60 tokens per minute';
     throw new VoicectlError(
       'usage',
-      `${sessions} sessions need ${planned.devices} devices, not ${devices}: a device has 10 streams and 60 tokens a minute`,
+      `${sessions} sessions need ${planned.devices} devices, not ${devices}: ${limits}`,
       { hint: `Use --devices ${planned.devices} or more, fewer sessions, or a lower rate.` },
     );
   }
@@ -67,13 +68,13 @@ export function planLoad({ sessions, arrival, rampUpMs, seed, task, times, devic
   return { ...planned, arrivals, times: all, cost };
 }
 
-/** Which part of a plan one generator runs: every `of`-th session, from `part` (0 to `of` − 1) on. */
+/** The part of a plan that one generator runs: every `of`-th session, beginning with `part` (0 to `of` − 1). */
 export interface Share {
   part: number;
   of: number;
 }
 
-/** The sessions of a part, by their number in the plan. */
+/** The numbers of the sessions of a part. */
 export function sessionsOf({ part, of }: Share, sessions: number): number[] {
   return Array.from(
     { length: Math.max(0, Math.ceil((sessions - part) / of)) },
@@ -82,8 +83,8 @@ export function sessionsOf({ part, of }: Share, sessions: number): number[] {
 }
 
 /**
- * When each session is to arrive, in milliseconds from the start, in ascending order. It depends on nothing else than
- * these options: every process and every machine computes the same schedule (an open model).
+ * When each session arrives, in milliseconds from the start, in ascending order (an open model). It depends only on these
+ * options: every process and every machine computes the same schedule.
  */
 export function scheduleArrivals(
   arrival: Arrival,
@@ -97,7 +98,7 @@ export function scheduleArrivals(
   }
   const rate = rateOf(arrival, sessions, rampUpMs ?? 0);
   const random = arrival.kind === 'poisson' ? createRandom(seed).sequence() : undefined;
-  // Exponential steps in the number of expected arrivals are a Poisson process, also while the rate rises.
+  // Exponential steps in the number of expected arrivals make a Poisson process, even while the rate rises.
   let expected = random === undefined ? 0 : -Math.log(1 - random());
   for (let index = 0; index < sessions; index += 1) {
     at[index] = timeOf(expected, rate);
@@ -106,7 +107,7 @@ export function scheduleArrivals(
   return at;
 }
 
-/** Sessions a millisecond: from `from` to `to` during `riseMs`, then `to`. */
+/** Sessions per millisecond: from `from` to `to` during `riseMs`, then `to`. */
 interface Rate {
   from: number;
   to: number;
@@ -116,11 +117,11 @@ interface Rate {
 function rateOf(arrival: Exclude<Arrival, { kind: 'burst' }>, sessions: number, rampUpMs: number): Rate {
   if (arrival.kind !== 'ramp') return { from: 0, to: arrival.perSecond / 1000, riseMs: rampUpMs };
   const [from, to] = [arrival.from / 1000, arrival.to / 1000];
-  // Without a time of its own the ramp takes as long as all sessions do.
+  // By default the ramp takes as long as all sessions do.
   return { from, to, riseMs: rampUpMs > 0 ? rampUpMs : (2 * sessions) / (from + to) };
 }
 
-/** When this many arrivals were expected. */
+/** When this many arrivals are expected. */
 function timeOf(expected: number, { from, to, riseMs }: Rate): number {
   const risen = ((from + to) / 2) * riseMs;
   if (expected >= risen) {

@@ -8,16 +8,16 @@ import type { LoadJob } from './generate.ts';
 import type { Share } from './plan.ts';
 import type { LoadTick } from './tick.ts';
 
-/** The program of a generator in a process of its own, as it is built: beside the program in dist/. */
+/** The built program of a generator process: beside the main program in dist/. */
 export const loadWorker = new URL('./load-worker.js', import.meta.url);
 
-/** What a generator in a process of its own is told. */
+/** Messages to a generator process. */
 export type ToWorker =
   | { type: 'job'; job: Omit<LoadJob, 'startAt'> }
   | { type: 'start'; startAt: number }
   | { type: 'stop' };
 
-/** What it answers. */
+/** Messages from it. */
 export type FromWorker =
   | { type: 'ready' }
   | { type: 'tick'; tick: LoadTick }
@@ -38,20 +38,20 @@ interface Worker {
   /** Why it ended before it was done. */
   lost: string | undefined;
   isDone: boolean;
-  /** How long it has reported nothing. */
+  /** For how long it has reported nothing. */
   silentSeconds: number;
   handlers: LoadCrewHandlers | undefined;
   ended: Promise<void>;
 }
 
 const secondMs = 1_000;
-/** A busy machine starts a process within seconds. */
+/** Even a busy machine starts a process within seconds. */
 const longestStartMs = 30_000;
-/** A generator reports each second. One that is silent for longer was stopped, or hangs. */
+/** Generators report every second. One that is silent for longer was stopped, or hangs. */
 const mostSilentSeconds = 8;
 const mostSilentSecondsAtEnd = 4;
 
-/** Starts a process for each generator, and waits until all are ready. Throws `internal` if one cannot start. */
+/** Starts a process per generator, and waits until all are ready. Throws `internal` if one cannot start. */
 export async function createProcessCrew(
   job: CrewJob,
   { worker: file, processes, env, clock, signal }: ProcessCrewOptions,
@@ -93,7 +93,7 @@ export async function createProcessCrew(
       }
       ending.addEventListener('abort', stop, { once: true });
       if (ending.aborted) stop();
-      // Counted in beats: if this process was stopped itself, their reports wait to be read.
+      // Counted in beats of this timer: if this process itself was stopped, their reports are waiting to be read.
       const watch = repeat(clock, secondMs, () => {
         if (clock.wall() < startAt) return;
         const most = ending.aborted ? mostSilentSecondsAtEnd : mostSilentSeconds;
@@ -113,7 +113,7 @@ function endIfSilent(worker: Worker, mostSeconds: number): void {
   worker.child.kill('SIGKILL');
 }
 
-/** Generators take turns with the sessions of their shard. */
+/** Splits the sessions of a shard evenly among its generators. */
 function shareOf({ part, of }: Share, generator: number, processes: number): Share {
   return { part: part + generator * of, of: of * processes };
 }
@@ -169,7 +169,7 @@ function becomesReady(worker: Worker, clock: Clock): Promise<void> {
   });
 }
 
-/** A process that has ended takes nothing; its loss is told elsewhere. */
+/** Sends nothing to a process that has ended; its loss is reported elsewhere. */
 function tell({ child }: Worker, message: ToWorker): void {
   if (child.connected) child.send(message, () => {});
 }

@@ -15,16 +15,16 @@ import { noCounts } from './tick.ts';
 
 const mostShards = 99_999;
 const mostGenerators = 10_000;
-/** Values of two figures up to the longest time. */
+/** More than there are values with two significant figures up to the longest time. */
 const mostPairs = 1_000;
-/** The last moment that a `Date` can have. */
+/** The last moment that a `Date` can represent. */
 const lastMs = 8.64e15;
 
 const count = z.int().nonnegative();
 const number = z.number().nonnegative();
 const text = (most: number) => z.string().max(most);
 
-/** A list whose length is looked at before its entries: each wrong entry would be a problem of its own. */
+/** A list whose length is checked before its entries: each wrong entry would be a problem of its own. */
 const listOf = <Entry extends z.ZodType>(entry: Entry, most: number) =>
   z
     .custom<unknown[]>((value) => Array.isArray(value) && value.length <= most, {
@@ -32,7 +32,7 @@ const listOf = <Entry extends z.ZodType>(entry: Entry, most: number) =>
     })
     .pipe(z.array(entry));
 
-/** An entry for each of these names, or none. Other names are left out. */
+/** An object with any of these names. Other names are left out. */
 const someOf = <Name extends string, Value extends z.ZodType>(names: readonly Name[], value: Value) =>
   z.object(
     Object.fromEntries(names.map((name) => [name, value.optional()])) as Record<Name, z.ZodOptional<Value>>,
@@ -50,14 +50,14 @@ const isPair = (value: unknown) =>
   isWhole(value[0], longestUs) &&
   isWhole(value[1], maxTimeCount);
 
-/** Most of a result: a schema for each number would take seconds. */
+/** Most of a result consists of these: a schema for each number would take seconds. */
 const pairs = z.custom<SparseTimes>(
   (value) => Array.isArray(value) && value.length <= mostPairs && value.every(isPair),
   { error: `expected at most ${mostPairs} pairs, each a time in microseconds and a count` },
 );
 
 const { framesMissed: _, ...firstCounts } = noCounts;
-/** Results of earlier versions do not have `framesMissed`, `touched` and `longestPauseMs`. */
+/** Results of earlier versions lack `framesMissed`, `touched` and `longestPauseMs`. */
 const counts = z.object({
   ...(Object.fromEntries(Object.keys(firstCounts).map((name) => [name, count])) as Record<
     keyof typeof firstCounts,
@@ -111,21 +111,21 @@ const resultSchema = z.object({
 
 const secondSchema = z.object({
   second: count,
-  // A session that this machine could not start is taken back, maybe in the next second.
+  // A session that this machine could not start is subtracted, maybe in the next second.
   counts: counts.extend({ arrived: z.int() }),
   open: count,
   times: someOf(loadMetricNames, pairs),
   late: pairs,
 });
 
-/** Reads a written result, which somebody else may have written. Throws `bad-input`, with the field that is wrong; `name` names its source. */
+/** Reads a result, which somebody else may have written. Throws `bad-input` with the wrong field; `name`: of the file. */
 export function readResult(content: string, name: string): LoadResult {
   const value = parse(content, name);
   const result = check(resultSchema, value, { name });
   const series = result.series.map((given, index) => {
     const at = ['series', index];
     const second = check(secondSchema, given, { name, at });
-    // The seconds between two would be filled up.
+    // Missing seconds would be filled in.
     if (second.second !== index) throw refuse(name, [...at, 'second'], `${second.second}, expected ${index}`);
     return second;
   });
@@ -154,7 +154,7 @@ function check<Schema extends z.ZodType>(
   throw refuse(name, [...at, ...issue.path], `${shownText(issue.input)}expected ${expected}`);
 }
 
-/** Most of a wrong value that is shown. */
+/** How much of a wrong value is shown. */
 const mostShown = 60;
 
 function shownText(value: unknown): string {
@@ -173,18 +173,18 @@ function notAResult(message: string, cause?: unknown): VoicectlError {
   });
 }
 
-/** What a histogram begins with that is compressed, and one that is not. */
+/** The first bytes of a compressed histogram, and of an uncompressed one. */
 const compressedCookie = 0x1c849314;
 const plainCookie = 0x1c849313;
-/** Far more than all classes take. */
+/** Far more than all classes need. */
 const mostInflatedBytes = 512 * 1024;
 const headBytes = 40;
-/** A count of up to 31 bits and its sign, seven bits in each byte. */
+/** A count of up to 31 bits and its sign, seven bits per byte. */
 const mostCountBytes = 5;
 
 /**
- * Whether a histogram can be read. The library believes it: the head decides how much memory is taken, and the length and
- * each run of empty classes how long is searched.
+ * Whether a histogram is safe to read. The library trusts it: the header decides how much memory is allocated, and the length
+ * and each run of empty classes how long the search takes.
  */
 function isSound({ count, minUs, maxUs, hdr }: EncodedTimes): boolean {
   const plain = inflate(hdr);
@@ -211,7 +211,7 @@ function inflate(hdr: string): Buffer | undefined {
   }
 }
 
-/** The sum of all counts; undefined if it is no histogram like ours. */
+/** The sum of all counts; undefined if it is not a histogram like ours. */
 function countIn(plain: Buffer): number | undefined {
   const head = Buffer.alloc(headBytes);
   head.writeInt32BE(plainCookie, 0);
@@ -234,7 +234,7 @@ function countIn(plain: Buffer): number | undefined {
   return total;
 }
 
-/** Numbers of seven bits a byte, the lowest first. One that is too long, or not complete, is larger than any that is right. */
+/** Numbers with seven bits per byte, the lowest first. One that is too long or incomplete becomes larger than any valid one. */
 function* words(bytes: Buffer): Generator<number> {
   for (let at = 0; at < bytes.length; ) {
     let word = 0;

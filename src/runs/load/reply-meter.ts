@@ -5,10 +5,10 @@ import { bytesPerSample } from '../../protocol/audio-format.ts';
 import { type Cleanness, judgeClean } from '../../session/expectations.ts';
 import type { Tally } from './tally.ts';
 
-/** So far into a reply its level is not looked at: most are shorter, and a load hears many. */
+/** Until this far into a reply its level is not measured: most replies are shorter, and a load hears many. */
 const measuredFromMs = 5_000;
 
-/** Hears the replies of one session: first audio, jitter and gaps, and what is wrong in them. All times are monotonic milliseconds. */
+/** Measures the replies of one session: first audio, jitter, gaps and the voice. All times are monotonic milliseconds. */
 export class ReplyMeter extends ReplyArrivals {
   readonly #tally: Tally;
   readonly #settleMs: number;
@@ -16,10 +16,10 @@ export class ReplyMeter extends ReplyArrivals {
   readonly #voice: ServiceVoice | undefined;
   #awaitedSince: number | undefined;
   #replyBegan: number | undefined;
-  /** Since when a reply is awaited of which nothing was heard yet. */
+  /** Since when a reply is awaited that has not been heard yet. */
   #unheardSince: number | undefined;
   #heardAt = Number.NEGATIVE_INFINITY;
-  /** How much audio has come: a message may begin within a sample. */
+  /** How many bytes have come: a message may begin within a sample. */
   #passedBytes = 0;
   #pairs = 0;
   #worstJitterMs = 0;
@@ -27,7 +27,7 @@ export class ReplyMeter extends ReplyArrivals {
   /** When the first message of the first pair arrived. */
   #heardSince = 0;
 
-  /** `clean`: the voice is judged. */
+  /** `clean`: if set, the voice is judged. */
   constructor(tally: Tally, settleMs: number, clean?: Cleanness) {
     super(settleMs);
     this.#tally = tally;
@@ -51,10 +51,10 @@ export class ReplyMeter extends ReplyArrivals {
     this.#voice?.interrupted(at);
   }
 
-  /** What was found in the voice, in words, now that the session has ended; undefined if it is clean or was not judged. */
+  /** What was found in the voice by the end of the session, as text; undefined if it is clean or was not judged. */
   uncleanAt(now: number): string | undefined {
     if (this.#voice === undefined) return undefined;
-    // A reply that goes on was ended by the session.
+    // The session ended a reply that was still going on.
     if (now - this.lastAt < this.#settleMs) this.#voice.interrupted(now);
     this.#voice.end(now);
     const [verdict] = judgeClean(this.#clean, this.#voice.summary());
@@ -66,7 +66,7 @@ export class ReplyMeter extends ReplyArrivals {
     return this.#replyBegan;
   }
 
-  /** When audio of a reply last came; of a long one, audible audio: a service may send silence for ever. */
+  /** When audio of a reply last came. In a long reply only audible audio counts: a service may send silence forever. */
   get heardAt(): number {
     return this.#heardAt;
   }
@@ -76,14 +76,14 @@ export class ReplyMeter extends ReplyArrivals {
     return this.#awaitedSince;
   }
 
-  /** From `due` on the next AI audio is the reply. */
+  /** The next AI audio from `due` on is the reply. */
   expect(due: number): void {
     this.endTurn(due);
     this.#awaitedSince = due;
     this.#unheardSince = due;
   }
 
-  /** Takes a message; the `payload` of `from` is its content, which is read until the reply is heard, or if it is judged. */
+  /** Takes a message. The `payload` of `from` is its content, read until the reply is heard, or if the voice is judged. */
   hear(bytes: number, at: number, from: { readonly payload: Buffer }): void {
     const { counts } = this.#tally;
     counts.messagesIn += 1;
@@ -108,7 +108,7 @@ export class ReplyMeter extends ReplyArrivals {
     }
   }
 
-  /** What is awaited does not come any more: its age counts as a lower bound. Returns whether anything was awaited. */
+  /** An awaited reply no longer comes: its age counts as a lower bound. Returns whether one was awaited. */
   giveUp(now: number): boolean {
     this.#giveUpListening(now);
     if (this.#awaitedSince === undefined) return false;
@@ -123,18 +123,18 @@ export class ReplyMeter extends ReplyArrivals {
     this.#unheardSince = undefined;
   }
 
-  /** Whether the next message is; it may begin within a sample. */
+  /** Whether the next message is audible; it may begin within a sample. */
   #isAudible(pcm: Buffer): boolean {
     return measureLevel(pcm.subarray(this.#passedBytes % bytesPerSample)).rmsDbfs > audibleDbfs;
   }
 
-  /** The age of a reply of which nothing was heard counts as a lower bound. */
+  /** If a reply was not heard, its age counts as a lower bound. */
   #giveUpListening(now: number): void {
     if (this.#unheardSince !== undefined) this.#tally.unfinished('response', now - this.#unheardSince);
     this.#unheardSince = undefined;
   }
 
-  /** A turn is over: what was not heard of its reply is not heard any more. */
+  /** A turn is over: if its reply was not heard yet, it no longer counts. */
   endTurn(now: number): void {
     this.#giveUpListening(now);
     this.endReply();

@@ -7,21 +7,21 @@ import type { LoadCost } from './plan.ts';
 import { createSeries, type Series, type SeriesSecond } from './series.ts';
 import { addCounts, type LoadCounts, type LoadTick, noCounts } from './tick.ts';
 
-/** What a run was asked to do, for people and for a merge. */
+/** What a run was asked to do: shown to people, and compared in a merge. */
 export interface LoadFacts {
   version: string;
   target: string;
   task: string;
   arrival: string;
   seed: number;
-  /** Milliseconds since the epoch: the planned start. */
+  /** The planned start, in milliseconds since the epoch. */
   startAt: number;
   cost: LoadCost;
-  /** Set if the voices were judged: what fails a session. */
+  /** Set if the voices were judged: what makes a session fail. */
   clean?: Cleanness | undefined;
 }
 
-/** One process that made load. */
+/** One process that generated load. */
 export interface Generator {
   /** `SHARD/SHARDS.PROCESS`, from 1. */
   name: string;
@@ -38,13 +38,13 @@ export interface LoadResult {
   type: 'load-result';
   format: 1;
   facts: LoadFacts;
-  /** The numbers of the shards that are in it, from 1, and how many there are. */
+  /** The numbers of the included shards, from 1, and how many there are in total. */
   shards: { has: number[]; of: number };
   counts: LoadCounts;
   failures: Partial<Record<FailureKind, number>>;
   metrics: Partial<Record<LoadMetric, { finished: EncodedTimes; unfinished: EncodedTimes }>>;
   lateness: EncodedTimes;
-  /** How many times of each metric have a pause of their generator in them. */
+  /** How many times of each metric include a pause of their generator. */
   touched: Partial<Record<LoadMetric, number>>;
   generators: Generator[];
   series: SeriesSecond[];
@@ -58,7 +58,7 @@ export interface MetricTimes {
   unfinished: Times;
 }
 
-/** Adds up what generators have seen. */
+/** Sums of what the generators have seen. */
 export interface Totals {
   readonly counts: LoadCounts;
   readonly failures: LoadResult['failures'];
@@ -153,14 +153,14 @@ export function encodeResult({ totals, facts, shards, generators, stopped }: Res
   };
 }
 
-/** Several results as one. Throws `usage` for results of different runs, and for a shard that is there twice. */
+/** Merges several results. Throws `usage` for results of different runs, and for a shard that is included twice. */
 export function mergeResults(results: readonly [LoadResult, ...LoadResult[]]): ResultParts {
   const [first, ...others] = results;
   const keyOf = ({ facts: { version: _, ...facts }, shards }: LoadResult) =>
     JSON.stringify([facts, shards.of]);
   if (others.some((other) => keyOf(other) !== keyOf(first))) {
     throw new VoicectlError('usage', 'These results are from different runs', {
-      hint: 'Shards of one run have the same flags, the same --start-at and the same --seed.',
+      hint: 'Shards of one run have the same flags, --start-at and --seed.',
     });
   }
   const has = results.flatMap(({ shards }) => shards.has).toSorted((a, b) => a - b);
@@ -178,7 +178,7 @@ export function mergeResults(results: readonly [LoadResult, ...LoadResult[]]): R
   };
 }
 
-/** A class of a histogram counts to 2³¹ - 1. */
+/** A histogram class counts up to 2³¹ - 1. */
 function requireRoom(results: readonly LoadResult[]): void {
   const countOf = (read: (result: LoadResult) => EncodedTimes | undefined) =>
     results.reduce((sum, result) => sum + (read(result)?.count ?? 0), 0);

@@ -4,7 +4,7 @@ import type { LoadCrew } from './crew.ts';
 import { createTotals, type Generator, type LoadFacts, type ResultParts, type Totals } from './result.ts';
 import { isCrossed } from './thresholds.ts';
 
-/** What the run has come to, once a second. */
+/** The state of the run, once a second. */
 export interface LoadProgress {
   second: number;
   totals: Totals;
@@ -15,7 +15,7 @@ export interface LoadProgress {
 export interface RunLoadOptions {
   facts: LoadFacts;
   shard: { number: number; of: number };
-  /** Ends the run early; the result is that of what was done. */
+  /** Ends the run early; the result covers what was done. */
   signal: AbortSignal;
   abortOn: readonly Threshold[];
   crew: LoadCrew;
@@ -23,12 +23,12 @@ export interface RunLoadOptions {
   onNotice(text: string): void;
 }
 
-/** Messages of failures that are told, so that one cause does not flood the screen. */
+/** Most messages of failures that are shown, so that one cause does not flood the screen. */
 const mostNotices = 10;
-/** With fewer values a statistic is not reason enough to abort a run. */
+/** With fewer values a statistic is not enough to abort a run. */
 const fewestToAbort = 20;
 
-/** Runs the generators and adds up what they see. A lost generator and an early end are part of the result. */
+/** Runs the generators and adds up what they see. The result includes lost generators and an early end. */
 export async function runLoad(options: RunLoadOptions): Promise<ResultParts> {
   const { facts, shard, signal, abortOn, crew, onProgress, onNotice } = options;
   const totals = createTotals();
@@ -58,7 +58,7 @@ export async function runLoad(options: RunLoadOptions): Promise<ResultParts> {
         if (tick.pauseMs !== undefined)
           pauses.set(tick.generator, Math.max(pauses.get(tick.generator) ?? 0, tick.pauseMs));
         reports.set(tick.second, (reports.get(tick.second) ?? 0) + 1);
-        // A second is shown when all generators have reported it, or when one is already further.
+        // A second is shown when all generators have reported it, or when one is already ahead.
         const isWhole = (reports.get(tick.second) ?? 0) >= crew.size - lost.size;
         const second = isWhole ? tick.second : tick.second - 1;
         if (second <= shown) return;

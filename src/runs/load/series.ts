@@ -2,7 +2,7 @@ import { type LoadMetric, loadMetricNames } from '../../config/threshold.ts';
 import { rankOf } from '../../kernel/nearest-rank.ts';
 import { addCounts, type LoadCounts, type LoadTick, noCounts } from './tick.ts';
 
-/** Times as pairs of value and number, in ascending order: values in microseconds, kept to two figures. */
+/** Times as pairs of value and count, in ascending order: values in microseconds, with two significant figures. */
 export type SparseTimes = (readonly [us: number, count: number])[];
 
 /** One second of a run. */
@@ -28,7 +28,7 @@ export interface Series {
   add(tick: LoadTick): void;
   merge(seconds: readonly SeriesSecond[]): void;
   read(): SeriesSecond[];
-  /** One second, with all sessions that are open now. */
+  /** One second, with the number of sessions that are open now. */
   at(second: number): SeriesSecond;
 }
 
@@ -77,7 +77,7 @@ export function createSeries(): Series {
     read() {
       let open = 0;
       const last = Math.max(-1, ...seconds.keys());
-      // Also the seconds in which nothing happened.
+      // Including the seconds in which nothing happened.
       return Array.from({ length: last + 1 }, (_, second) => {
         const one = at(second);
         open += one.opened;
@@ -109,7 +109,7 @@ function toTwoFigures(us: number): number {
   return Math.round(us / unit) * unit;
 }
 
-/** The value that this many per cent of all do not exceed, in milliseconds; undefined without values. */
+/** The percentile in milliseconds; undefined if there are no values. */
 export function percentileOf(times: SparseTimes, percent: number): number | undefined {
   const total = times.reduce((sum, [, count]) => sum + count, 0);
   let left = rankOf(percent, total);

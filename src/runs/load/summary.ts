@@ -16,12 +16,12 @@ import { whyIncomplete, whyInvalid } from './validity.ts';
 const shownStatistics = ['p50', 'p90', 'p95', 'p99', 'p99.9', 'max'] as const satisfies TimeStatistic[];
 export type ShownStatistic = (typeof shownStatistics)[number];
 
-/** Values in one class of a distribution. */
+/** One class of a distribution. */
 export interface HistogramBar {
   fromMs: number;
   toMs: number;
   count: number;
-  /** How many of them are ages of what did not finish. */
+  /** How many are ages of what did not finish. */
   unfinished: number;
 }
 
@@ -52,7 +52,7 @@ export interface SecondSummary extends Pick<SeriesSecond, 'second' | 'counts' | 
   late: SecondTimes | null;
 }
 
-/** A result as it is reported: numbers in place of histograms. */
+/** A result for reports: numbers instead of histograms. */
 export interface LoadSummary
   extends Pick<LoadResult, 'facts' | 'shards' | 'counts' | 'failures' | 'generators' | 'stopped'> {
   metrics: MetricSummary[];
@@ -64,13 +64,13 @@ export interface LoadSummary
   seconds: SecondSummary[];
 }
 
-/** A result, and what is reported of it. */
+/** A result and its summary. */
 export interface JudgedResult {
   result: LoadResult;
   summary: LoadSummary;
 }
 
-/** `isMerged`: of a merged result no shard may be missing; one shard for itself has only its own. */
+/** `isMerged`: in a merged result no shard may be missing. */
 export function judgeResult(
   parts: ResultParts,
   thresholds: readonly Threshold[],

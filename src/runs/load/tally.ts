@@ -5,14 +5,14 @@ import { type Lateness, watchLateness } from '../../kernel/lateness.ts';
 import { toMicroseconds } from './histogram.ts';
 import { type LoadCounts, type LoadTick, noCounts } from './tick.ts';
 
-/** Lateness is counted in classes of this many microseconds; what is later than the last class is kept one by one. */
+/** Lateness is counted in classes of this many microseconds. Values beyond the last class are kept one by one. */
 const classUs = 50;
 const classes = 10_000;
 
-/** A shorter stand-still is lateness, which is measured by itself. */
+/** A shorter standstill counts as lateness, which is measured separately. */
 const shortestPauseMs = 100;
 
-/** Knows for how long its own process stood still: it was stopped, or the machine was busy. Times are monotonic milliseconds. */
+/** Detects when its own process stood still: it was stopped, or the machine was busy. Times are monotonic milliseconds. */
 export class Pauses {
   readonly #clock: Clock;
   readonly #lateness: Lateness;
@@ -52,7 +52,7 @@ export class Pauses {
   }
 }
 
-/** What one generator has seen since the last flush. On the path of a frame: counters, and no allocation. */
+/** What one generator has seen since the last flush. On the path of a frame: only counters, no allocation. */
 export class Tally {
   counts: LoadCounts = { ...noCounts };
   opened = 0;
@@ -64,7 +64,7 @@ export class Tally {
   #touched: LoadTick['touched'] = {};
   readonly #pauses: Pauses | undefined;
 
-  /** `pauses`: of the process that measures, if time is that of the machine. */
+  /** `pauses`: of this process, unless the clock is not the machine's. */
   constructor(pauses?: Pauses) {
     this.#pauses = pauses;
   }
@@ -78,13 +78,13 @@ export class Tally {
     } else this.#veryLate.push(toMicroseconds(ms));
   }
 
-  /** `since`: when what was measured began, if that is not so long ago. */
+  /** `since`: when the measured time began, if it does not end now. */
   finished(metric: LoadMetric, ms: number, since?: number): void {
     add(this.#finished, metric, ms);
     this.#touch(metric, ms, since);
   }
 
-  /** It was refused, broken off or stopped at this age. */
+  /** Something was refused, broken off or stopped at this age. */
   unfinished(metric: LoadMetric, ms: number): void {
     add(this.#unfinished, metric, ms);
     this.#touch(metric, ms);
@@ -101,7 +101,7 @@ export class Tally {
     this.#failures[kind] = (this.#failures[kind] ?? 0) + 1;
   }
 
-  /** What was counted, and starts again from nothing. */
+  /** Returns what was counted, and starts again from zero. */
   flush(): Omit<LoadTick, 'generator' | 'second' | 'core'> {
     const { counts, opened } = this;
     const seen = {

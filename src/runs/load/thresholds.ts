@@ -2,19 +2,19 @@ import type { Threshold } from '../../config/threshold.ts';
 import { type Estimate, estimate } from './estimate.ts';
 import type { Totals } from './result.ts';
 
-/** A threshold with the measured value beside its limit. */
+/** A threshold with the measured value. */
 export interface JudgedThreshold {
   text: string;
-  /** Whether it certainly holds: a time that is only known to be longer than its age crosses it. */
+  /** Whether it certainly holds: a time of which only a lower bound is known does not. */
   holds: boolean;
-  /** In the unit of the limit: milliseconds, a share from 0 to 1, or a number. Null if nothing was measured. */
+  /** In the unit of the limit: milliseconds, a share from 0 to 1, or a count. Null if nothing was measured. */
   value: number | null;
   isLowerBound: boolean;
   limit: number;
   unit: 'ms' | 'share' | 'count';
 }
 
-/** Judges a threshold. One without any measured value does not hold. */
+/** Judges a threshold. Without a measured value it does not hold. */
 export function judgeThreshold(threshold: Threshold, totals: Totals): JudgedThreshold {
   const { text, limit, isInclusive, statistic } = threshold;
   const unit = statistic === 'share' || statistic === 'count' ? statistic : 'ms';
@@ -30,7 +30,7 @@ function measure(threshold: Threshold, { counts, failures, metrics }: Totals): E
   if (threshold.metric !== 'failed' && threshold.metric !== 'unclean') {
     const times = metrics.get(threshold.metric);
     if (times !== undefined) return estimate(times, threshold.statistic);
-    // A reply of one message has nothing between messages, as in `audioLimits`.
+    // In a reply of one message there is no gap and no jitter, like in `audioLimits`.
     const isBetweenMessages = threshold.metric === 'gap' || threshold.metric === 'jitter';
     return isBetweenMessages && counts.replies > 0 ? { ms: 0, isLowerBound: false } : undefined;
   }
@@ -40,7 +40,7 @@ function measure(threshold: Threshold, { counts, failures, metrics }: Totals): E
   return { ms: value, isLowerBound: false };
 }
 
-/** Whether a threshold is crossed for certain, while the run still goes on. */
+/** Whether a threshold is certainly crossed while the run is still going on. */
 export function isCrossed(threshold: Threshold, totals: Totals): boolean {
   const { value, limit } = judgeThreshold(threshold, totals);
   return value !== null && (threshold.isInclusive ? value > limit : value >= limit);

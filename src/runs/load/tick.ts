@@ -1,15 +1,15 @@
 import type { LoadMetric } from '../../config/threshold.ts';
 import type { FailureKind } from '../../kernel/failure-kind.ts';
 
-/** Counts that add up, over time and over generators. */
+/** Counts that are added up over time and over generators. */
 export type LoadCounts = typeof noCounts;
 
 export const noCounts = {
   /** Sessions that have arrived. */
   arrived: 0,
-  /** Sessions whose stream was confirmed; for `tokens`, that got one. */
+  /** Sessions whose stream was confirmed; for `tokens`, sessions that got a token. */
   confirmed: 0,
-  /** Sessions that have ended as planned. */
+  /** Sessions that ended as planned. */
   done: 0,
   failed: 0,
   /** Sessions that were stopped before their end. */
@@ -48,10 +48,10 @@ export interface LoadTick {
   failures: Partial<Record<FailureKind, number>>;
   /** How late frames and arrivals left: microseconds, and how often. */
   lateness: (readonly [us: number, count: number])[];
-  /** Share of its core that the generator used, from 0 to 1; undefined if time is not that of the machine. */
+  /** Share of a core that the generator used, from 0 to 1; undefined with a clock other than the machine's. */
   core: number | undefined;
-  /** The longest time for which the generator stood still, in milliseconds; undefined as `core`. */
+  /** The longest time for which the generator stood still, in milliseconds; undefined like `core`. */
   pauseMs: number | undefined;
-  /** How many times of a metric have a pause of the generator in them. */
+  /** How many times of each metric include a pause of the generator. */
   touched: Partial<Record<LoadMetric, number>>;
 }

@@ -2,13 +2,13 @@ import { type LoadMetric, loadMetricNames } from '../../config/threshold.ts';
 import { createTimes } from './histogram.ts';
 import type { LoadResult } from './result.ts';
 
-/** Send lateness, p99, beyond which a run says more about the machine that measures than about the service. */
+/** If the p99 of send lateness is higher, a run says more about this machine than about the service. */
 export const maxLateMs = 20;
-/** Share of a core beyond which a generator is the limit. */
+/** If a generator uses more of its core, it is the bottleneck. */
 export const maxCoreShare = 0.92;
-/** A generator that stands still for as long measures itself. */
+/** A generator that stands still for this long measures itself. */
 const shortestStandstillMs = 300;
-/** Share of the times of a metric, and of the frames, that may have been changed by this machine. */
+/** This machine may have affected at most this share of the frames, and of the times of a metric. */
 const mostTouched = 0.01;
 
 type Judged = Pick<LoadResult, 'counts' | 'lateness' | 'generators' | 'metrics' | 'touched'>;
@@ -53,10 +53,10 @@ function touchedText(
     : [];
 }
 
-/** Most missing shards that are named. */
+/** Most missing shards that are listed. */
 const mostNamed = 20;
 
-/** Why the merged result of some shards is not that of the whole run; empty if all are there. */
+/** Why the result of some shards is not the result of the whole run; empty if all are there. */
 export function whyIncomplete({ has, of }: LoadResult['shards']): string[] {
   const missing = Array.from({ length: of }, (_, index) => index + 1).filter((shard) => !has.includes(shard));
   if (missing.length === 0) return [];

@@ -88,7 +88,7 @@ describe('a figure', () => {
       figures: [{ why: expect.stringContaining('may be higher') }],
     });
     expect(comparisonText(unknown)).toMatch(
-      /^it cannot be known .*: some sessions did not finish: the true value may be higher$/,
+      /^it cannot be known .*: some sessions did not finish, so the true value may be higher$/,
     );
     // A baseline of lower bounds says too little; a few of them show what happened before.
     const some = setOf([...times(400, 404, 396, 402).runs, ...bound(900).runs, ...bound(880).runs]);
@@ -244,9 +244,9 @@ describe('a run that is not valid', () => {
 describe('runs that are not comparable are refused', () => {
   const item = (id: string): ComparedItem => ({ id, title: '', verdict: 'pass', message: '' });
   test.each([
-    ['another kind', setOf([{}], { kind: 'stream' }), /is of load, .* of stream/],
-    ['another plan', setOf([{}], { plan: [['sessions', 200]] }), /sessions is 100 in .*, and 200 in/],
-    ['a plan without it', setOf([{}], { plan: [] }), /sessions is 100 in .*, and not known in/],
+    ['another kind', setOf([{}], { kind: 'stream' }), /is a result of load, .* of stream/],
+    ['another plan', setOf([{}], { plan: [['sessions', 200]] }), /sessions is 100 in .*, but 200 in/],
+    ['a plan without it', setOf([{}], { plan: [] }), /sessions is 100 in .*, but not known in/],
   ])('%s', (_what, other, says) => {
     expect(() => compareRuns(steady, other)).toThrow(says);
   });
@@ -254,7 +254,7 @@ describe('runs that are not comparable are refused', () => {
   test('fewer rules', () => {
     const all = setOf([{ items: [item('R1'), item('R2')] }], { kind: 'check', plan: [] });
     const some = setOf([{ items: [item('R1')] }], { kind: 'check', plan: [] });
-    expect(() => compareRuns(all, some)).toThrow(/lacks verdicts \(1\) that .* has, such as R2/);
+    expect(() => compareRuns(all, some)).toThrow(/lacks 1 verdict of .*, such as R2/);
     expect(compareRuns(some, all).verdict).toBe('same');
   });
 

@@ -163,8 +163,8 @@ describe('a file that somebody else has written', () => {
     ['no result', 'hello', /f/],
     ['a number', '42', /f/],
     ['a list', '[1,2]', /f/],
-    ['of another kind', line({ type: `other${esc}[2J` }), 'f: it has no summary: the run has not ended'],
-    ['of serve', lines({ type: 'listening' }, { type: 'summary' }), 'f: it is a result of neither check'],
+    ['of another kind', line({ type: `other${esc}[2J` }), 'f: it has no summary: the run did not end'],
+    ['of serve', lines({ type: 'listening' }, { type: 'summary' }), 'f: it is not a result of check'],
     ['without an end', lines(begin, run(300)), 'f: it has no summary'],
     ['with half a line', `${lines(begin)}\n{"type":`, 'f: line 2 is not a JSON object'],
     [
