@@ -15,7 +15,7 @@ export interface AudioLineOptions {
   /** The backend's own name of the device. Undefined: its default device. */
   readonly device: string | undefined;
   readonly platform: NodeJS.Platform;
-  /** Output of the program's `--help`; empty unless `readsHelp` is set. */
+  /** The output of the program's `--help`; empty unless `readsHelp` is set. */
   readonly help: string;
 }
 
@@ -23,13 +23,13 @@ interface BackendFacts {
   readonly name: (typeof audioBackendNames)[number];
   /** Where it works: a platform, or a platform and processor such as `darwin-arm64`. */
   readonly hosts: readonly string[];
-  /** What to install to have it. */
+  /** What to install to use it. */
   readonly install: string;
-  /** Time that audio takes from us to the ear, measured on virtual devices. */
+  /** Time from writing audio until it is heard, measured on virtual devices. */
   readonly playbackMs: number;
 }
 
-/** A library that is loaded in a process of its own: the device host. */
+/** A library that is loaded in a separate process: the device host. */
 export interface NativeBackend extends BackendFacts {
   readonly kind: 'native';
   readonly library: 'naudiodon' | 'decibri';
@@ -41,23 +41,23 @@ export interface ProgramBackend extends BackendFacts {
   readonly programs: Readonly<Record<Role, string>>;
   readonly readsHelp?: true;
   /**
-   * Matches lines in which the player reports how much it has played. The groups: `seconds`; in some players `held`,
-   * the microseconds of audio that its server and its device have accepted and not played; `underrun` if it had nothing
-   * to play.
+   * Matches lines in which the player reports its progress. Groups: `seconds` played; in some players `held`, the
+   * microseconds of audio that its server and its device have accepted but not played; `underrun` if it had nothing to
+   * play.
    */
   readonly status?: RegExp;
-  /** A program that ends with the sound server. Needed for a player that goes on without the server. */
+  /** A program that ends when the sound server ends. Needed for a player that continues without the server. */
   readonly witness?: ProgramLine;
-  /** Opens its device only when it receives audio. */
+  /** Set if it opens its device only when it receives audio. */
   readonly startsWithAudio?: true;
   /**
-   * Silence that it receives before audio that follows a pause. Needed for a player that starts with the first sample
-   * that it has: each frame would come too late for the one before.
+   * Silence that is sent before audio that follows a pause. Needed for a player that starts to play with the first
+   * sample: otherwise each frame would come too late.
    */
   readonly cushionMs?: number;
-  /** Channels of what it captures, all alike. 1 by default. */
+  /** How many identical channels it captures. Default: 1. */
   readonly captureChannels?: number;
-  /** Undefined if the backend cannot do this. */
+  /** How to start it. Undefined if the backend cannot do this. */
   line(options: AudioLineOptions): ProgramLine | undefined;
 }
 
@@ -70,7 +70,7 @@ const naudiodon: NativeBackend = {
   name: 'naudiodon',
   playbackMs: 80,
   library: 'naudiodon',
-  // The platforms that it ships PortAudio for. On macOS that is Intel only.
+  // The platforms for which it includes PortAudio. On macOS that is Intel only.
   hosts: ['linux-x64', 'linux-arm', 'darwin-x64', 'win32-x64'],
   install: 'npm rebuild naudiodon (with install scripts allowed, Python, make and a C++ compiler)',
 };
@@ -86,7 +86,7 @@ const pulse: ProgramBackend = {
   line({ role, device }) {
     const format = ['--raw', '--format=s16le', `--rate=${rate}`, '--channels=1'];
     const named = device === undefined ? [] : [`--device=${device}`];
-    // Without these pacat holds seconds of audio.
+    // Without these options pacat holds seconds of audio.
     return role === 'capture'
       ? { command: 'parec', args: [...format, '--latency-msec=20', '--process-time-msec=20', ...named] }
       : {
@@ -156,7 +156,7 @@ const ffmpeg: ProgramBackend = {
   hosts: ['linux', 'darwin', 'win32', 'freebsd'],
   install: 'ffmpeg (with ffplay)',
   programs: { capture: 'ffmpeg', playback: 'ffplay' },
-  // Reports its clock, which starts with the first audio at a device; before that it is no number.
+  // Reports its clock, which starts when the first audio reaches a device; before that it prints `nan`.
   status: /^\s*(?:nan|(?<seconds>-?\d+\.\d+)) +(?:M-A)?:/,
   startsWithAudio: true,
   witness: { command: 'pactl', args: ['subscribe'] },
@@ -197,7 +197,7 @@ function ffmpegInput(platform: NodeJS.Platform, device: string | undefined): str
   return ['-f', 'pulse', ...format, '-i', device ?? 'default'];
 }
 
-/** sox passes audio on in blocks of 4,096 bytes: 128 ms of one channel, 16 ms of eight. Measured with sox 14.4.2. */
+/** sox passes audio on in blocks of 4,096 bytes: 128 ms with one channel, 16 ms with eight. Measured with sox 14.4.2. */
 const soxChannels = 8;
 
 const sox: ProgramBackend = {
@@ -213,7 +213,7 @@ const sox: ProgramBackend = {
     const format = ['-r', rate, '-c', '1'];
     const raw = ['-t', 'raw', '-e', 'signed', '-b', '16'];
     return {
-      // With larger buffers it loses samples.
+      // With a larger buffer it loses samples.
       ...(role === 'capture'
         ? {
             command: 'sox',
@@ -230,17 +230,17 @@ const sox: ProgramBackend = {
             ],
           }
         : { command: 'play', args: ['-q', '--buffer', '320', ...raw, ...format, '-'] }),
-      // Without this PulseAudio delivers the second chunk to sox after 2 s.
+      // Without this PulseAudio delivers the second chunk to sox only after 2 s.
       env: { PULSE_LATENCY_MSEC: '20', ...(device === undefined ? {} : { AUDIODEV: device }) },
     };
   },
 };
 
-/** Every way to a sound device. */
+/** All audio backends. */
 export const backends: readonly Backend[] = [pulse, pipewire, naudiodon, alsa, decibri, ffmpeg, sox];
 
 /**
- * The best first. Programs of the sound server need no compiler, know the device names, and have the shortest delay.
+ * The best first. The programs of the sound server need no compiler, know the device names, and have the shortest delay.
  * decibri plays late and sometimes ends by itself. ffplay does not notice that its device is gone.
  */
 const order: Readonly<Record<Role, readonly Backend[]>> = {
@@ -253,16 +253,16 @@ export function backendsFor(role: Role): readonly Backend[] {
   return order[role];
 }
 
-/** Whether a backend is made for this kind of machine, and part of this kind of installation. */
+/** Whether a backend works on this kind of machine, and is part of this kind of installation. */
 export function fitsHost({ hosts, kind }: Backend, { platform, arch, isExecutable }: Host): boolean {
   if (kind === 'native' && isExecutable === true) return false;
   return hosts.includes(platform) || hosts.includes(`${platform}-${arch}`);
 }
 
-/** The machine: which backends it has depends on this. */
+/** The machine, which determines the available backends. */
 export interface Host {
   readonly platform: NodeJS.Platform;
   readonly arch: string;
-  /** The program is one file: native audio is left out of it. */
+  /** Whether the program is a single file: then native audio is left out. */
   readonly isExecutable?: boolean;
 }

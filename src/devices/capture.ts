@@ -19,19 +19,19 @@ export interface Capture {
   readonly backend: string;
   /** 16 kHz s16le mono in chunks of any number of whole samples. Throws `audio-device` when the device is lost. */
   read(): AsyncGenerator<Buffer>;
-  /** Drops captured audio that was not read yet. */
+  /** Drops captured audio that has not been read yet. */
   clear(): void;
   stop(): Promise<void>;
 }
 
 export interface CaptureOptions extends DeviceOptions {
-  /** Called at most once a second if audio was dropped since the first `read` because nobody read it in time. */
+  /** Called at most once a second if audio was dropped, after the first `read`, because it was not read in time. */
   onOverrun: (lostMs: number) => void;
 }
 
 /**
  * Time for each step to the first audio: the process starts, it opens the device, audio arrives. An idle sound server took
- * 1.8 s, and a busy machine several times as long as another for each step.
+ * 1.8 s, and a busy machine takes several times as long as another for each step.
  */
 const firstAudioMs = 3_000;
 const silenceMs = 1_000;
@@ -47,7 +47,7 @@ export async function openCapture(backend: Backend, options: CaptureOptions): Pr
   let waitingBytes = 0;
   let lost: VoicectlError | undefined;
   let hasBegun = false;
-  /** Before the first read nobody needs the audio, and a loss is not reported. */
+  /** Before the first read nobody needs the audio, so a loss is not reported. */
   let isRead = false;
   let wake = () => {};
   const losses = createLossReport(clock, onOverrun);
@@ -60,7 +60,7 @@ export async function openCapture(backend: Backend, options: CaptureOptions): Pr
     watchdog.stop();
     wake();
   };
-  const watchdog = createWatchdog(clock, () => lose('no audio came from the device', { stalled: true }));
+  const watchdog = createWatchdog(clock, () => lose('the device delivered no audio', { stalled: true }));
   watchdog.expect(firstAudioMs);
   let convert = createConverter({ sampleRate, channels: captureChannels(backend) });
   if (child.control !== undefined) {
@@ -68,7 +68,7 @@ export async function openCapture(backend: Backend, options: CaptureOptions): Pr
       if (message.type === 'ready') convert = createConverter(message);
       if (message.type === 'started' || message.type === 'ready') watchdog.expect(firstAudioMs);
       if (message.type === 'overrun') drop(message.frames * hostFrameMs);
-      // Libraries also close a stream that was only held up.
+      // Libraries also close a stream that was merely held up.
       if (message.type === 'failed') lose(message.message, { stalled: hasBegun });
     });
   }
@@ -139,7 +139,7 @@ function createConverter(format: NativeFormat): (bytes: Buffer) => Buffer {
 /** Adds up small losses, so that they are not reported one by one. */
 interface LossReport {
   add(ms: number): void;
-  /** Reports what was not reported yet. */
+  /** Reports what has not been reported yet. */
   end(): void;
 }
 

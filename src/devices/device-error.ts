@@ -6,7 +6,7 @@ export function deviceError(message: string, options: VoicectlErrorOptions = {})
   return new VoicectlError('audio-device', message, { retryable: true, ...options });
 }
 
-/** The error of a process that the system cannot start. */
+/** The error for a process that the system cannot start. */
 export function cannotStart(thrown: unknown): VoicectlError {
   const why = messageOf(thrown);
   return deviceError(`cannot be started: ${why}`, { cause: thrown });

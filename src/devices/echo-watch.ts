@@ -4,7 +4,7 @@ import { bytesPerSample, msForBytes } from '../protocol/audio-format.ts';
 import { findSamples } from './find-sound.ts';
 import type { Notices } from './notices.ts';
 
-/** Notices that the AI hears itself: what is played comes back through the microphone. */
+/** Detects that the AI hears itself: what is played comes back through the microphone. */
 export interface EchoWatch {
   /** Takes what goes to the loudspeaker. */
   played(pcm: Buffer): void;
@@ -17,16 +17,16 @@ const everySample = 8;
 const stepMs = msForBytes(everySample * bytesPerSample);
 const windowSamples = 2_000 / stepMs;
 const longestDelaySamples = 600 / stepMs;
-/** What was played comes so much late here: an echo by a shorter path comes before it. */
+/** The reference is late by this much, so an echo over a shorter path comes before it. */
 const heldSamples = referenceHoldMs / stepMs;
-/** Below −50 dBFS nothing that is played can be found again. */
+/** Audio below −50 dBFS cannot be found again. */
 const leastLevel = 0.003;
-/** More than chance. A room changes the sound, and others speak too. */
+/** More than chance. The room changes the sound, and others may speak. */
 const leastLikeness = 0.5;
 /** Two windows in a row must show the same delay. */
 const sameDelayMs = 10;
 
-/** Reports it once, with the delay and the level of the echo. */
+/** Reports the echo once, with its delay and its level. */
 export function createEchoWatch({ tell }: Notices): EchoWatch {
   const reference = createReference();
   const joiner = createBlockJoiner(everySample * bytesPerSample);
@@ -80,6 +80,6 @@ function levelOf(samples: Float64Array): number {
 
 function describeGain(gainDb: number): string {
   const db = Math.round(Math.abs(gainDb));
-  if (db === 0) return 'as loud as it is played';
+  if (db === 0) return 'equally loud';
   return gainDb < 0 ? `${db} dB quieter` : `${db} dB louder`;
 }

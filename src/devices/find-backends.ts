@@ -4,11 +4,11 @@ import { delimiter, join } from 'node:path';
 import { VoicectlError } from '../kernel/errors.ts';
 import { type Backend, backends, backendsFor, fitsHost, type Host, type Role } from './backend.ts';
 
-/** Where devices are looked for: the machine, its environment, and the built device host. */
+/** Where to look for devices: the machine, its environment, and the built device host. */
 export interface DeviceSearch {
   readonly host: Host;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** File of the device host. Native libraries are resolved from there. */
+  /** The file of the device host. Native libraries are resolved from there. */
   readonly hostFile: string;
 }
 
@@ -18,7 +18,7 @@ export interface Candidate {
   readonly reason: string | undefined;
 }
 
-/** All backends in the order in which they are tried, or only the forced one. Throws `usage` for an unknown name. */
+/** All backends in the order in which they are tried, or only the chosen one. Throws `usage` for an unknown name. */
 export async function findBackends(
   role: Role,
   forced: string | undefined,
@@ -27,7 +27,7 @@ export async function findBackends(
   const wanted = backendsFor(role).filter(({ name }) => forced === undefined || name === forced);
   if (wanted.length === 0) {
     throw new VoicectlError('usage', `There is no audio backend "${forced}"`, {
-      hint: `There are ${backends.map(({ name }) => name).join(', ')}.`,
+      hint: `The backends are ${backends.map(({ name }) => name).join(', ')}.`,
     });
   }
   return Promise.all(
@@ -41,7 +41,7 @@ async function whyNot(
   { host, env, hostFile }: DeviceSearch,
 ): Promise<string | undefined> {
   if (backend.kind === 'native' && host.isExecutable === true) return 'not part of the executable';
-  if (!fitsHost(backend, host)) return `not for ${host.platform} ${host.arch}`;
+  if (!fitsHost(backend, host)) return `not available for ${host.platform} ${host.arch}`;
   if (backend.kind === 'native') {
     return isInstalled(backend.library, hostFile) ? undefined : 'not installed';
   }
@@ -58,7 +58,7 @@ function isInstalled(library: string, hostFile: string): boolean {
   }
 }
 
-/** The path of a program, searched for as a shell does. */
+/** The path of a program, found like a shell does. */
 async function findProgram(name: string, env: DeviceSearch['env']): Promise<string | undefined> {
   const endings = env.PATHEXT === undefined ? [''] : env.PATHEXT.split(';');
   for (const folder of (env.PATH ?? env.Path ?? '').split(delimiter)) {

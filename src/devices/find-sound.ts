@@ -1,6 +1,6 @@
 import { bytesPerSample, msForBytes, sampleRate } from '../protocol/audio-format.ts';
 
-/** Where a sound is in a recording, and how similar the recording is there: 1 is identical, 0 is unrelated. */
+/** Where a sound is in a recording, and how similar the recording is there: 1 is identical, 0 unrelated. */
 export interface Found {
   readonly atMs: number;
   readonly likeness: number;
@@ -12,14 +12,14 @@ export function findSound(sound: Buffer, recording: Buffer): Found | undefined {
   return best && { atMs: msForBytes(best.at * bytesPerSample), likeness: best.likeness };
 }
 
-/** The most similar place in `heard`, and its gain compared to `wanted`. */
+/** The most similar place in `heard`, and its gain relative to `wanted`. */
 export function findSamples(
   wanted: Float64Array,
   heard: Float64Array,
 ): { at: number; likeness: number; gain: number } | undefined {
   const energy = wanted.reduce((sum, sample) => sum + sample * sample, 0);
   let best: { at: number; likeness: number; gain: number } | undefined;
-  // Energy within the moving window.
+  // The energy within the moving window.
   let heardEnergy = 0;
   for (let index = 0; index < wanted.length; index += 1) heardEnergy += (heard[index] ?? 0) ** 2;
   for (let at = 0; at + wanted.length <= heard.length; at += 1) {
@@ -36,7 +36,7 @@ export function findSamples(
   return best;
 }
 
-/** A sweep from 500 to 3,500 Hz: it resembles no other sound, and resembles itself at one place only. */
+/** A sweep from 500 to 3,500 Hz: it resembles no other sound, and itself only at one place. */
 export function makeSweep(ms: number): Buffer {
   const count = Math.round((ms * sampleRate) / 1000);
   const pcm = Buffer.alloc(count * bytesPerSample);

@@ -6,14 +6,14 @@ import type { Capture } from './capture.ts';
 import { findSound, makeSweep } from './find-sound.ts';
 import { type Speaker, speakerFrameMs } from './playout/speaker.ts';
 
-/** Result of a test of both devices. */
+/** The result of a test of both devices. */
 export interface LoopResult {
   readonly input: string;
   readonly output: string;
   readonly level: Level;
   /** Level at the microphone while nobody speaks and nothing is played. */
   readonly noiseDbfs: number;
-  /** Time from writing a sound to reading it back. Undefined if the microphone did not hear the loudspeaker. */
+  /** Time from writing a sound until it is read back. Undefined if the microphone did not hear the loudspeaker. */
   readonly loopMs: number | undefined;
 }
 
@@ -27,16 +27,16 @@ export interface LoopHandlers {
 
 const recordMs = 2_000;
 const sweepMs = 100;
-/** After this time the device runs and the room is quiet. */
+/** After this time the device is running and the room is quiet. */
 const quietMs = 500;
-/** Part of it in which the microphone hears neither the recording nor the chirp. */
+/** The part of it in which the microphone hears neither the recording nor the sweep. */
 const noiseMs = 300;
-/** Longest delay that is found. */
+/** The longest delay that is found. */
 const listenMs = 1_500;
-/** More than chance: a room changes the sound. */
+/** More than chance: the room changes the sound. */
 const leastLikeness = 0.4;
 
-/** Records two seconds, plays them back, and measures the delay from loudspeaker to microphone. */
+/** Records two seconds, plays them back, and measures the delay from the loudspeaker to the microphone. */
 export async function testLoop(
   capture: Capture,
   speaker: Speaker,
@@ -71,7 +71,7 @@ export async function testLoop(
         : undefined,
   };
 
-  /** Uses the time of arrival: some sound servers pass audio on in blocks before it is played. */
+  /** Records the times of arrival too: some sound servers pass audio on in blocks before it is played. */
   async function record(ms: number) {
     const chunks: Buffer[] = [];
     const arrivals: { endMs: number; at: number }[] = [];

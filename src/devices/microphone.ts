@@ -13,22 +13,22 @@ export interface MuteSwitch {
   readonly muted: boolean;
 }
 
-/** A microphone as a source that never ends by itself. When muted it gives silence in real time. */
+/** A microphone as a source that never ends by itself. When muted, it delivers silence in real time. */
 export interface Microphone extends AudioSource, MuteSwitch {
-  /** The backend that is used. */
+  /** The name of the backend. */
   readonly backend: string;
   /** Closes the device, even if nobody has read from it. */
   close(): Promise<void>;
 }
 
 export interface MicrophoneOptions extends Omit<RecoveryOptions<Capture>, 'what'> {
-  /** Takes captured audio and returns what is sent, for example without the echo of the loudspeaker. */
+  /** Takes captured audio and returns what to send, for example without the echo of the loudspeaker. */
   onHeard?: ((pcm: Buffer) => Buffer) | undefined;
   /** Records the sent audio. */
   recorder?: { write(pcm: Buffer): Promise<void>; close(): Promise<void> } | undefined;
 }
 
-/** Zeros for this long are not a quiet room. */
+/** Zeros for this long cannot be a quiet room. */
 const silentMs = 3_000;
 
 /**
@@ -87,7 +87,7 @@ export async function openMicrophone(options: MicrophoneOptions): Promise<Microp
     },
     close,
     async *read(readSignal) {
-      // Audio captured while the session started would stay late.
+      // Audio that was captured while the session started would delay everything after it.
       capture.clear();
       const stop = () => void close();
       readSignal?.addEventListener('abort', stop, { once: true });
@@ -110,7 +110,7 @@ export async function openMicrophone(options: MicrophoneOptions): Promise<Microp
   };
 }
 
-/** Reports once that a microphone gives only zeros: that is how macOS denies access. */
+/** Reports once that a microphone delivers only zeros: that is how macOS denies access. */
 function createSilenceWatch({ tell }: Notices): (pcm: Buffer) => void {
   let zeroMs = 0;
   let isTold = false;

@@ -13,14 +13,14 @@ export interface DeviceNotice {
   readonly hint?: string;
 }
 
-/** Passes notices of devices to a listener, including those before it listened. */
+/** Passes notices about devices to a listener, including earlier ones. */
 export interface Notices {
   tell(notice: DeviceNotice): void;
-  /** Calls `listener` for all notices, earlier ones first. */
+  /** Calls `listener` for each notice, beginning with the earlier ones. */
   listen(listener: (notice: DeviceNotice) => void): void;
 }
 
-/** Before anybody listens, devices are being opened: they have few things to say. */
+/** Far more notices than there are while devices are being opened. */
 const maxWaiting = 100;
 
 export function createNotices(): Notices {

@@ -5,7 +5,7 @@ import { type Candidate, findBackends } from './find-backends.ts';
 import { openSpeaker } from './playout/open-speaker.ts';
 import type { DeviceOptions } from './process/open-process.ts';
 
-/** What a backend can do on this machine with its default devices. */
+/** What a backend can do on this machine with the default devices. */
 export interface Probe {
   readonly name: string;
   readonly install: string;
@@ -15,7 +15,7 @@ export interface Probe {
 }
 
 /**
- * Tries all backends one after the other: some devices accept only one program. Throws the reason of the signal.
+ * Tries all backends one after the other, because some devices accept only one program. Throws the signal's reason.
  */
 export async function* probeBackends(options: Omit<DeviceOptions, 'device'>): AsyncGenerator<Probe> {
   const [capture, playback] = await Promise.all([

@@ -18,7 +18,7 @@ export interface ListOptions {
 }
 
 /**
- * The devices that a backend knows, or undefined if it has no list. Throws `audio-device` if listing fails: no sound
+ * The devices that a backend knows, or undefined if it cannot list them. Throws `audio-device` if listing fails: no sound
  * server, no library.
  */
 export async function listDevices(
@@ -27,7 +27,7 @@ export async function listDevices(
 ): Promise<DeviceFacts[] | undefined> {
   const run = (command: string, ...args: string[]) => textOf(command, args, options);
   if (backend.kind === 'native') return listNative(backend.library, options);
-  // With PulseAudio, sox and ffmpeg take PulseAudio's names.
+  // With PulseAudio, sox and ffmpeg accept PulseAudio's names.
   if (backend.name === 'sox' || backend.name === 'ffmpeg') {
     if (options.surroundings.host.platform !== 'linux') return undefined;
     return listPulse(run).catch(() => undefined);
@@ -62,7 +62,7 @@ export async function listFirst(
     try {
       if (reason !== undefined) throw deviceError(reason);
       const devices = await listDevices(backend, options);
-      if (devices === undefined) throw deviceError('it cannot list devices, but accepts a name');
+      if (devices === undefined) throw deviceError('it cannot list devices, but it accepts a device name');
       if (devices.length > 0) return { backend: backend.name, devices };
       throw deviceError('it found no device');
     } catch (thrown) {
@@ -91,7 +91,7 @@ async function listNative(
       void child.ended.then(fail);
       signal?.addEventListener('abort', () => reject(signal.reason), { once: true, signal: limit.signal });
       const given = waitUntil(clock, clock.now() + listMs, limit.signal);
-      void given.then(() => fail('it does not answer')).catch(() => {});
+      void given.then(() => fail('it does not respond')).catch(() => {});
     });
   } finally {
     limit.abort();
@@ -99,13 +99,13 @@ async function listNative(
   }
 }
 
-/** What a program says. Throws `audio-device` where it fails. */
+/** The output of a program. Throws `audio-device` if it fails. */
 async function textOf(
   command: string,
   args: readonly string[],
   { surroundings: { env }, signal }: ListOptions,
 ): Promise<string> {
-  // The English output is parsed.
+  // The parsers expect English.
   const said = await runToEnd(command, args, { env: { ...env, LC_ALL: 'C' }, limitMs: listMs, signal });
   if (said.isGood) return said.stdout;
   throw deviceError(said.stderr.trim().split('\n').at(-1) || `${command} failed`);
@@ -135,7 +135,7 @@ export function parseAlsaNames(role: Side, text: string): DeviceFacts[] {
     if (/^\S/.test(line)) devices.push({ id: line.trim(), about: [] });
     else if (line.trim() !== '') devices.at(-1)?.about.push(line.trim());
   }
-  // Without a card and without a default there are only plugins, which lead nowhere.
+  // Without a card and without a default there are only plugins, which reach no device.
   if (!devices.some(({ id }) => id === 'default' || id.includes(':'))) return [];
   return devices.map(({ id, about }) => ({
     id,

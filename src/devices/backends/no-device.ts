@@ -7,10 +7,10 @@ export interface Refusal {
   readonly reason: string;
 }
 
-/** How the reason ends if the backend is only not installed. */
+/** How the reason ends if the backend is just not installed. */
 const missing = 'not installed';
 
-/** The error if no backend reaches a device, with the reasons and what to do. */
+/** The error if no backend can reach a device, with the reasons and what to do. */
 export function noDevice(what: string, refusals: readonly Refusal[], host: Host): VoicectlError {
   const failed = refusals.filter(({ backend, reason }) => fitsHost(backend, host) && !isNotInstalled(reason));
   const reasons = failed.map(({ backend, reason }) => `${backend.name}: ${reason}`).join('; ');
@@ -24,7 +24,7 @@ export function noDevice(what: string, refusals: readonly Refusal[], host: Host)
   });
 }
 
-/** What to install on this kind of machine. `isMissing`: what is there need not be installed; the hint is then how to start it. */
+/** What to install on this kind of machine. If nothing `isMissing`, the hint says what to check. */
 export function installHint(host: Host, isMissing: (backend: string) => boolean = () => true): string {
   const wanted = backends.filter((backend) => fitsHost(backend, host) && isMissing(backend.name));
   if (wanted.length === 0) return startHint(host);
@@ -42,7 +42,7 @@ function isCommand({ install }: Pick<Backend, 'install'>): boolean {
   return install.startsWith('npm ');
 }
 
-/** Whether a reason says that the backend is only not installed. */
+/** Whether a reason says that the backend is just not installed. */
 export function isNotInstalled(reason: string | undefined): boolean {
   return reason?.endsWith(missing) === true;
 }

@@ -9,14 +9,14 @@ import { installText, noDevice, type Refusal } from './no-device.ts';
 /** Which device to open, and through which backend. */
 export interface DeviceChoice extends Omit<DeviceOptions, 'device'> {
   readonly role: Role;
-  /** As the user names it: a number from `voicectl audio`, or a part of the name. */
+  /** As the user names it: a number from `voicectl audio`, or part of the name. */
   readonly device: string | undefined;
   readonly backend: string | undefined;
 }
 
 /**
  * Opens a device through the first backend that can. A number belongs to the backend whose list it is from. Throws
- * `audio-device` with all reasons and what to install, `usage` for an unknown backend.
+ * `audio-device` with all reasons and with what to install, `usage` for an unknown backend.
  */
 export async function openFirst<Device>(
   choice: DeviceChoice,
@@ -25,7 +25,7 @@ export async function openFirst<Device>(
   const { role, device, surroundings } = choice;
   const candidates = await findBackends(role, await backendOf(choice), surroundings);
   const refusals: Refusal[] = [];
-  /** Error of the first backend that has a list and does not know the name. */
+  /** The error of the first backend whose list does not have the name. */
   let misnamed: VoicectlError | undefined;
   let isFound = false;
   let isAmbiguous = false;
@@ -57,8 +57,8 @@ export async function openFirst<Device>(
 }
 
 /**
- * Opens the same device again and again. A number stays a number of the list that it was first taken from, even if
- * another list is shown while the device is away.
+ * Opens the same device repeatedly. A number always refers to the list that it was first taken from, even if another list
+ * is shown while the device is away.
  */
 export function createOpener<Device>(
   choice: DeviceChoice,
@@ -73,14 +73,14 @@ export function createOpener<Device>(
     });
 }
 
-/** The error if the backend that the user names cannot be used here. */
+/** The error if the backend that the user chose cannot be used here. */
 function forcedFailure({ backend, reason }: Candidate): VoicectlError {
   return new VoicectlError('audio-device', `The audio backend ${backend.name} cannot be used: ${reason}`, {
     hint: `${installText(backend)}, or leave out --audio-backend.`,
   });
 }
 
-/** The only backend that may be used: in the list of another one a number means another device. */
+/** The only backend that may be used, if any: in the list of another backend a number means another device. */
 async function backendOf(choice: DeviceChoice): Promise<string | undefined> {
   const { device, backend: forced } = choice;
   if (forced !== undefined || device === undefined || !isDeviceNumber(device)) return forced;
@@ -96,7 +96,7 @@ async function findDevice(
   if (device === undefined) return undefined;
   const role = choice.role === 'capture' ? 'input' : 'output';
   const known = await listDevices(backend, choice);
-  // A program without a list takes the name as given.
+  // A program without a list receives the name unchanged.
   return known === undefined
     ? device
     : selectDevice(
@@ -113,7 +113,7 @@ function isDeviceNumber(text: string): boolean {
 const shownNames = 5;
 
 /**
- * The device that a user means: a number in the list, a name, or a part of a name that no other device has. Throws
+ * The device that a user means: a number in the list, a name, or part of a name that no other device has. Throws
  * `audio-device`.
  */
 export function selectDevice(text: string, devices: readonly DeviceFacts[]): DeviceFacts {
@@ -141,7 +141,7 @@ export function selectDevice(text: string, devices: readonly DeviceFacts[]): Dev
   );
 }
 
-/** Its name, with the backend's own if others have the same name. */
+/** The name of a device, with the backend's own name if another device has the same one. */
 function describe({ id, name }: DeviceFacts, devices: readonly DeviceFacts[]): string {
   const isOnly = devices.filter((one) => one.name === name).length === 1;
   return isOnly ? name : `${name} [${id}]`;

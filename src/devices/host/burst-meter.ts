@@ -1,4 +1,4 @@
-/** Measures how many frames a device takes at once: some take one every 20 ms, others ten every 200. */
+/** Measures how many frames a device takes at once: some take one every 20 ms, others ten every 200 ms. */
 export interface BurstMeter {
   /** The device took a frame. Returns how many it usually takes at once. */
   note(now: number): number;
@@ -6,7 +6,7 @@ export interface BurstMeter {
 
 /** Frames that the device takes within this time belong to one burst. */
 const sameBurstMs = 5;
-/** So many of the last bursts count, without the largest: a device that was held up catches up. */
+/** This many of the last bursts count, except the largest ones: a device that was held up catches up. */
 const remembered = 10;
 const exceptions = 2;
 const frameMs = 20;
@@ -15,7 +15,7 @@ export function createBurstMeter(): BurstMeter {
   let bursts: number[] = [];
   let lastAt = Number.NEGATIVE_INFINITY;
   let startedAt = Number.NEGATIVE_INFINITY;
-  /** Of the burst that goes on. Undefined during the first: it only fills the library's queue. */
+  /** Frames in the current burst. Undefined during the first one, which only fills the library's queue. */
   let count: number | undefined;
   let usual = 1;
   return {
@@ -29,7 +29,7 @@ export function createBurstMeter(): BurstMeter {
         return usual;
       }
       if (count !== undefined) {
-        // If it took more than it has played since, it was held up and catches up.
+        // If it took more than it can have played since, it was held up and is catching up.
         const played = Math.max(1, Math.round((now - startedAt) / frameMs));
         bursts = [...bursts.slice(1 - remembered), Math.min(count, played)];
       }

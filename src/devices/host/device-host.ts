@@ -10,10 +10,10 @@ import { openNaudiodon } from './native-naudiodon.ts';
 
 /**
  * The device host: a child process that loads native audio. If native code prints, blocks or crashes, voicectl is not
- * affected. PCM is on descriptor 3, control lines on 4. When 4 closes, voicectl has ended.
+ * affected. PCM is on descriptor 3, control lines are on 4. When 4 closes, voicectl has ended.
  */
 
-/** Most PCM that waits for the parent, about two seconds. Beyond it frames are dropped and reported. */
+/** Most PCM that waits for the parent: about two seconds. Beyond it frames are dropped, and that is reported. */
 const maxWaitingBytes = 64 * 1024;
 /** How long the device may take to stop. After that the process is killed. */
 const stopMs = 200;
@@ -62,7 +62,7 @@ async function capture(devices: NativeDevices, device: number | undefined): Prom
   tell({ type: 'ready', ...input.format });
 }
 
-/** Feeds the device without a pause: frames of the parent, or silence if there are none. */
+/** Feeds the device without a pause: frames from the parent, or silence if there are none. */
 async function play(devices: NativeDevices, device: number | undefined): Promise<void> {
   const incoming = new Socket({ fd: 3, readable: true, writable: false });
   const output = await devices.openOutput(device);
@@ -95,6 +95,6 @@ function fail({ message }: Error): void {
 
 function end(): void {
   void stop().catch(() => {});
-  // Not process.exit: it waits for native code, which may wait for a sound server forever.
+  // Not process.exit: it waits for native code, which may wait forever for a sound server.
   systemClock.after(stopMs, () => process.kill(process.pid, 'SIGKILL'));
 }

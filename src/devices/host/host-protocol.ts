@@ -21,13 +21,13 @@ export interface DeviceFacts {
 
 /** Messages of the device host, one line of JSON each. */
 export type HostMessage =
-  /** The process runs, and loads its library next. */
+  /** The process is running, and loads its library next. */
   | { readonly type: 'started' }
   /** The device is open, in this format: s16le, interleaved. */
   | { readonly type: 'ready'; readonly sampleRate: number; readonly channels: number }
   /**
-   * The device took this many 20 ms frames of ours. 0: there was none, and it took silence. `burst` is the most frames
-   * that it has taken at once so far.
+   * The device took this many of our 20 ms frames. 0: there were none, so it took silence. `burst`: how many frames it
+   * usually takes at once.
    */
   | { readonly type: 'took'; readonly frames: number; readonly burst: number }
   /** Audio was dropped before the parent could take it. */

@@ -24,7 +24,7 @@ interface Decibri {
  */
 const piecesPerFrame = 5;
 
-/** decibri (cpal): no compiler, and the way to sound on Apple Silicon. */
+/** decibri (cpal): needs no compiler, and is the audio backend for Apple Silicon. */
 export function openDecibri(require: NodeJS.Require): NativeDevices {
   const library = require('decibri') as Decibri;
   const format = { sampleRate, channels };
@@ -40,7 +40,7 @@ export function openDecibri(require: NodeJS.Require): NativeDevices {
     });
   return {
     list: () => [
-      // Without channels it is an ALSA converter and not a device.
+      // An entry without channels is an ALSA converter, not a device.
       ...library
         .inputDevices()
         .filter(({ maxInputChannels }) => maxInputChannels !== 0)

@@ -19,21 +19,21 @@ export interface NativeInput {
 
 export interface NativeOutput {
   readonly format: NativeFormat;
-  /** 20 ms in that format. */
+  /** The size of 20 ms in that format. */
   readonly frameBytes: number;
   /** Resolves when the device wants the next frame. Rejects when it fails. */
   write(frame: Buffer): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** A native library. Every function may throw: no device, no server, no library. */
+/** A native library. Every function may throw if there is no device, no server or no library. */
 export interface NativeDevices {
   list(): DeviceFacts[];
   openInput(device: number | undefined, handlers: InputHandlers): Promise<NativeInput>;
   openOutput(device: number | undefined): Promise<NativeOutput>;
 }
 
-/** Bytes of 20 ms. */
+/** The size of 20 ms. */
 export function nativeFrameBytes({ sampleRate, channels }: NativeFormat): number {
   return (sampleRate / 50) * channels * 2;
 }

@@ -20,20 +20,20 @@ interface Naudiodon {
   AudioIO(options: Record<string, object>): (Readable & Writable) & { start(): void; quit(): Promise<void> };
 }
 
-/** What the library queues before the device: pieces of 5 ms for playback, frames of 20 ms for capture. */
+/** How much the library queues: pieces of 5 ms for playback, frames of 20 ms for capture. */
 const outputQueue = 4;
 const inputQueue = 8;
-/** With pieces of 10 ms audio is heard 30 ms later, with 20 ms another 50. Measured with naudiodon 2.3.6. */
+/** With pieces of 10 ms audio is heard 30 ms later, with 20 ms another 50 ms. Measured with naudiodon 2.3.6. */
 const piecesPerFrame = 4;
 
-/** naudiodon (PortAudio), without its crash handler: that is tied to one Node ABI and writes files. */
+/** naudiodon (PortAudio), without its crash handler, which is tied to one Node ABI and writes files. */
 export function openNaudiodon(require: NodeJS.Require): NativeDevices {
   const inside = require.resolve('naudiodon');
   const handler = require.resolve('segfault-handler', { paths: [inside] });
   require.cache[handler] = { exports: { registerHandler() {} }, loaded: true } as unknown as NodeJS.Module;
   const library = require('naudiodon') as Naudiodon;
 
-  /** An unknown number would silently mean the default device. */
+  /** Without this check an unknown number would silently mean the default device. */
   const find = (id: number | undefined, role: 'maxInputChannels' | 'maxOutputChannels') => {
     const usable = library.getDevices().filter((device) => device[role] > 0);
     const { input, output } = defaults();
@@ -61,7 +61,7 @@ export function openNaudiodon(require: NodeJS.Require): NativeDevices {
     framesPerBuffer: sampleRate / 50 / pieces,
     maxQueue,
   });
-  /** Opens a device in our format, else in its own: then the parent converts. */
+  /** Opens a device in our format or, if that fails, in its own; then the parent converts. */
   const open = (
     side: 'inOptions' | 'outOptions',
     device: PortAudioDevice,
@@ -116,7 +116,7 @@ export function openNaudiodon(require: NodeJS.Require): NativeDevices {
           await writePiece(frame.subarray(at, at + pieceBytes));
         }
       };
-      // It must have something to play when it starts.
+      // The device must have something to play when it starts.
       for (let i = 0; i < outputQueue; i += 1) await writePiece(Buffer.alloc(pieceBytes));
       stream.start();
       return {

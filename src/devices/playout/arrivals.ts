@@ -2,36 +2,36 @@ import { msForBytes } from '../../protocol/audio-format.ts';
 
 /** How regularly audio arrives, and whether it is ahead of real time. Times are monotonic milliseconds. */
 export interface Arrivals {
-  /** `isDelayedByUs`: it was read late. That says nothing about when it came. */
+  /** `isDelayedByUs`: the message was read late, so its time says nothing about when it arrived. */
   add(bytes: number, now: number, isDelayedByUs?: boolean): void;
-  /** How much later than the earliest messages come, again and again: the jitter that a buffer must absorb. */
+  /** How much later than the earliest ones messages repeatedly come: the jitter that a buffer must absorb. */
   readonly latenessMs: number;
-  /** Length of the longest recent message. */
+  /** The length of the longest recent message. */
   readonly messageMs: number;
-  /** Whether audio arrives, and not ahead of real time. If it is ahead, it is meant to wait. */
+  /** Whether audio is arriving in real time. If it is ahead, it is meant to wait. */
   isLive(now: number): boolean;
   /** Whether the next message has not come in time. */
   isLate(now: number): boolean;
   /**
-   * Audio arrives again after a pause. `isSameReply`: what was held up may come now, all at once; if the service kept real
-   * time before, that is not ahead of it.
+   * Audio arrives again after a pause. `isSameReply`: what was held up may now come all at once; if the service kept real
+   * time before, that is not ahead of real time.
    */
   resume(isSameReply: boolean): void;
 }
 
-/** The earliest and the longest message are remembered for one to two of these. */
+/** The earliest and the longest message are remembered for one to two times this. */
 const memoryMs = 5_000;
-/** The lateness of so many seconds is remembered. */
+/** For how many seconds lateness is remembered. */
 const rememberedSeconds = 20;
-/** Seconds on each side of the latest message that are part of the same delay. */
+/** Seconds before and after the latest message that count as the same delay. */
 const sameDelaySeconds = 1;
 /**
- * A service whose clock is fast by less than this keeps real time. If it sends faster, its audio is meant to wait.
- * Sound cards and servers are within 0.1 %.
+ * A service whose clock is fast by less than this keeps real time. If it sends faster, its audio is meant to wait. The
+ * clocks of sound cards and servers are within 0.1 %.
  */
 const realTimeFactor = 1.005;
 const furthestBehindMs = -1_000;
-/** A service that is further ahead does not keep real time. */
+/** A service that is further ahead than this does not keep real time. */
 const realTimeMs = 100;
 const overdueMs = 100;
 const lateMs = 5;
@@ -43,7 +43,7 @@ export function createArrivals(): Arrivals {
   let wasAhead = false;
   let lastAt: number | undefined;
   let lastMs = 0;
-  /** Of the current stretch and the one before. */
+  /** Of the current period and the previous one. */
   let stretchAt = 0;
   let earliest: [number, number] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   let longest: [number, number] = [0, 0];
@@ -52,7 +52,7 @@ export function createArrivals(): Arrivals {
 
   const aheadAt = (now: number) =>
     lastAt === undefined ? 0 : Math.max(furthestBehindMs, ahead + lastMs - realTimeFactor * (now - lastAt));
-  /** How long it is since the last message should have been played. */
+  /** For how long the last message has been over. */
   const overdueAt = (now: number) => (lastAt === undefined ? 0 : now - lastAt - lastMs);
   const addLateness = (ms: number, now: number) => {
     const second = Math.floor(now / 1_000);
@@ -82,7 +82,7 @@ export function createArrivals(): Arrivals {
       audioMs += lastMs;
     },
     get latenessMs() {
-      // A delay that came once says nothing of the next seconds: no buffer of a useful size would have absorbed it.
+      // A delay that happened once says nothing about the next seconds: no buffer of a useful size would have absorbed it.
       const [worst = 0] = [...latest].toSorted(([, one], [, other]) => other - one)[0] ?? [];
       const others = [...latest].filter(([second]) => Math.abs(second - worst) > sameDelaySeconds);
       return Math.max(0, ...others.map(([, ms]) => ms));

@@ -1,40 +1,40 @@
 import { sampleRate } from '../../protocol/audio-format.ts';
 
-/** Shortens waiting audio that a hole in the network has made late: by a little in speech, by more in its pauses. */
+/** Shortens waiting audio that a network gap has made late: a little in speech, more in its pauses. */
 export interface CatchUp {
-  /** A hole is over: what waits from now on may be late. */
+  /** A gap is over: audio that waits from now on may be late. */
   begin(now: number): void;
-  /** Whether audio is late because of a hole, or may be. */
+  /** Whether audio is, or may be, late because of a gap. */
   isNeeded(now: number): boolean;
   /**
-   * How many samples to leave out at the start of what waits, so that its sound goes on alike. 0 if none. `excessMs`: how
-   * much is too late. `peek` shows waiting samples, −1 to 1.
+   * How many samples to leave out at the start of the waiting audio so that the sound continues smoothly; 0 if none.
+   * `excessMs`: how much is too late. `peek` returns waiting samples, −1 to 1.
    */
   next(now: number, excessMs: number, peek: (count: number) => Float32Array): number;
   stop(): void;
 }
 
-/** At most so much is left out of each second of speech, as NetEq of WebRTC does. */
+/** At most this much is left out of each second of speech, like in WebRTC's NetEq. */
 const mostPerSecondMs = 100;
-/** After this long without late audio the hole has done no harm. */
+/** After this long without late audio the gap has no further effect. */
 const quietMs = 1_000;
-/** The pieces that may be left out: a period of a voice, or several. */
+/** The length of pieces that may be left out: one or more periods of a voice. */
 const shortest = inSamples(5);
 const longest = inSamples(20);
-/** The seam: audio before and after the piece is alike for this long. */
+/** The length of the seam, in which audio before and after the piece is compared. */
 export const seamSamples = inSamples(10);
-/** Of samples from −1 to 1. Below −50 dBFS there is a pause, above it speech has not ended. */
+/** For samples from −1 to 1. Below −50 dBFS there is a pause; above it speech has not ended. */
 export const audibleLevel = 0.003;
-/** Seams at which the sound is less alike are at least so far apart. */
+/** Seams with less likeness than this must be at least this far apart. */
 const alike = 0.7;
 const seamsApartMs = 40;
-/** A longer piece is preferred to one that is alike by so much more: it makes fewer seams. */
+/** A longer piece is preferred if its likeness is lower by less than this: it makes fewer seams. */
 const nearlyAlike = 0.1;
 
 export function createCatchUp(): CatchUp {
   let until = Number.NEGATIVE_INFINITY;
   let cutAt = Number.NEGATIVE_INFINITY;
-  /** Whether nothing was played since the hole: a piece that is left out now has no seam. */
+  /** Whether nothing has been played since the gap: leaving out a piece now makes no seam. */
   let isAfterSilence = false;
   /** What was left out of speech within the last second. */
   let leftOut: { at: number; ms: number }[] = [];
@@ -78,7 +78,7 @@ function inSamples(ms: number): number {
   return (ms * sampleRate) / 1_000;
 }
 
-/** The piece at the start after which the audio goes on much like before it. */
+/** The piece at the start after which the audio is most like before it. */
 function findCut(samples: Float32Array, most: number): { length: number; likeness: number } | undefined {
   const likenesses: number[] = [];
   for (let length = shortest; length <= most; length += 1) {

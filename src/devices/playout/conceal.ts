@@ -1,12 +1,12 @@
-/** Replaces missing audio by the last audio, mirrored and faded, so that nothing clicks. */
+/** Replaces missing audio with the last audio, mirrored and faded, to avoid clicks. */
 export interface Concealer {
   /** Takes played samples. After a gap it fades the first ones in. */
   played(samples: Float32Array): Float32Array;
-  /** The next samples of the gap: silence once it has faded. */
+  /** The next samples of the gap: silence once the fade is over. */
   conceal(count: number): Float32Array;
-  /** The listener wants silence: nothing of the last audio follows. */
+  /** The listener wants silence: the last audio is not continued. */
   hush(): void;
-  /** Whether the last played audio is, or would be, still audible in a gap. */
+  /** Whether the last played audio is, or would be, audible in a gap. */
   readonly fading: boolean;
 }
 

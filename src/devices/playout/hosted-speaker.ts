@@ -14,24 +14,24 @@ import { createWatchdog } from '../process/watchdog.ts';
 import { createLoss } from './loss.ts';
 import { type Speaker, speakerFrameMs } from './speaker.ts';
 
-/** Frames sent ahead of the device's need, against delays in this process. */
+/** Frames that are sent ahead of the device's need, to bridge delays in this process. */
 const leadFrames = 2;
-/** One more in the device's own format: a resampler holds back the end of its input, so the last frame is not whole. */
+/** One more for another format: the resampler holds back the end of its input, so the last frame is incomplete. */
 const withheldFrames = 1;
-/** Limit, even if a device takes more at once. */
+/** The limit, even if a device takes more at once. */
 const maxLeadFrames = 20;
 /**
- * An idle sound server sleeps for up to 2 s. Meanwhile only the queues before it take frames, some 30 of them or none. So
- * a device is waited for this long in its first seconds, and then for `stallMs` only.
+ * An idle sound server sleeps for up to 2 s. Meanwhile only the queues before it take frames, about 30 or none. So the
+ * timeout is longer in the first seconds of a device, and then `stallMs`.
  */
 const startingMs = 3_000;
 const stallMs = 800;
-/** Audio that a library and its device still hold after the last frame. */
+/** How much audio a library and its device still hold after the last frame. */
 const hostedTailMs = 250;
-/** If a device is later than this with its next frame, it was held up, and that was heard. */
+/** If a device takes its next frame later than this, it was audibly held up. */
 const heldUpMs = 60;
 
-/** The device host reports what the device has taken, so the device's clock sets the pace. */
+/** A speaker in the device host, which reports what the device has taken: the device's clock sets the pace. */
 export async function openHosted(
   backend: NativeBackend,
   child: DeviceProcess,
@@ -62,7 +62,7 @@ export async function openHosted(
     last = { at: now, isAudio: frames > 0 };
   };
   readHostMessages(control, (message) => {
-    // Libraries also close a stream that was only held up.
+    // Libraries also close a stream that was merely held up.
     if (message.type === 'failed') lose(message.message, { stalled: startedAt !== undefined });
     if (message.type === 'ready') {
       convert = createConverter(message);
@@ -99,7 +99,7 @@ export async function openHosted(
       signal.throwIfAborted();
     },
     write(frame) {
-      // The device took silence in the middle of our audio.
+      // The device took silence in the middle of the audio.
       if (clock.now() - silenceAt < heldUpMs) holes += 1;
       silenceAt = Number.NEGATIVE_INFINITY;
       inFlight += 1;
@@ -107,7 +107,7 @@ export async function openHosted(
     },
     takeLateMs: () => 0,
     async finish() {
-      // Pushes out the rest of the converter.
+      // Flushes the converter.
       if (ownLead > leadFrames)
         (child.pcm as Writable).write(convert(Buffer.alloc(bytesForMs(speakerFrameMs))));
       while (inFlight > 0 && !signal.aborted) await took();

@@ -9,54 +9,54 @@ import { createSampleQueue } from './sample-queue.ts';
 import { createWindow } from './window.ts';
 
 export interface JitterBufferOptions {
-  /** How long audio is held at least before it is played. 20 ms by default. */
+  /** The minimum time for which audio is held before it is played. Default: 20 ms. */
   targetMs?: number;
   /** 1: unchanged. */
   volume?: number;
-  /** A longer pause of AI audio starts another reply. 1.5 s by default. */
+  /** After a longer pause of AI audio another reply begins. Default: 1.5 s. */
   settleMs?: number;
 }
 
 /** What happened to the audio so far. */
 export interface JitterStats {
-  /** How often audio came too late and left a hole in a reply. */
+  /** How often audio came too late and left a gap in a reply. */
   readonly underruns: number;
-  /** Audio dropped because of an interruption. */
+  /** Audio that was dropped because of an interruption. */
   readonly flushedMs: number;
-  /** Audio dropped because the buffer was full. */
+  /** Audio that was dropped because the buffer was full. */
   readonly overflowMs: number;
-  /** Audio skipped because the device, the machine or the network was held up. */
+  /** Audio that was skipped because the device, the machine or the network was held up. */
   readonly skippedMs: number;
 }
 
 /**
- * Takes AI audio as it arrives and gives it out evenly and close to real time. Pure: each call passes the time. A
- * service may send faster than real time; then its audio waits for up to minutes.
+ * Takes AI audio as it arrives and returns it evenly and close to real time. Pure: each call passes the time. A service may
+ * send faster than real time; then its audio waits, for minutes if necessary.
  */
 export interface JitterBuffer {
   /**
-   * Takes 16 kHz s16le mono of any length. Audio beyond five minutes is dropped and counted. `isDelayedByUs`: this
-   * process was held up and read it late; playback does not get later because of that.
+   * Takes 16 kHz s16le mono of any length. Audio beyond five minutes is dropped and counted. `isDelayedByUs`: this process
+   * was held up and read it late, which does not delay playback.
    */
   push(pcm: Buffer, now: number, isDelayedByUs?: boolean): void;
   /**
-   * The next 20 ms: audio, concealment of a gap, or silence. Undefined while there is nothing to play. `isDeviceDry`:
-   * the device is silent, so the frame rises from silence.
+   * The next 20 ms: audio, concealment of a gap, or silence. Undefined while there is nothing to play. `isDeviceDry`: the
+   * device is silent, so the frame fades in.
    */
   pull(now: number, isDeviceDry?: boolean): Buffer | undefined;
   /** Skips this much waiting audio if the service sends in real time: it is too late. */
   leaveOut(ms: number): void;
   /** Drops waiting audio. */
   flush(): void;
-  /** Drops waiting audio: the user interrupts. Returns a last frame that fades, so that the end does not click. */
+  /** Drops waiting audio: the user interrupts. Returns a last frame that fades out, to avoid a click. */
   fadeOut(now: number): Buffer | undefined;
-  /** No more audio will come: the rest is played without waiting for more. */
+  /** No more audio will come: the rest is played without waiting. */
   end(): void;
-  /** Waiting audio. */
+  /** How much audio is waiting. */
   readonly waitingMs: number;
   /** How long audio is currently held before it is played. */
   readonly targetMs: number;
-  /** How long the last pulled frame had waited. */
+  /** How long the last frame had waited. */
   readonly heldMs: number;
   readonly stats: JitterStats;
 }
@@ -66,26 +66,26 @@ const frameSamples = bytesForMs(frameMs) / bytesPerSample;
 const maxWaitingBytes = bytesForMs(5 * 60_000);
 const defaultTargetMs = 20;
 const longestTargetMs = 400;
-/** How much later than before a message may come without a gap. */
+/** How much later than before a message may come without causing a gap. */
 const reserveMs = 10;
-/** Added for each hole of the last minute after the first: one may never come again. */
+/** Added for each gap of the last minute except the first: a single one may never happen again. */
 const reserveForHoleMs = 20;
-/** A shorter pause keeps the device going. */
+/** In a shorter pause the device keeps playing. */
 const patienceMs = 300;
-/** A smaller deviation of the delay is not corrected: audio passes at exactly its own speed. */
+/** A smaller deviation of the delay is not corrected: audio is played at exactly its own speed. */
 const toleranceMs = 5;
 /** Beyond the tolerance, the speed changes by 1 ms in `correctionMs` for each millisecond of deviation. */
 const correctionMs = 2_000;
 /** Inaudible: a twelfth of a semitone. */
 const maxCorrection = 0.005;
-/** The delay is the minimum of this many frames: right after a burst of messages it is longer. */
+/** The delay is the minimum over this many frames, because right after a burst of messages it is longer. */
 const speedFrames = 250;
-/** If this many frames in a row are late, something was held up, and a correction by speed would take minutes. */
+/** If this many frames in a row are late, something was held up; correcting that by speed would take minutes. */
 const lateFrames = 60;
 /** A frame is late if it is this much later than needed. */
 const catchUpMs = 30;
 const seamSamples = 80;
-/** 10 ms: a listener hears neither a click nor more of the reply. */
+/** 10 ms: a listener hears neither a click nor the reply going on. */
 const fadeOutSamples = 160;
 const riseSamples = 80;
 
@@ -100,7 +100,7 @@ export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuf
   const holes = createHoleDetector({ patienceMs, settleMs });
   let state: State = 'idle';
   let isEnded = false;
-  /** When the first audio after a pause came, and how much came at once. */
+  /** When the first audio after a pause came, and how much it was. */
   let filledSince = 0;
   let firstMs = 0;
   let gapSince = Number.NEGATIVE_INFINITY;
@@ -212,15 +212,15 @@ export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuf
   };
 }
 
-/** Keeps the delay at what the network needs: by speed, and by skipping what a hold-up has left too late. */
+/** Keeps the delay at what the network needs: by speed, and by skipping audio that a hold-up has made too late. */
 interface DelayControl {
-  /** Audio that is skipped, in total. */
+  /** How much audio was skipped in total. */
   readonly skippedMs: number;
   /** Forgets the delays so far: a pause has ended. */
   clear(): void;
-  /** So much audio is too late, because the device did not play. */
+  /** This much audio is too late, because the device did not play. */
   leaveOut(ms: number): void;
-  /** Makes up for a hole, little by little. */
+  /** Makes up for a gap, little by little. */
   catchUp(now: number): void;
   stop(): void;
   speedAt(now: number): number;
@@ -238,7 +238,7 @@ interface DelayOptions {
 }
 
 function createDelayControl({ queue, arrivals, leastMs, reserve }: DelayOptions): DelayControl {
-  /** Age of audio when it was played, over a long and a short time. */
+  /** The age of audio when it was played, over a long and a short time. */
   const age = createWindow(speedFrames);
   const recentAge = createWindow(lateFrames);
   const catchUp = createCatchUp();
@@ -248,11 +248,11 @@ function createDelayControl({ queue, arrivals, leastMs, reserve }: DelayOptions)
     age.clear();
     recentAge.clear();
   };
-  /** Needed age of audio when it is played: a message brings audio as old as its own length. */
+  /** How old audio must be when it is played: the first sample of a message is as old as the message is long. */
   const neededMs = (now: number) => reserve(now) + arrivals.messageMs;
   const speedAt = (now: number) => {
     const { least } = age;
-    // There is a delay to keep only if audio comes in real time.
+    // There is a delay to keep only if audio arrives in real time.
     return arrivals.isLive(now) && Number.isFinite(least) ? 1 + correction(least - neededMs(now)) : 1;
   };
   const wantedMs = (now: number) =>
@@ -280,12 +280,12 @@ function createDelayControl({ queue, arrivals, leastMs, reserve }: DelayOptions)
     lateMs = 0;
     if (overMs <= 0) return undefined;
     const seam = skip(Math.round((bytesForMs(1) / bytesPerSample) * overMs), seamSamples);
-    // Audio that is skipped because the device waited so long leaves the rest as old as before.
+    // Skipping audio because the device waited leaves the rest as old as before.
     if (isMadeUpFor) return seam;
     clear();
     return seam;
   };
-  /** What is late because of a hole is made up for little by little. */
+  /** Makes up for a gap little by little. */
   const skipSome = (now: number): Float32Array | undefined => {
     clear();
     if (!arrivals.isLive(now)) return undefined;
@@ -322,7 +322,7 @@ function rise(sample: number, index: number): number {
   return sample * Math.min(1, index / riseSamples);
 }
 
-/** Change of speed for this deviation of the delay. */
+/** The change of speed for this deviation of the delay. */
 function correction(offMs: number): number {
   const beyondMs = Math.sign(offMs) * Math.max(0, Math.abs(offMs) - toleranceMs);
   return Math.max(-maxCorrection, Math.min(maxCorrection, beyondMs / correctionMs));
@@ -339,25 +339,25 @@ function joinSeam(before: Float32Array | undefined, samples: Float32Array): Floa
   return samples;
 }
 
-/** Counts audible holes in a reply, and distinguishes them from its end. */
+/** Counts audible gaps in a reply, and distinguishes them from its end. */
 interface Holes {
   /** Takes played samples, −1 to 1. */
   played(samples: Float32Array): void;
-  /** There is nothing to play from now on. `isLate`: because audio is late, and not because the device wants more. */
+  /** From now on there is nothing to play. `isLate`: because audio is late, not because the device needs more. */
   began(now: number, isLate: boolean): void;
   /** There is something to play again. */
   ended(now: number): void;
   /** The following silence is intended. */
   forget(): void;
   readonly count: number;
-  /** How many there were over the last minute because audio was late. */
+  /** How many late audio caused in the last minute. */
   recent(now: number): number;
 }
 
 interface HoleOptions {
-  /** A shorter pause is always a hole. */
+  /** A shorter pause is always a gap. */
   patienceMs: number;
-  /** After a longer pause comes another reply. */
+  /** After a longer pause another reply begins. */
   settleMs: number;
 }
 

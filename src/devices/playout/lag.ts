@@ -1,51 +1,51 @@
 import { createWindow } from './window.ts';
 
 /**
- * Keeps the delay of a device that is paced by our clock. Detects that it plays later than before because it or its
- * server was held up. Corrects the small difference between its clock and ours.
+ * Keeps the delay of a device that is paced by our clock. Detects when it plays later than before because it or its server
+ * was held up. Corrects the small difference between its clock and ours.
  */
 export interface Lag {
-  /** Takes a report. Returns the excess if it persists: then the device must receive nothing for this long. */
+  /** Takes a report. Returns the excess delay if it persists: send the device nothing for this long. */
   note(report: LagReport, now: number): number;
   /**
-   * How much longer than its own length each frame must last, so that the delay stays the same: 0.001 is 0.1 %. 0 if the
-   * reports are not precise.
+   * By how much to lengthen the interval between frames so that the delay stays the same: 0.001 is 0.1 %. 0 if the reports
+   * are not precise.
    */
   readonly easing: number;
 }
 
 export interface LagReport {
-  /** How much audio the device has received and not played, plus or minus a constant. */
+  /** How much audio the device has received but not played, plus or minus a constant. */
   readonly behindMs: number;
-  /** How much of it the device has accepted, if that is known: it wants no more, so the rest is too much. */
+  /** How much of it the device has accepted, if that is known. It wants no more, so the rest is too much. */
   readonly heldMs?: number | undefined;
 }
 
-/** The least of this many values counts: programs report in steps. */
+/** The minimum of this many values counts, because programs report in steps. */
 const values = 6;
-/** A larger increase is a delay and not jitter of the reports. Reports of what is accepted are precise. */
+/** A larger increase is a delay, not jitter of the reports. Reports with `heldMs` are precise. */
 const lagMs = { precise: 20, coarse: 30 };
-/** After this time the correction shows in the reports. */
+/** After this time the reports show the correction. */
 const settleMs = 250;
-/** A device that is late again after this many corrections within this time has become slower, as after a change of device. */
+/** A device that is late again after this many corrections within this time is simply slower now, such as another device. */
 const corrections = 5;
 const correctionsMs = 10_000;
-/** The least of so many values is the delay that is kept. */
+/** The delay to keep is learnt from this many values. */
 const learntValues = 20;
-/** A device that is so much faster at once has changed. */
+/** A device that suddenly is faster by this much has changed. */
 const slipMs = 10;
 /** A smaller deviation is not corrected. */
 const toleranceMs = 5;
 /** Beyond the tolerance, each millisecond of deviation is corrected within this time. */
 const easingMs = 2_000;
-/** The largest correction. The clocks of sound cards differ by 0.1 %; the rest brings back what has added up. */
+/** The largest correction. The clocks of sound cards differ by 0.1 %; the rest makes up for what has accumulated. */
 const maxEasing = 0.005;
 
-/** Only reports of a playing device may be noted. */
+/** Pass only reports of a device that is playing. */
 export function createLag(): Lag {
   const recent = createWindow(values);
   const recentWaiting = createWindow(values);
-  /** The delay that is kept. */
+  /** The delay to keep. */
   let leastMs = Number.POSITIVE_INFINITY;
   let learnt = 0;
   let isPrecise = false;

@@ -9,7 +9,7 @@ export interface Loss {
   lose(why: string, details?: Record<string, unknown>): void;
 }
 
-/** A device is lost when its process ends. */
+/** The device is also lost when its process ends. */
 export function createLoss(child: DeviceProcess, onLost = () => {}): Loss {
   const controller = new AbortController();
   const { signal } = controller;

@@ -17,10 +17,10 @@ export async function openSpeaker(backend: Backend, options: DeviceOptions): Pro
   });
 }
 
-/** A witness lives at least this long if there is a server. */
+/** If there is a server, the witness runs at least this long. */
 const witnessMs = 1_000;
 
-/** Ends a program when its sound server ends. Without a witness, or with another server, nothing is watched. */
+/** Ends a program when its sound server ends. If the witness cannot run, nothing is watched. */
 function watchServer(
   child: DeviceProcess,
   { command, args }: { command: string; args: readonly string[] },

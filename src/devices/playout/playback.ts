@@ -8,22 +8,22 @@ import { createJitterBuffer, type JitterStats } from './jitter-buffer.ts';
 import { createRenewal } from './renewal.ts';
 import type { Speaker } from './speaker.ts';
 
-/** Plays AI audio on a loudspeaker. Takes it as it arrives and never makes the receiver wait. */
+/** Plays AI audio on a loudspeaker. Takes it as it arrives, and never makes the receiver wait. */
 export interface Playback {
   readonly backend: string;
   /** Rejects with `audio-device` only after the loudspeaker is lost. */
   write(pcm: Buffer): Promise<void>;
-  /** Drops waiting audio and fades what is played: the service reports an interruption. */
+  /** Drops waiting audio and fades out what is playing: the service reports an interruption. */
   flush(): void;
   /** Drops waiting audio and the rest of the reply: the user begins to speak. */
   hold(): void;
-  /** Plays waiting audio to its end and closes the device. Closes it at once after a failure of the session or an abort. */
+  /** Plays waiting audio to its end and closes the device; closes it at once if the session failed or was aborted. */
   close(failure?: VoicectlError): Promise<void>;
   /** Resolves with the error when the loudspeaker is lost. */
   readonly failed: Promise<VoicectlError>;
-  /** Holes in replies, of the network and of the device. */
+  /** Gaps in replies, caused by the network or the device. */
   readonly underruns: number;
-  /** Estimated time from the arrival of audio to the ear. Undefined until something was played. */
+  /** Estimated time from the arrival of audio until it is heard. Undefined until something was played. */
   readonly delayMs: number | undefined;
   readonly stats: JitterStats;
 }
@@ -32,21 +32,21 @@ export interface Playback {
 export interface PlaybackOptions extends Omit<RecoveryOptions<Speaker>, 'what'> {
   /** 1: unchanged. */
   volume: number;
-  /** A longer pause of AI audio starts another reply. */
+  /** After a longer pause of AI audio another reply begins. */
   settleMs?: number;
   /** Called with each frame that goes to the loudspeaker. */
   onPlayed?: ((frame: Buffer) => void) | undefined;
 }
 
-/** This long after the last frame nothing is audible any more. */
+/** This long after the last frame nothing can be heard any more. */
 const audibleTailMs = 400;
-/** Holes within this time count once: a device that has run dry stutters until it has caught up. */
+/** Gaps within this time count once: a device that has run dry stutters until it has caught up. */
 const sameHoleMs = 1_000;
-/** If a loudspeaker holds more audio than this, it is ended, although that clicks. */
+/** If a loudspeaker holds more audio than this, its process is ended, although that may click. */
 const longestRestMs = {
   /** When the service reports an interruption. */
   interrupted: 150,
-  /** When the user begins to speak: it is noticed after 80 ms, and the reply is to be silent within 120 ms. */
+  /** When the user begins to speak: that is noticed after 80 ms, and the reply should be silent within 120 ms. */
   spokenOver: 30,
 };
 /** If this process was held up for longer than this, players have run dry. */
@@ -78,7 +78,7 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
   };
   const whileAway = () => {
     buffer.flush();
-    // The audio that it should play to its end is gone.
+    // The audio that it should have played to the end is gone.
     if (isClosing && options.deviceTimeoutMs > 0) cut();
   };
   const rest = () =>
@@ -95,7 +95,7 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
   const play = async () => {
     for (;;) {
       await loudspeaker.current.ready();
-      // If this process was held up, audio that has arrived in the meantime is read first.
+      // If this process was held up, read audio that has arrived in the meantime first.
       await new Promise<void>((resolve) => atTurnEnd(resolve, undefined));
       if (isCut) return;
       const now = clock.now();
@@ -120,7 +120,7 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
     }
   };
   const playing = keepPlaying().catch((thrown) => {
-    // The session does not fail if nobody waits for the device any more.
+    // The session does not fail if nobody is waiting for the device any more.
     if (isCut) return;
     failure = toVoicectlError(thrown);
     failed.resolve(failure);
@@ -130,7 +130,7 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
     const last = buffer.fadeOut(now);
     if (loudspeaker.isAway || loudspeaker.isSilenced) return;
     const { delayMs: heldMs, holes } = loudspeaker.current;
-    // A device that was held up may hold more than is known.
+    // A device that was held up may hold more than it reports.
     if (heldMs <= restMs && holes === 0) {
       if (last !== undefined) give(last, now);
     } else if (!isClosing && now - wroteAt < audibleTailMs) loudspeaker.silence();
@@ -149,7 +149,7 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
       isOverflowTold = true;
       notices.tell({
         code: 'playback-full',
-        message: 'More than five minutes of AI audio wait for playback; the rest is not played',
+        message: 'More than five minutes of AI audio are waiting for playback; the rest will not be played',
       });
     },
     flush() {
@@ -185,19 +185,19 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
   };
 }
 
-/** The loudspeaker that plays: another one takes its place if it is lost, late, or was ended to be silent. */
+/** The loudspeaker that is playing. It is replaced if it is lost or late, or was ended to silence it. */
 interface Loudspeaker {
   readonly current: Speaker;
-  /** Holes of this device and of those before it. */
+  /** Gaps of this device and of its predecessors. */
   readonly holes: number;
-  /** It is lost, and not back yet. */
+  /** Whether it is lost and not back yet. */
   readonly isAway: boolean;
-  /** It was ended to be silent at once, and is opened again. */
+  /** Whether it was ended to silence it at once, and is being opened again. */
   readonly isSilenced: boolean;
   silence(): void;
-  /** Opens another one. `whileAway` is called if that takes time. Rejects if none comes. */
+  /** Opens another one. Calls `whileAway` if that takes time. Rejects if none can be opened. */
   replace(loss: VoicectlError, whileAway: () => void): Promise<void>;
-  /** Lets a newly opened one take over with this frame if this one was late. */
+  /** If this one was late, lets a newly opened one take over with this frame. */
   renew(frame: Buffer | undefined, underruns: number): void;
   close(atOnce: boolean): Promise<void>;
 }
@@ -216,7 +216,7 @@ function createLoudspeaker(first: Speaker, { isCut, ...options }: LoudspeakerOpt
   let silenced: Speaker | undefined;
   let isAway = false;
   let holesBefore = 0;
-  /** Under-runs before this loudspeaker was opened. A device that had nothing to play may be late too. */
+  /** Underruns before this loudspeaker was opened. A device that had nothing to play may be late too. */
   let underrunsBefore = 0;
 
   const openAgain = async () => {
@@ -274,7 +274,7 @@ function createLoudspeaker(first: Speaker, { isCut, ...options }: LoudspeakerOpt
   };
 }
 
-/** Counts holes that a listener hears as several. */
+/** Counts the gaps that a listener hears as separate. */
 function createUnderrunCount() {
   let seen = 0;
   let total = 0;
@@ -283,7 +283,7 @@ function createUnderrunCount() {
     get total() {
       return total;
     },
-    /** `holes`: all so far. */
+    /** `holes`: the total so far. */
     count(holes: number, now: number) {
       if (holes > seen && now - countedAt >= sameHoleMs) {
         total += 1;
@@ -294,16 +294,16 @@ function createUnderrunCount() {
   };
 }
 
-/** Notices when this process was held up: stopped, or busy. */
+/** Detects that this process was held up: stopped, or busy. */
 interface HoldUp {
-  /** Whether a hold-up has just ended: what is read now may have come during it. */
+  /** Whether a hold-up has just ended: data that is read now may have arrived during it. */
   hasJustEnded(): boolean;
   stop(): void;
 }
 
-/** A shorter delay is usual on a busy machine. */
+/** A shorter delay is normal on a busy machine. */
 const toleratedMs = 50;
-/** What has come in the meantime is read within this time. */
+/** Data that arrived in the meantime is read within this time. */
 const recentMs = 50;
 
 export function createHoldUp(clock: Clock): HoldUp {

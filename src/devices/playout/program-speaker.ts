@@ -12,19 +12,19 @@ import { type Speaker, speakerFrameMs } from './speaker.ts';
 
 /** A program that cannot play ends within this time. */
 const settleMs = 250;
-/** A program that reports what it has played must do so within this time. */
+/** A program that reports progress must do so within this time. */
 const connectMs = 3_000;
-/** Makes a program open its device if it waits for audio. */
+/** Length of silence that makes a program open its device if it waits for audio. */
 const firstSilenceMs = 400;
 /** A program that reports no progress for this long has lost its device. */
 const stallMs = 3_000;
-/** If more than this waits in addition to the pipe, the program accepts no audio. */
+/** If more than this waits outside the pipe, the program accepts no audio. */
 const maxStuckBytes = bytesForMs(1_000);
-/** If a frame is later than this, pacing starts again: after a pause, or when this process was held up. */
+/** If a frame is later than this, pacing starts again, such as after a pause or a hold-up of this process. */
 const maxLateMs = 60;
-/** A program may play for this long after its input has ended. */
+/** A program may keep playing for this long after its input has ended. */
 const programTailMs = 1_000;
-/** After this long without audio a program has played everything: its reports then mean nothing. */
+/** After this long without audio a program has played everything, and its reports mean nothing. */
 const busyMs = 40;
 
 function refuse(): never {
@@ -32,8 +32,8 @@ function refuse(): never {
 }
 
 /**
- * A program accepts seconds of audio ahead of time. So the clock of this machine sets the pace, and the program's
- * progress shows when it was held up and must receive less.
+ * A speaker that is a program. A program accepts seconds of audio ahead of time, so the clock of this machine sets the pace.
+ * The program's progress shows when it was held up and must receive less.
  */
 export async function openProgram(
   backend: ProgramBackend,
@@ -55,14 +55,14 @@ export async function openProgram(
   let advancedAt = Number.POSITIVE_INFINITY;
   const listen: Played = backend.status === undefined ? readPlayed(child, clock) : toldPlayed(child);
   const opened = createDeferred();
-  /** It had nothing to play: pacing starts with the next frame. */
+  /** Whether it had nothing to play: then pacing starts with the next frame. */
   const isPaused = (now: number) => now - nextAt > maxLateMs;
   listen((report) => {
     opened.resolve();
     const now = clock.now();
     if (report === 'underrun') {
       dryAt = now;
-      // It waits for more audio than it had, and plays later from then on.
+      // It waits until it has more audio than before, and plays later from then on.
       lag = createLag();
       return;
     }
@@ -72,7 +72,7 @@ export async function openProgram(
     playedBefore = playedMs;
     if (!isPlaying) return;
     if (backend.status !== undefined) delayMs = writtenMs - playedMs;
-    // As if audio were written continuously and not in frames.
+    // As if audio were written continuously instead of in frames.
     const behindMs = writtenMs - (nextAt - now) - playedMs;
     const overMs = lag.note({ behindMs, heldMs }, now);
     if (overMs === 0) return;
@@ -80,7 +80,7 @@ export async function openProgram(
     lateMs += overMs;
     nextAt += overMs;
   });
-  // A program that reports progress has reached its device.
+  // A program that reports progress has opened its device.
   const limit = new AbortController();
   if (backend.startsWithAudio) input.write(Buffer.alloc(bytesForMs(firstSilenceMs)));
   const settled = waitUntil(
@@ -91,7 +91,7 @@ export async function openProgram(
   settled.catch(() => {});
   await Promise.race([opened.promise, backend.status === undefined ? settled : settled.then(refuse), lost]);
   limit.abort();
-  // Audio that follows the first silence at once would stay as late as that is long.
+  // Audio right after the first silence would stay late by the length of that silence.
   if (backend.startsWithAudio) nextAt = clock.now() + firstSilenceMs;
   return {
     backend: backend.name,
@@ -109,12 +109,12 @@ export async function openProgram(
         lose('the program plays nothing', { stalled: true });
       }
       signal.throwIfAborted();
-      // `nextAt` may move in the meantime.
+      // `nextAt` may change in the meantime.
       while (clock.now() < nextAt) await waitUntil(clock, nextAt, signal);
     },
     write(frame) {
       const now = clock.now();
-      // It ran dry in the middle of our audio.
+      // The program ran dry in the middle of the audio.
       if (now - dryAt < maxLateMs) holes += 1;
       dryAt = Number.NEGATIVE_INFINITY;
       if (isPaused(now)) {
@@ -142,16 +142,16 @@ export async function openProgram(
 interface PlayedReport {
   /** How much audio a program has played, plus or minus a constant. */
   readonly playedMs: number;
-  /** How much its server and its device have accepted and not played, if it tells that. The rest waits before them. */
+  /** How much its server and its device have accepted but not played, if it reports that. The rest waits before them. */
   readonly heldMs?: number;
 }
 
-/** Calls back with how much audio a program has played, or when it had nothing to play. */
+/** Reports how much audio a program has played, or that it had nothing to play. */
 type Played = (listener: (report: PlayedReport | 'underrun') => void) => void;
 
 const askEveryMs = 60;
 
-/** Read from the program's own lines, such as `Time: 1.234 sec; Latency: 20000 usec.` */
+/** From the program's own lines, such as `Time: 1.234 sec; Latency: 20000 usec.` */
 function toldPlayed(child: DeviceProcess): Played {
   return (listener) =>
     child.onStatus(({ groups: { seconds, held, underrun } = {} }) => {
@@ -163,8 +163,8 @@ function toldPlayed(child: DeviceProcess): Played {
 }
 
 /**
- * Read from Linux: how much input the program has read, a little more than it has played. Programs for ALSA and sox
- * read when their device has room. Silent on other systems.
+ * From Linux: how much input the program has read, which is a little more than it has played. Programs for ALSA and sox read
+ * when their device has room. Reports nothing on other systems.
  */
 function readPlayed(child: DeviceProcess, clock: Clock): Played {
   return (listener) => {

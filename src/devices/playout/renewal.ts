@@ -3,19 +3,19 @@ import type { RecoveryOptions } from '../process/recovery.ts';
 import type { Speaker } from './speaker.ts';
 
 /**
- * Replaces a loudspeaker that was held up or had nothing to play. Sound servers and libraries keep the audio of a stall
- * in their own buffers, and the device plays late from then on. A newly opened device does not.
+ * Replaces a loudspeaker that was held up or had nothing to play. Sound servers and libraries keep the audio of a stall in
+ * their own buffers, and the device plays late from then on. A newly opened device does not.
  */
 export interface Renewal {
   /** Takes the next frame to play. Returns the new loudspeaker if it takes over with this frame. */
   next(isSuspect: boolean, frame: Buffer | undefined): Speaker | undefined;
-  /** Ends the loudspeaker that waits to take over. */
+  /** Ends a loudspeaker that is waiting to take over. */
   close(): Promise<void>;
 }
 
 export type RenewalOptions = Pick<RecoveryOptions<Speaker>, 'open' | 'clock' | 'signal'>;
 
-/** Shortest time between two attempts. */
+/** The shortest time between two attempts. */
 const restMs = 15_000;
 /** The new loudspeaker takes over in a pause of the reply, or after this time. */
 const patienceMs = 2_000;
@@ -29,7 +29,7 @@ export function createRenewal({ open, clock, signal }: RenewalOptions): Renewal 
   const until = AbortSignal.any([signal, over.signal]);
 
   const openBeside = async () => {
-    // If only one program can use the device, nothing changes.
+    // If only one program can use the device at a time, nothing changes.
     const speaker = await open(until).catch(() => undefined);
     opening = undefined;
     if (speaker === undefined) return;
@@ -37,7 +37,7 @@ export function createRenewal({ open, clock, signal }: RenewalOptions): Renewal 
     const waiting = { speaker, since: clock.now() };
     fresh = waiting;
     speaker.lost.catch(() => {
-      // Once it plays, whoever plays ends it.
+      // After it has taken over, its user ends it.
       if (fresh !== waiting) return;
       fresh = undefined;
       void speaker.stop();

@@ -1,17 +1,17 @@
 import { createBlockJoiner } from '../../audio/whole-samples.ts';
 import { bytesPerSample, msForBytes } from '../../protocol/audio-format.ts';
 
-/** s16le that waits to be played. The caller bounds it by `bytes`. */
+/** Audio that waits to be played. The caller limits it by `bytes`. */
 export interface SampleQueue {
-  /** Takes PCM that arrived now. Half a sample at the end is kept for the next call. */
+  /** Takes PCM (s16le) that arrived now. Half a sample at the end is kept for the next call. */
   push(pcm: Buffer, now: number): void;
   /** Up to `count` samples, −1 to 1; fewer if there are no more. */
   read(count: number): Float32Array;
-  /** The next `count` samples without taking them. */
+  /** The next `count` samples, without removing them. */
   peek(count: number): Float32Array;
   skip(count: number): void;
   clear(): void;
-  /** When the last of the next `count` samples was spoken, assuming each message arrived with its last sample. Undefined if it has not arrived. */
+  /** When the last of the next `count` samples was spoken; messages count as spoken until they arrive. Undefined if it is missing. */
   spokenAt(count: number): number | undefined;
   readonly bytes: number;
   readonly ms: number;
@@ -25,9 +25,9 @@ interface Chunk {
 export function createSampleQueue(): SampleQueue {
   const joiner = createBlockJoiner();
   let chunks: Chunk[] = [];
-  /** Bytes taken from the first chunk. */
+  /** Bytes that were taken from the first chunk. */
   let taken = 0;
-  /** Chunks taken at the front; they are removed together. */
+  /** Chunks at the front that were taken; they are removed together. */
   let done = 0;
   let bytes = 0;
 

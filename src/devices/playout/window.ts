@@ -1,4 +1,4 @@
-/** The last values. */
+/** The last values of a series. */
 export interface Window {
   add(value: number): void;
   clear(): void;

@@ -9,9 +9,9 @@ export interface DeviceCommand {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Programs have PCM on standard streams, our device host on descriptor 3, with control lines on 4. */
+  /** Where the PCM is: programs use standard streams; the device host uses descriptor 3, with control lines on 4. */
   readonly pcm: 'stdin' | 'stdout' | 'descriptor';
-  /** Lines of progress: they are no reason for an end. */
+  /** Matches lines of progress, which are not the reason why a program ends. */
   readonly status?: RegExp | undefined;
 }
 
@@ -20,19 +20,19 @@ export interface DeviceProcess {
   readonly pcm: Duplex | Readable | Writable;
   /** Lines of JSON from and to the device host. */
   readonly control: Duplex | undefined;
-  /** Undefined if the system did not start it. */
+  /** Undefined if the system could not start it. */
   readonly pid: number | undefined;
   /** Calls `listener` for each line of progress. */
   onStatus(listener: (match: RegExpExecArray) => void): void;
-  /** Resolves when the process has ended, with the known reason. Never rejects. */
+  /** Resolves with the reason when the process has ended. Never rejects. */
   readonly ended: Promise<string>;
-  /** Kills it and resolves when it has ended. */
+  /** Kills it, and resolves when it has ended. */
   kill(): Promise<void>;
-  /** Asks it to end, kills it after 300 ms, and resolves when it has ended. With `graceMs` it may finish its audio first. */
+  /** Asks it to end, kills it after 300 ms, and resolves when it has ended. With `graceMs` it can finish its audio first. */
   stop(graceMs?: number): Promise<void>;
 }
 
-/** How much printed text of a library or program is kept. None of it reaches the terminal. */
+/** How much text that a library or program prints is kept. None of it reaches the terminal. */
 const maxChatter = 2_000;
 const killAfterMs = 300;
 const lastWordsMs = 100;
@@ -43,7 +43,7 @@ const running = new Set<ChildProcess>();
 let killsAtExit = false;
 
 /**
- * Starts the process of a device. If the process cannot be started, it ends at once with the reason. Throws
+ * Starts the process of a device. If the command cannot be started, the process ends at once with the reason. Throws
  * `audio-device` if the system refuses to create one.
  */
 export function startDeviceProcess(command: DeviceCommand, clock: Clock): DeviceProcess {
@@ -70,12 +70,12 @@ export function startDeviceProcess(command: DeviceCommand, clock: Clock): Device
   if (pcm !== 'stdout') listen(child.stdout);
   for (const stream of child.stdio) stream?.on('error', () => {});
 
-  // The device host reports why it fails. Text that native code prints may be about anything.
+  // The device host reports itself why it fails. Text that native code prints may be about anything.
   const lastWords = () => (hosted ? undefined : lastReason(chatter, command.status));
   const ended = new Promise<string>((resolve) => {
     child.once('error', (thrown) => resolve(`cannot be started: ${thrown.message}`));
     child.once('exit', (code, signal) => {
-      // Its children may hold the device and our pipes.
+      // Its children may still hold the device and the pipes.
       killGroup(child, 'SIGKILL');
       // The last lines may still arrive.
       const tell = () => {
@@ -128,21 +128,21 @@ function launch({ command, args, env, pcm }: DeviceCommand): ChildProcess {
     child = spawn(command, args, {
       stdio: pcm === 'descriptor' ? ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'] : ['pipe', 'pipe', 'pipe'],
       env,
-      // Ctrl-C of the terminal is only for us: we end the device when we have finished.
+      // Ctrl-C is only for this process, which ends the device when it has finished.
       detached: system.hasProcessGroups,
       windowsHide: true,
     });
   } catch (thrown) {
     throw cannotStart(thrown);
   }
-  // Without free descriptors there are no streams, against the types. The error comes later.
+  // If there are no free descriptors, there are no streams, contrary to the types. The error comes later.
   const streams: ChildProcess['stdio'] | undefined = child.stdio;
   if (streams !== undefined) return child;
   child.once('error', () => {});
   throw cannotStart('too many open files');
 }
 
-/** A hung sound server blocks its clients: only a kill ends them. */
+/** Kills the process when this one exits: if a sound server hangs, its clients do not end otherwise. */
 function killWithUs(child: ChildProcess): void {
   running.add(child);
   child.once('exit', () => running.delete(child));
@@ -153,7 +153,7 @@ function killWithUs(child: ChildProcess): void {
   });
 }
 
-/** A program may be a script that starts the real one, so the whole group ends. */
+/** Ends the whole group, because a program may be a script that starts the real one. */
 function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   if (child.pid === undefined || !system.hasProcessGroups) {
     child.kill(signal);
@@ -162,11 +162,11 @@ function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   try {
     process.kill(-child.pid, signal);
   } catch {
-    // The group has ended already.
+    // The group has already ended.
   }
 }
 
-/** The last line that is no progress. */
+/** The last line that is not progress. */
 function lastReason(text: string, status: RegExp | undefined): string | undefined {
   return text
     .split('\n')

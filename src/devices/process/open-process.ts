@@ -18,7 +18,7 @@ export interface DeviceOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Waits for a device to open, and ends its process if that fails or is cancelled. */
+/** Waits until a device is open, and ends its process if that fails or is cancelled. */
 export async function whileOpening<Device>(
   child: DeviceProcess,
   signal: AbortSignal | undefined,
@@ -50,10 +50,10 @@ export async function openProcess(
   }
   const help = backend.readsHelp ? await readHelp(backend.programs[role], { env, signal }) : '';
   const line = backend.line({ role, device, platform: host.platform, help });
-  if (line === undefined) throw deviceError(`it cannot open the requested device for ${role} here`);
+  if (line === undefined) throw deviceError(`it cannot open this device for ${role} here`);
   const { command, args } = line;
   const pcm = role === 'capture' ? 'stdout' : 'stdin';
-  // English output can be parsed.
+  // The parsers expect English.
   const environment = { ...env, LC_ALL: 'C', ...line.env };
   return startDeviceProcess({ command, args, env: environment, pcm, status: backend.status }, clock);
 }
@@ -67,7 +67,7 @@ export function startHost(
   return startDeviceProcess({ command: process.execPath, args, env, pcm: 'descriptor' }, clock);
 }
 
-/** Some print it on standard error, some end with 1: the text counts. */
+/** Ignores the exit code and reads both outputs: some programs print help on standard error, some end with 1. */
 async function readHelp(
   program: string,
   { env, signal }: { env: DeviceSearch['env']; signal: AbortSignal | undefined },

@@ -14,14 +14,14 @@ export interface RecoveryOptions<Device> {
 }
 
 /**
- * Opens a lost device again: a missing one within the time that the user allows, a stalled one now and then without
- * being asked. Throws `audio-device` and the reason of the signal.
+ * Opens a lost device again: a missing one within the time that the user allows, a stalled one a few times in any case.
+ * Throws `audio-device` and the signal's reason.
  */
 export type Recover<Device> = (lost: Device, loss: VoicectlError) => Promise<Device>;
 
-/** How long reopening a stalled device is tried: idle sound servers take 2 s to start. */
+/** For how long to try to reopen a stalled device: idle sound servers take 2 s to start. */
 const restartMs = 3_000;
-/** A device that stalls is restarted so many times within this time: some libraries need more than one after a hiccup. */
+/** A stalled device is restarted at most this often within this time: some libraries need several attempts. */
 const restarts = 3;
 const restartsMs = 30_000;
 
@@ -66,7 +66,7 @@ export function createRecovery<Device extends { stop(): Promise<void> }>({
     restartedAt.push(clock.now());
     notices.tell({
       code: 'device-returned',
-      message: isStall ? `The ${what} had stalled and was opened again` : `The ${what} is back`,
+      message: isStall ? `The ${what} stalled and was opened again` : `The ${what} is back`,
     });
     return device;
   };
@@ -94,7 +94,7 @@ const retryEveryMs = 500;
 
 interface ReopenOptions {
   clock: Clock;
-  /** How long a device may be away. */
+  /** How long the device may be away. */
   timeoutMs: number;
   signal: AbortSignal;
   /** How the device was lost. */
@@ -102,8 +102,8 @@ interface ReopenOptions {
 }
 
 /**
- * Opens a lost device as soon as it is back. Throws the last failure, or the loss, if it does not come back in time. A
- * device that opens too late is closed.
+ * Opens a lost device as soon as it is back. If it does not come back in time, throws the last failure, or the loss. A device
+ * that opens too late is closed.
  */
 async function reopen<Device extends { stop(): Promise<void> }>(
   open: (signal: AbortSignal) => Promise<Device>,

@@ -8,21 +8,21 @@ export interface RunToEndOptions {
   env: Readonly<Record<string, string | undefined>>;
   /** Ends the program; its reason is thrown. */
   signal?: AbortSignal | undefined;
-  /** It is ended if it takes longer. */
+  /** The program is ended if it takes longer. */
   limitMs: number;
 }
 
 interface EndedProgram {
-  /** Whether it ended by itself, with 0. */
+  /** Whether it ended by itself with exit code 0. */
   isGood: boolean;
   stdout: string;
   stderr: string;
 }
 
-/** More is left out: no list of devices is so long. */
+/** Longer output is cut: no list of devices is that long. */
 const maxBytes = 16 * 1024 * 1024;
 
-/** Runs a program of the sound system to its end, or ends it with everything that it started. Throws `audio-device`. */
+/** Runs a program of the sound system to its end, or ends it and everything that it started. Throws `audio-device`. */
 export async function runToEnd(
   command: string,
   args: readonly string[],

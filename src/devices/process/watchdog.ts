@@ -1,8 +1,8 @@
 import type { Clock } from '../../kernel/clock.ts';
 
-/** Calls back when nothing has happened for too long. */
+/** Calls back if nothing happens for too long. */
 export interface Watchdog {
-  /** Something happened: the next must come within this time. */
+  /** Something happened: the next thing must happen within this time. */
   expect(ms: number): void;
   stop(): void;
 }
@@ -10,7 +10,7 @@ export interface Watchdog {
 export function createWatchdog(clock: Clock, onSilence: () => void): Watchdog {
   let dueAt = Number.POSITIVE_INFINITY;
   let timer: { cancel(): void } | undefined;
-  // One timer that is set again when it fires too early, not one for each frame.
+  // One timer that is set again if it fires too early, instead of one per frame.
   const arm = () => {
     timer = clock.after(
       dueAt - clock.now(),
