@@ -15,16 +15,16 @@ const readers: Record<string, ReadSample> = {
   mulaw8: (view, offset) => (mulawSamples[view.getUint8(offset)] ?? 0) / 0x8000,
 };
 
-/** One NaN or infinity would spread over the whole length of the resampler's filter. */
+/** Without this, one NaN or infinity would spread over the whole length of the resampler's filter. */
 function tame(sample: number): number {
   if (Number.isNaN(sample)) return 0;
   return Math.max(-16, Math.min(16, sample));
 }
 
 /**
- * A function from encoded bytes, in chunks of any size, to mono samples of about −1 to 1: channels are mixed by
- * their mean, or `only` is the one to take, from 0. A block that ends in the next chunk is carried; one that never ends is dropped. A sample that is
- * not a number counts as silence.
+ * A function from encoded bytes, in chunks of any size, to mono samples of about −1 to 1: the mean of the channels, or only
+ * channel `only`, from 0. A block that ends in the next chunk is carried over; an incomplete last one is dropped. A sample
+ * that is not a number counts as silence.
  */
 export function createMonoDecoder(format: SampleFormat, only?: number): (bytes: Buffer) => Float32Array {
   const { channels, bitsPerSample } = format;

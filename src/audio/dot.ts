@@ -1,5 +1,5 @@
 /**
- * The sum of the products of `length` numbers, a multiple of 4, from each start. Four parallel sums: the processor
+ * The dot product of `length` numbers, a multiple of 4, beginning at each start. Four parallel sums, so that the processor
  * does not wait for one addition before the next.
  */
 export function dot(

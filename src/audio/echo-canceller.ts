@@ -8,11 +8,11 @@ import { wireFormat } from './source-format.ts';
 export interface EchoCanceller {
   /** Takes what goes to the loudspeaker. */
   played(pcm: Buffer): void;
-  /** Takes what the microphone heard. Returns it without the echo, in steps of 10 ms; the rest follows with the next call. */
+  /** Takes what the microphone heard. Returns it without the echo, in steps of 10 ms; the rest comes with the next call. */
   clean(pcm: Buffer): Buffer;
 }
 
-/** WebRTC's echo canceller (AEC3), which finds the delay between both devices. */
+/** WebRTC's echo canceller (AEC3), which finds the delay between the devices itself. */
 export async function createEchoCanceller(): Promise<EchoCanceller> {
   const { AEC3 } = await loadModule();
   const canceller = new AEC3(sampleRate, 1, 1);
@@ -30,7 +30,7 @@ export async function createEchoCanceller(): Promise<EchoCanceller> {
   };
 }
 
-/** The module brings handlers for errors of the whole process, which are not its to handle. */
+/** Loads the module and removes its handlers for errors of the whole process. */
 async function loadModule() {
   const kinds = ['uncaughtException', 'unhandledRejection'] as const;
   const before = kinds.map((kind) => new Set<unknown>(process.listeners(kind as 'exit')));

@@ -1,11 +1,11 @@
 import { bytesPerSample } from '../protocol/audio-format.ts';
 
-/** A value as a sample of 16 bits: rounded, and clamped where it is beyond them. */
+/** A value as a 16-bit sample: rounded and clamped. */
 export function toSample(value: number): number {
   return Math.max(-0x8000, Math.min(0x7fff, Math.round(value)));
 }
 
-/** s16le with each sample changed, given its index; half a sample at the end stays as it is. */
+/** Changes each sample of s16le, given its index. Half a sample at the end stays unchanged. */
 export function mapSamples(pcm: Buffer, change: (sample: number, index: number) => number): Buffer {
   const changed = Buffer.from(pcm);
   for (let index = 0; index * bytesPerSample + 1 < pcm.length; index += 1) {
@@ -15,7 +15,7 @@ export function mapSamples(pcm: Buffer, change: (sample: number, index: number) 
   return changed;
 }
 
-/** Samples of −1 to 1 as s16le, rounded; louder ones are clamped. */
+/** Samples of −1 to 1 as s16le, rounded and clamped. */
 export function encodeS16le(samples: Float32Array): Buffer {
   const pcm = Buffer.allocUnsafeSlow(samples.length * bytesPerSample);
   let offset = 0;

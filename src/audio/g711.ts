@@ -1,4 +1,4 @@
-/** ITU-T G.711: a byte of A-law or µ-law to a 16-bit sample. */
+/** ITU-T G.711: from a byte of A-law or µ-law to a 16-bit sample. */
 
 function expandAlaw(code: number): number {
   const value = code ^ 0x55;

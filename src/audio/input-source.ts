@@ -3,17 +3,17 @@ import { openFileInput } from '../files/file-input.ts';
 import { refusal } from '../files/refusal.ts';
 import type { AudioSource, SourceFormat } from './source.ts';
 
-/** The facts from the beginning of an input, and how to read the rest. */
+/** What the beginning of an input says, and how to read the rest. */
 export interface ReadingPlan {
   readonly description: SourceFormat;
   readonly durationMs: number | undefined;
-  /** 16 kHz s16le mono from an input with the same bytes. */
+  /** Reads 16 kHz s16le mono from an input with the same bytes. */
   pcm(input: ByteInput): AsyncIterable<Buffer>;
 }
 
 /**
- * An input as a source. A file is closed here and reopened for every reading; a stream stays open and is
- * read once. If the plan fails or the signal aborts, the input is closed.
+ * An input as a source. A file is closed here and reopened for each reading; a stream stays open and is read once. If the plan
+ * fails or the signal aborts, the input is closed.
  */
 export async function createInputSource(
   input: ByteInput,
@@ -51,7 +51,7 @@ export async function createInputSource(
     durationMs,
     repeatable: false,
     async *read(readSignal) {
-      if (started) throw refusal(input.name, 'it is a stream and was read already');
+      if (started) throw refusal(input.name, 'it is a stream and has already been read');
       started = true;
       yield* readInput(input, plan, readSignal);
     },
@@ -79,7 +79,7 @@ async function* readInput(
   }
 }
 
-/** A read that waits for a stream ends when the stream is closed. Returns how to stop listening. */
+/** Closes the input on an abort, which also ends a read that waits for a stream. Call the result to stop that. */
 function closeOnAbort(input: ByteInput, signal: AbortSignal | undefined): () => void {
   const close = () => void input.close();
   signal?.addEventListener('abort', close, { once: true });

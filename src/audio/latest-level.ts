@@ -2,13 +2,13 @@ import type { Clock } from '../kernel/clock.ts';
 import { bytesForMs, bytesPerSample } from '../protocol/audio-format.ts';
 import { floorDbfs, measureLevel, roundDbfs } from './level.ts';
 
-/** Audio between two kept messages: each kept one costs garbage collection. */
+/** How much audio passes between two kept messages: each kept one costs garbage collection. */
 const passedBytes = bytesForMs(60);
 /** Older audio does not count. */
 const heardMs = 250;
 const keptBytes = bytesForMs(heardMs);
 
-/** The current level of a voice. Passing audio costs almost nothing: it is measured only on request. */
+/** The current level of a voice. It is measured only on request, so passing audio costs almost nothing. */
 export class LatestLevel {
   private readonly clock: Pick<Clock, 'now'>;
   /** Its first sample begins at the byte `from`. */
@@ -27,14 +27,14 @@ export class LatestLevel {
     this.passed += pcm.length;
     if (this.passed <= passedBytes) return;
     this.passed = 0;
-    // A message may be large, and a stream may be silent after it for long.
+    // A message may be large, and the stream may then be silent for a long time.
     const more = Math.max(0, pcm.length - from - keptBytes);
     const start = from + more + (more % bytesPerSample);
     const at = this.clock.now();
     this.latest = more === 0 ? { pcm, from, at } : { pcm: Buffer.from(pcm.subarray(start)), from: 0, at };
   }
 
-  /** RMS of a recent message, in dBFS; -100 if there was none. */
+  /** The RMS of a recent message in dBFS; −100 if there was none. */
   read(): number {
     if (this.latest === undefined || this.clock.now() - this.latest.at > heardMs) return floorDbfs;
     const { pcm, from } = this.latest;

@@ -4,12 +4,12 @@ import { createBlockJoiner } from './whole-samples.ts';
 /** The level of silence, instead of −∞. */
 export const floorDbfs = -100;
 
-/** AI audio that is louder than this can be heard. Below it is a pause: some services, and an echo of our own tail, send endless silence. */
+/** AI audio above this is audible. Below is a pause: some services, and an echo of the tail, send endless silence. */
 export const audibleDbfs = -60;
-/** At this level and below there is nothing but zeros. */
+/** At this level and below there are only zeros. */
 export const silentDbfs = -99;
 
-/** A level to a tenth. */
+/** A level rounded to a tenth. */
 export function roundDbfs(dbfs: number): number {
   return Math.round(dbfs * 10) / 10;
 }
@@ -19,12 +19,12 @@ export function dbfsText(dbfs: number, digits = 1): string {
   return `${dbfs.toFixed(digits)} dBFS`;
 }
 
-/** What so many decibels multiply a sample by. */
+/** The factor for this many decibels. */
 export function gainOf(db: number): number {
   return 10 ** (db / 20);
 }
 
-/** The amplitude, of 32,768, of a level in dBFS. */
+/** The amplitude, out of 32,768, of a level in dBFS. */
 export function amplitudeOf(dbfs: number): number {
   return 0x8000 * gainOf(dbfs);
 }
@@ -38,7 +38,7 @@ export interface Level {
   readonly clipped: boolean;
 }
 
-/** The level of 16 kHz s16le mono; an odd last byte is ignored. Between −100 (also for no audio) and 0 dBFS. */
+/** The level of 16 kHz s16le mono, between −100 (also for no audio) and 0 dBFS. Ignores an odd last byte. */
 export function measureLevel(pcm: Buffer): Level {
   const count = Math.floor(pcm.length / bytesPerSample);
   let squares = 0;
@@ -53,7 +53,7 @@ export function measureLevel(pcm: Buffer): Level {
   return { rmsDbfs: toDbfs(Math.sqrt(squares / Math.max(1, count))), peakDbfs: toDbfs(peak), clipped };
 }
 
-/** Measures message by message: a sample that is cut counts for the message that ends it. */
+/** Measures message by message. A split sample counts for the message that completes it. */
 export function createLevelMeter(): (message: Buffer) => Level {
   const samples = createBlockJoiner();
   return (message) => measureLevel(samples.push(message));

@@ -4,9 +4,9 @@ import { bands, measureSpectrogram, type Spectrogram } from './spectrum.ts';
 const missingShare = 0.25;
 
 /**
- * How like the most similar place in audio is to a sound, both 16 kHz s16le mono: 1 is the same, other speech is at about
- * 0.5 or less. Compares how loud each frequency band is over time. Level, noise, another sample rate on the way, and a
- * missing start or end change little.
+ * The likeness of a sound and the most similar place in audio, both 16 kHz s16le mono: 1 is identical; other speech reaches
+ * about 0.5 or less. Compares how loud each frequency band is over time. Level, noise, resampling, and a missing start or end
+ * change little.
  */
 export function measureLikeness(audio: Buffer, expected: Buffer): number {
   const sound = measureSpectrogram(expected);
@@ -29,11 +29,11 @@ function pad({ rows, length }: Spectrogram, before: number, after: number): Spec
 }
 
 interface Centred extends Spectrogram {
-  /** Sum of the squares. */
+  /** The sum of the squares. */
   energy: number;
 }
 
-/** Subtracts the mean of each band, so that the tone of a microphone does not count. */
+/** Subtracts the mean of each band, so that the frequency response of a microphone does not count. */
 function centre({ rows, length }: Spectrogram): Centred {
   const means = new Float64Array(bands);
   for (const [at, level] of rows.entries()) means[at % bands] = (means[at % bands] ?? 0) + level / length;
@@ -41,7 +41,7 @@ function centre({ rows, length }: Spectrogram): Centred {
   return { rows: centred, length, energy: centred.reduce((sum, level) => sum + level * level, 0) };
 }
 
-/** Running sums of each band, and of all squares, before each row. */
+/** Running sums of each band, and of all squares, up to each row. */
 interface Sums {
   levels: Float64Array;
   squares: Float64Array;
@@ -62,7 +62,7 @@ function sumUp({ rows, length }: Spectrogram): Sums {
   return { levels, squares };
 }
 
-/** The correlation of a sound with the place that begins at a row. */
+/** The correlation of a sound with the place that begins at this row. */
 function correlate(sound: Centred, place: Spectrogram, { levels, squares }: Sums, row: number): number {
   const { rows, length, energy } = sound;
   let product = 0;

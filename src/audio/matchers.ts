@@ -5,15 +5,15 @@ import { dbfsText, measureLevel } from './level.ts';
 import { measureLikeness } from './likeness.ts';
 import { loadPcm } from './wav/wav-source.ts';
 
-/** Audio in a test: PCM (16 kHz s16le mono), something that has it, such as `stream.audio()`, or a WAV file by its name. */
+/** Audio in a test: PCM (16 kHz s16le mono), an object with `pcm`, such as `stream.audio()`, or the name of a WAV file. */
 export type Sound = Uint8Array | { pcm: Uint8Array } | string;
 
 export interface LikenessOptions {
-  /** What is taken as the same, from 0 to 1. Default 0.8. */
+  /** The likeness that is required, from 0 to 1. Default 0.8. */
   similarity?: number;
 }
 
-/** Bounds in dBFS; those that are left out do not matter. */
+/** Bounds in dBFS. All are optional. */
 export interface LevelBounds {
   minRmsDbfs?: number;
   maxRmsDbfs?: number;
@@ -26,18 +26,18 @@ export interface DurationOptions {
   withinMs?: number;
 }
 
-/** What a matcher answers to `expect` of Jest and Vitest. */
+/** What a matcher returns to `expect` of Jest and Vitest. */
 export interface Matched {
   pass: boolean;
   message: () => string;
 }
 
-/** Matchers for audio: PCM, the result of `stream.audio()`, or a WAV file by its name. Each returns a promise. */
+/** Matchers for audio: PCM, the result of `stream.audio()`, or the name of a WAV file. Each returns a promise. */
 export interface VoiceMatchers {
   /** Whether this sound occurs in the audio. Level, noise, resampling, and a missing start or end change little. */
   toHaveSaid(sound: Sound, options?: LikenessOptions): Promise<void>;
   toHaveLevel(bounds: LevelBounds): Promise<void>;
-  /** Whether it has this duration, ± 100 ms unless `withinMs` says otherwise. */
+  /** Whether it has this duration, ± 100 ms or `withinMs`. */
   toHaveDuration(ms: number, options?: DurationOptions): Promise<void>;
 }
 
@@ -52,10 +52,10 @@ export const voiceMatchers = {
     const [audio, sound] = await Promise.all([pcmOf(received), pcmOf(expected)]);
     const found = measureLikeness(audio, sound);
     const what = typeof expected === 'string' ? expected : `a sound of ${lengthText(sound)}`;
+    const why = `the most similar place has a likeness of ${percent(found)}, and ${percent(wanted)} is required`;
     return matched(
       found >= wanted,
-      (not) =>
-        `expected the audio (${lengthText(audio)}) ${not}to have said ${what}: the most similar place is ${percent(found)} like it, and ${percent(wanted)} is taken as the same`,
+      (not) => `expected the audio (${lengthText(audio)}) ${not}to have said ${what}: ${why}`,
     );
   },
 

@@ -7,9 +7,9 @@ export interface PacerOptions {
   pace: Pace;
   frameMs: number;
   clock: Clock;
-  /** Called with the delay of each frame, in milliseconds after its deadline. */
+  /** Called with how late each frame is, in milliseconds after its deadline. */
   onFrame?: (lateMs: number) => void;
-  /** The pacer was so late that it skipped this much time and restarted from now. */
+  /** Called if the pacer was so late that it skipped this much time and restarted from now. */
   onReanchor?: (skippedMs: number) => void;
 }
 

@@ -15,8 +15,8 @@ export interface RawSourceOptions {
 }
 
 /**
- * A headerless file of 16 kHz s16le mono as a source; an odd last byte is dropped.
- * Errors: `bad-input` (missing, empty, or a WAV after all), `input-output`.
+ * A headerless file of 16 kHz s16le mono as a source. An odd last byte is dropped.
+ * Errors: `bad-input` (missing, empty, or a WAV file), `input-output`.
  */
 export async function openRawFile(path: string, options: RawSourceOptions = {}): Promise<AudioSource> {
   return createInputSource(await openFileInput(path), planRaw, options.signal);
@@ -35,7 +35,7 @@ async function planRaw(input: ByteInput): Promise<ReadingPlan> {
   const start = await input.read(0, 4);
   if (start.length < bytesPerSample) throw refusal(input.name, 'it has no audio: its length is zero');
   if (isWavForm(start.toString('latin1'))) {
-    throw refusal(input.name, 'it is a WAV file, not headerless audio', 'Give it with --file instead.');
+    throw refusal(input.name, 'it is a WAV file, not headerless audio', 'Use --file instead.');
   }
   const { sizeBytes } = input;
   return {

@@ -2,20 +2,20 @@ import { bytesForMs, bytesPerSample } from '../protocol/audio-format.ts';
 import { createMonoDecoder } from './decode.ts';
 import { wireFormat } from './source-format.ts';
 
-/** What is played, in step with what a microphone hears: the same number of samples of both. */
+/** What is played, aligned with what a microphone hears, sample by sample. */
 export interface Reference {
   /** Takes what goes to the loudspeaker: 16 kHz s16le mono. */
   played(pcm: Buffer): void;
-  /** What was played while the microphone gave so many samples, −1 to 1. Silence where nothing was. */
+  /** What was played while the microphone delivered `count` samples, −1 to 1. Silence if nothing was played. */
   take(count: number): Float32Array;
 }
 
-/** Audio is held back for this long, so that frames that come a little late leave no gap. */
+/** Audio is held back for this long so that frames that come a little late leave no gap. */
 export const referenceHoldMs = 20;
 const holdSamples = bytesForMs(referenceHoldMs) / bytesPerSample;
-/** If more than the hold always waits for this many samples, the microphone has skipped some: the rest is dropped. */
+/** If more than the hold has waited over this many samples, the microphone has skipped some: the excess is dropped. */
 const judgeSamples = bytesForMs(1_000) / bytesPerSample;
-/** Most that waits. A device that takes audio faster than it plays it exceeds this: the oldest is dropped. */
+/** Most audio that waits. A device that takes audio faster than it plays it exceeds this: the oldest is dropped. */
 const maxSamples = bytesForMs(500) / bytesPerSample;
 
 export function createReference(): Reference {
@@ -24,7 +24,7 @@ export function createReference(): Reference {
   let hold = 0;
   let judged = 0;
   let least = Number.POSITIVE_INFINITY;
-  /** Otherwise an echo would come before what was played. */
+  /** Otherwise an echo would come before the audio that caused it. */
   const dropExcess = (count: number) => {
     judged += count;
     least = Math.min(least, waiting.length);

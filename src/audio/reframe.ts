@@ -1,6 +1,6 @@
 /**
- * PCM in frames of exactly `frameBytes`, for chunks of any size; the last frame is padded with
- * silence. A frame within one chunk is a view of it, not a copy. An empty input gives no frame.
+ * Splits chunks of any size into frames of exactly `frameBytes`. The last frame is padded with silence. A frame within one
+ * chunk is a view of it, not a copy. An empty input gives no frames.
  */
 export async function* reframe(chunks: AsyncIterable<Buffer>, frameBytes: number): AsyncGenerator<Buffer> {
   if (!Number.isInteger(frameBytes) || frameBytes < 1)

@@ -1,8 +1,8 @@
-/** A low-pass filter, cut into one row of coefficients for each position between two input samples. */
+/** A low-pass filter, split into one row of coefficients for each position between two input samples. */
 export interface FilterBank {
   /** Coefficients in a row: a multiple of 4. */
   readonly taps: number;
-  /** Rows that divide the distance between two input samples. */
+  /** Positions between two input samples. */
   readonly phases: number;
   /** `phases` rows; one more, for interpolation, if `exact` is false. */
   readonly coefficients: Float32Array;
@@ -21,18 +21,18 @@ const maxExactCoefficients = 262_144;
 /** Rows per sample of the lower rate for interpolation: its error is then about −118 dB. */
 const interpolatedPhases = 1024;
 
-/** The last ones, because all streams of a process have the same few rates: up to 8 MB each. */
+/** The latest filters, because all streams of a process have the same few rates. Up to 8 MB each. */
 const designed = new Map<string, FilterBank>();
 const mostDesigned = 4;
 
 /**
- * The filter for changing a rate by `up / down`, a fraction in its lowest terms. A shorter `length` costs less,
- * and its transition is wider. It is shared: its coefficients must not change.
+ * The filter that changes a rate by `up / down`, a fraction in lowest terms. A shorter `length` costs less and has a wider
+ * transition. The filter is shared: its coefficients must not change.
  */
 export function designFilterBank(up: number, down: number, length = halfLength): FilterBank {
   const key = `${up}/${down}/${length}`;
   const bank = designed.get(key) ?? computeFilterBank(up, down, length);
-  // The one that was asked for last is the last to be forgotten.
+  // The one that was used last is forgotten last.
   designed.delete(key);
   designed.set(key, bank);
   for (const oldest of [...designed.keys()].slice(0, -mostDesigned)) designed.delete(oldest);

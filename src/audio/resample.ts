@@ -5,21 +5,21 @@ import { designFilterBank, type FilterBank } from './resample-filter.ts';
 export const minRate = 1_000;
 export const maxRate = 384_000;
 
-/** Samples added to the window before it moves. */
+/** How many samples are added to the window before it moves. */
 const windowSamples = 4096;
 
-/** Changes the rate of a stream of mono samples. State is one window, whatever the length of the stream. */
+/** Changes the rate of a stream of mono samples. The state is one window, whatever the length of the stream. */
 export interface Resampler {
-  /** Takes any number of samples, and returns those that are ready. The output does not depend on the chunk sizes. */
+  /** Takes any number of samples, and returns those that are ready. The output does not depend on chunk sizes. */
   push(samples: Float32Array): Float32Array;
   /** Returns the last samples. Call it once, at the end. */
   flush(): Float32Array;
 }
 
 /**
- * A resampler by a windowed sinc (Kaiser, 100 dB; flat up to 0.9 of the lower Nyquist frequency), split by phase.
- * Its delay is compensated: output sample `n` stands at the time of input sample `n × fromRate / toRate`, and
- * there are as many as begin before the input ends. Rates are whole numbers of 1,000 to 384,000 Hz, else `bad-input`.
+ * A polyphase resampler with a windowed sinc (Kaiser, 100 dB; flat up to 0.9 of the lower Nyquist frequency). Its delay is
+ * compensated: output sample `n` is at the time of input sample `n × fromRate / toRate`, and the last one begins before the
+ * input ends. Rates are whole numbers from 1,000 to 384,000 Hz, else `bad-input`.
  */
 export function createResampler(fromRate: number, toRate: number): Resampler {
   for (const rate of [fromRate, toRate]) {
@@ -40,7 +40,7 @@ function createPolyphase(up: number, down: number, bank: FilterBank): Resampler 
   const wholeStep = Math.floor(down / up);
   const partStep = down % up;
   const window = new Float32Array(taps + wholeStep + windowSamples);
-  // The next output stands at `centre + part / up` in the window; the first at the first sample, after silence.
+  // The next output is at `centre + part / up` in the window; the first one is at the first sample, after silence.
   let centre = half - 1;
   let part = 0;
   let filled = half - 1;
@@ -81,7 +81,7 @@ function createPolyphase(up: number, down: number, bank: FilterBank): Resampler 
   return { push, flush: () => push(new Float32Array(half)) };
 }
 
-/** One output sample: the window from `start`, weighted by the row for `position`, 0 to 1 between two input samples. */
+/** One output sample: the window from `start`, weighted by the row for `position`: 0 to 1 between two input samples. */
 function convolve(bank: FilterBank, window: Float32Array, start: number, position: number): number {
   const { coefficients, taps } = bank;
   const place = position * bank.phases;

@@ -2,13 +2,13 @@ import { createSpeechGate, type GateEvent, gateDelayMs } from './speech-gate.ts'
 
 /** A turn of speech begins or ends in sent audio. */
 export type SpeechMoment = GateEvent & {
-  /** When the message that carries this moment left, in monotonic milliseconds. */
+  /** When the message with this moment was sent, in monotonic milliseconds. */
   readonly leftAt: number;
 };
 
 /**
- * Finds speech in sent audio, and when it left. The gate reports an end of speech only after a pause, so items that
- * arrive meanwhile are held. The memory is a length of sent audio, so it works at any pace.
+ * Finds speech in sent audio, and when it was sent. The gate reports an end of speech only after a pause, so items that arrive
+ * meanwhile are held. They expire by the length of sent audio, so that it works at any pace.
  */
 export interface SentSpeech<Item> {
   /** Takes 16 kHz s16le mono of any number of bytes. */
@@ -16,13 +16,13 @@ export interface SentSpeech<Item> {
   /** Ends an open turn. */
   end(): SpeechMoment[];
   readonly speaking: boolean;
-  /** Holds items that arrive during speech. Returns those that are older than any end of speech still to come. */
+  /** Holds an item that arrives during speech. Returns items that are older than any end of speech that may still come. */
   hold(item: Item): Item[];
   /** Returns the held items, oldest first, and clears them. */
   release(): Item[];
 }
 
-/** Most held items. If sending stops during speech they never expire; beyond this the older half is dropped. */
+/** Most held items. If sending stops during speech, they never expire; beyond this the older half is dropped. */
 const maxHeld = 4_000;
 
 export function createSentSpeech<Item>(): SentSpeech<Item> {

@@ -2,7 +2,7 @@ import { bytesPerSample, channels, sampleRate } from '../protocol/audio-format.t
 import { groupDigits } from '../protocol/count-text.ts';
 import type { SampleFormat, SourceFormat } from './source.ts';
 
-/** The audio format of the protocol, in the form of a source format. */
+/** The audio format of the protocol. */
 export const wireFormat: SampleFormat = {
   encoding: 'pcm',
   sampleRate,
@@ -10,7 +10,7 @@ export const wireFormat: SampleFormat = {
   bitsPerSample: bytesPerSample * 8,
 };
 
-/** Whether audio in this format can be sent unchanged. */
+/** Whether audio in this format can be sent without conversion. */
 function isWireFormat(format: SampleFormat): boolean {
   return (
     format.encoding === wireFormat.encoding &&
@@ -20,7 +20,7 @@ function isWireFormat(format: SampleFormat): boolean {
   );
 }
 
-/** A format with its text for people and whether it has to be converted. */
+/** A format with a text for people, and whether it has to be converted. */
 export function describeFormat(format: SampleFormat): SourceFormat {
   const { encoding, sampleRate: rate, channels: count, bitsPerSample } = format;
   const samples = {

@@ -4,7 +4,7 @@ export type SampleEncoding = 'pcm' | 'float' | 'alaw' | 'mulaw';
 /** The format of audio before any conversion. */
 export interface SampleFormat {
   readonly encoding: SampleEncoding;
-  /** Samples per second and channel. */
+  /** Samples per second in each channel. */
   readonly sampleRate: number;
   readonly channels: number;
   readonly bitsPerSample: number;
@@ -17,21 +17,21 @@ export interface SourceFormat extends SampleFormat {
   readonly text: string;
 }
 
-/** A message and the time to send it, in milliseconds from the beginning of the talk. */
+/** A message and when to send it, in milliseconds from the start of sending. */
 export interface TimedMessage {
   readonly atMs: number;
   readonly pcm: Buffer;
 }
 
-/** Audio to send, from any origin; it reads as 16 kHz s16le mono. */
+/** Audio to send, from any origin, converted to 16 kHz s16le mono. */
 export interface AudioSource {
   readonly description: SourceFormat;
   /** Undefined for a stream, whose length is unknown until the end. */
   readonly durationMs: number | undefined;
   /**
-   * 16 kHz s16le mono, in chunks of any whole number of samples, at the pace of the consumer. Ending the
-   * loop early closes the file or stream. Rejects with the signal's reason, with `bad-input` when the input
-   * has gone or is read twice and is not `repeatable`, with `input-output` when reading fails.
+   * 16 kHz s16le mono in chunks of whole samples, at the pace of the consumer. Ending the loop early closes the file or
+   * stream. Rejects with the signal's reason, with `bad-input` if the input is gone, or is read twice although it is not
+   * `repeatable`, and with `input-output` if reading fails.
    */
   read(signal?: AbortSignal): AsyncIterable<Buffer>;
   /** Set if its own clock sets the pace: a microphone. */
@@ -39,8 +39,8 @@ export interface AudioSource {
   /** Whether `read` may be called again for the same audio. */
   readonly repeatable: boolean;
   /**
-   * Set if the audio has its own messages and timing, such as a recording. It is sent with these, in place
-   * of frames at an even pace, and includes its final silence.
+   * Set if the audio has its own messages and timing, such as a recording. They are sent instead of frames at an even pace,
+   * and include the final silence.
    */
   readonly messages?: readonly TimedMessage[];
 }

@@ -1,23 +1,23 @@
 import { bytesPerSample, sampleRate } from '../protocol/audio-format.ts';
 import { createTransform } from './transform.ts';
 
-/** 32 ms: long enough to tell the tones of a voice apart, short enough for its syllables. */
+/** 32 ms: long enough to separate the tones of a voice, short enough for its syllables. */
 const windowSamples = 512;
 const hopSamples = 256;
-/** Bands between these frequencies, which also pass a telephone line, equally wide for the ear. */
+/** Bands between these frequencies, which telephone lines pass too; of equal width to the ear. */
 const lowestHz = 150;
 const highestHz = 3_600;
 export const bands = 20;
-/** Quieter than this, relative to the loudest frame, is silence. */
+/** Audio this far below the loudest frame is silence. */
 const rangeDb = 45;
 
-/** Levels of `bands` frequency bands, one row for each hop: decibels above silence, where 0 is silent. */
+/** The levels of `bands` frequency bands, one row per hop: decibels above silence; 0 is silent. */
 export interface Spectrogram {
   rows: Float32Array;
   length: number;
 }
 
-/** The spectrogram of 16 kHz s16le mono, without the silence at its start and end. Empty if there is only silence. */
+/** The spectrogram of 16 kHz s16le mono, without silence at its start and end. Empty if there is only silence. */
 export function measureSpectrogram(pcm: Buffer): Spectrogram {
   const samples = Math.floor(pcm.length / bytesPerSample);
   const count = Math.max(0, Math.ceil((samples - windowSamples) / hopSamples) + 1);
@@ -34,7 +34,7 @@ export function measureSpectrogram(pcm: Buffer): Spectrogram {
   return trim(aboveSilence(rows), count);
 }
 
-/** Indexes of the FFT at which bands begin; the last one ends there. Spaced on the mel scale. */
+/** The FFT indexes at which bands begin, and at which the last one ends. Spaced on the mel scale. */
 const edges = Array.from({ length: bands + 1 }, (_, band) => {
   const mel = (hz: number) => Math.log1p(hz / 700);
   const at = mel(lowestHz) + ((mel(highestHz) - mel(lowestHz)) * band) / bands;
@@ -56,7 +56,7 @@ function trim(rows: Float32Array, count: number): Spectrogram {
   return { rows: rows.subarray(first * bands, end * bands), length: end - first };
 }
 
-/** A Fourier transform of `size` windowed samples; a power of two. */
+/** A Fourier transform of `size` windowed samples; `size` is a power of two. */
 export function createFft(size: number) {
   const { re, im, placeOf, cosine, transform } = createTransform(size);
   return {
@@ -66,7 +66,7 @@ export function createFft(size: number) {
         re[placeOf[at] as number] = (sample(at) * (1 - (cosine[at] as number))) / 2;
       transform();
     },
-    /** Mean power of the frequencies with these indexes. */
+    /** The mean power of the frequencies with these indexes. */
     power(from: number, to: number) {
       let sum = 0;
       for (let at = from; at < to; at += 1) sum += (re[at] as number) ** 2 + (im[at] as number) ** 2;

@@ -2,15 +2,15 @@ import { bytesForMs, bytesPerSample, msForBytes } from '../protocol/audio-format
 import { toDbfs } from './level.ts';
 import { createBlockJoiner } from './whole-samples.ts';
 
-/** The pause was long enough, the turn was too long, or the audio ended. */
+/** `silence`: the pause was long enough. `max-turn`: the turn was too long. `ended`: the audio ended. */
 type GateEndReason = 'silence' | 'max-turn' | 'ended';
 
-/** A turn of speech begins or ends. Times are audio time: milliseconds from the first pushed byte. */
+/** A turn of speech begins or ends. Times are in audio time: milliseconds since the first byte. */
 export type GateEvent =
-  | { readonly type: 'speech-start' /** Begin of the first voiced frame. */; readonly atMs: number }
+  | { readonly type: 'speech-start' /** The beginning of the first voiced frame. */; readonly atMs: number }
   | {
       readonly type: 'speech-end';
-      /** End of the last voiced frame: earlier than the moment at which the event comes. */
+      /** The end of the last voiced frame, which is earlier than the event. */
       readonly atMs: number;
       readonly reason: GateEndReason;
     };
@@ -20,33 +20,33 @@ export interface SpeechGateOptions {
   hangOverMs?: number;
 }
 
-/** Finds turns of speech in one stream of audio. State: about a kilobyte. */
+/** Finds turns of speech in a stream of audio. State: about a kilobyte. */
 export interface SpeechGate {
-  /** Takes 16 kHz s16le mono in pieces of any number of bytes. The result does not depend on their sizes. */
+  /** Takes 16 kHz s16le mono in pieces of any size. The result does not depend on their sizes. */
   push(pcm: Buffer): GateEvent[];
   /** Ends an open turn. The gate can still be used. */
   end(): GateEvent[];
   readonly speaking: boolean;
-  /** End of the last voiced frame. */
+  /** The end of the last voiced frame. */
   readonly lastVoicedMs: number;
-  /** How much audio was pushed. */
+  /** How much audio has been pushed. */
   readonly positionMs: number;
 }
 
 const frameMs = 20;
 const longestTurnMs = 30_000;
-/** How far above the noise floor a voiced frame is. */
+/** A voiced frame is at least this far above the noise floor. */
 const aboveNoiseDb = 10;
-/** Lowest level of a voiced frame. */
+/** The lowest level of a voiced frame. */
 const minimumDbfs = -45;
 /**
- * A sound that does not dip by `aboveNoiseDb` for this long is background, not speech: a new noise above −38 dBFS counts
- * as one turn of about this length, then as background.
+ * A sound that does not dip by `aboveNoiseDb` for this long is background, not speech. A new noise above −38 dBFS counts as
+ * one turn of about this length, and then as background.
  */
 const noiseWindowMs = 4_000;
-/** The pause that ends a turn, unless the options say otherwise: the emulator and its faults keep to it. */
+/** The pause that ends a turn by default. The emulator and its faults use it too. */
 export const turnHangOverMs = 700;
-/** Longest delay, in audio time, of an event from a gate with the default pause. */
+/** The longest delay of an event, in audio time, with the default pause. */
 export const gateDelayMs = turnHangOverMs + frameMs;
 const frameSamples = bytesForMs(frameMs) / bytesPerSample;
 /** A turn begins with 4 voiced frames among 6. */
@@ -66,7 +66,7 @@ interface GateState {
   samples: number;
   sum: number;
   squares: number;
-  // Of the frames so far. The last six as bits, 1 for voiced, the newest lowest.
+  // Of the frames so far. `recent`: the last six as bits, 1 for voiced, the newest lowest.
   frames: number;
   recent: number;
   speaking: boolean;
@@ -74,7 +74,7 @@ interface GateState {
   lastVoicedMs: number;
 }
 
-/** A gate by level. It adapts to noise, and decides every 20 ms. */
+/** A speech gate by level. It adapts to noise, and decides every 20 ms. */
 export function createSpeechGate({ hangOverMs = turnHangOverMs }: SpeechGateOptions = {}): SpeechGate {
   const state: GateState = {
     hangOverMs,
@@ -115,7 +115,7 @@ function gateSamples(state: GateState, bytes: Buffer): GateEvent[] {
   for (let index = 0; index < count; ) {
     const until = Math.min(count, index + frameSamples - state.samples);
     state.samples += until - index;
-    // Sum in variables: each change of a number in an object allocates memory.
+    // Sums are kept in variables: each change of a number in an object allocates memory.
     let { sum, squares } = state;
     for (; index < until; index += 1) {
       const sample = view.getInt16(index * bytesPerSample, true);
@@ -131,7 +131,7 @@ function gateSamples(state: GateState, bytes: Buffer): GateEvent[] {
   return events;
 }
 
-/** The level of the full frame, in dBFS. Subtracts the mean: a microphone's constant offset is no sound. */
+/** The level of the full frame in dBFS, without the mean: a microphone's constant offset is not sound. */
 function closeFrame(state: GateState): number {
   const mean = state.sum / frameSamples;
   const power = state.squares / frameSamples - mean * mean;
@@ -172,8 +172,8 @@ function countOnes(bits: number): number {
 }
 
 /**
- * The level of the background: the quietest frame of the last few seconds, kept as the minima of eight stretches.
- * Plain data: there is one for each of a thousand sessions.
+ * The level of the background: the quietest frame of the last few seconds, kept as the minima of eight stretches. Plain data,
+ * because there may be thousands.
  */
 interface NoiseFloor {
   /** dBFS. */
@@ -185,7 +185,7 @@ interface NoiseFloor {
 const stretches = 8;
 const framesPerStretch = noiseWindowMs / frameMs / stretches;
 
-/** Before it has heard a whole window it is at most `initialNoiseDbfs`, so that speech at the very start does not count as noise. */
+/** Until a whole window was heard, the floor is at most `initialNoiseDbfs`, so that speech at the very start is not noise. */
 function createNoiseFloor(): NoiseFloor {
   return {
     minima: new Array<number>(stretches).fill(initialNoiseDbfs),
@@ -194,7 +194,7 @@ function createNoiseFloor(): NoiseFloor {
   };
 }
 
-/** Takes the level of the next frame, in dBFS, and returns the floor with it. */
+/** Takes the level of the next frame in dBFS, and returns the new floor. */
 function updateNoiseFloor(floor: NoiseFloor, dbfs: number): number {
   const { minima, stretch } = floor;
   // The first frame of a stretch replaces the oldest one, so that no stretch is empty.

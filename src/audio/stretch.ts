@@ -2,11 +2,11 @@ import { dot } from './dot.ts';
 import { designFilterBank } from './resample-filter.ts';
 
 /**
- * Plays mono samples a little faster or slower, as a tape would: for two clocks that differ by parts of a percent.
- * The output is 25 samples late.
+ * Plays mono samples a little faster or slower, like a tape, for two clocks that differ by a fraction of a percent. The output
+ * is 25 samples late.
  */
 export interface Stretcher {
-  /** How many new samples the next `count` need, at this speed. */
+  /** How many new samples the next `count` need at this speed. */
   needed(count: number, speed: number): number;
   /** The next `count` samples. Takes exactly `needed(count, speed)` new ones. */
   stretch(samples: Float32Array, count: number, speed: number): Float32Array;
@@ -14,12 +14,12 @@ export interface Stretcher {
   clear(): void;
 }
 
-/** Half the length of the filter in samples: at 16 kHz flat up to 6.5 kHz. */
+/** Half the length of the filter in samples: flat up to 6.5 kHz at 16 kHz. */
 const halfLength = 24;
 
-/** A stretcher by a windowed sinc, for speeds of about 1. */
+/** A stretcher with a windowed sinc, for speeds of about 1. */
 export function createStretcher(): Stretcher {
-  // A fraction of numbers so large that there are 1,024 rows, and one more: any position occurs.
+  // With numbers this large there are 1,024 rows and one more, because any position occurs.
   const { coefficients, taps, phases } = designFilterBank(8192, 8191, halfLength);
   let history = new Float32Array(taps);
   /** Position of the next output after its first sample: 0 to 1. */
@@ -35,7 +35,7 @@ export function createStretcher(): Stretcher {
       for (let index = 0; index < count; index += 1) {
         const at = part + index * speed;
         const start = Math.floor(at);
-        // The nearest row is good enough: its error is below −65 dB up to 4 kHz.
+        // The nearest row is good enough: the error is below −65 dB up to 4 kHz.
         const row = Math.round((at - start) * phases);
         output[index] = dot(coefficients, row * taps, window, start, taps);
       }

@@ -1,6 +1,6 @@
 /**
- * A Fourier transform of `size` complex numbers in place; `size` is a power of two. What belongs at an index before
- * `transform` is written to `placeOf` that index; afterwards each frequency is at its own.
+ * A Fourier transform of `size` complex numbers in place; `size` is a power of two. Before `transform`, write the value of an
+ * index to `placeOf` that index; afterwards each frequency is at its own index.
  */
 export function createTransform(size: number) {
   const re = new Float64Array(size);
@@ -8,7 +8,7 @@ export function createTransform(size: number) {
   const cosine = Float64Array.from({ length: size }, (_, at) => Math.cos((2 * Math.PI * at) / size));
   const sine = Float64Array.from({ length: size }, (_, at) => -Math.sin((2 * Math.PI * at) / size));
   const placeOf = Uint16Array.from({ length: size }, (_, at) => reverseBits(at, Math.log2(size)));
-  /** Joins transforms of `half` numbers in pairs. */
+  /** Joins pairs of transforms of `half` numbers. */
   const join = (half: number) => {
     const turn = size / (2 * half);
     for (let start = 0; start < size; start += 2 * half)
@@ -32,8 +32,8 @@ export function createTransform(size: number) {
 }
 
 /**
- * Finds where audio is most like a shorter piece: `products(piece, audio)` are the sums of the products of the piece with
- * the audio from each place on at which it fits. The result is valid until the next call.
+ * Helps to find where audio is most like a shorter piece: `products(piece, audio)` returns the dot product of the piece with
+ * the audio at each place at which it fits. The result is valid until the next call.
  */
 export function createCorrelation(pieceLength: number, audioLength: number) {
   const size = 2 ** Math.ceil(Math.log2(audioLength));
@@ -44,7 +44,7 @@ export function createCorrelation(pieceLength: number, audioLength: number) {
     products(piece: Float32Array, audio: Float32Array): Float64Array {
       both.re.fill(0);
       both.im.fill(0);
-      // One transform for the two of them: what is even in a spectrum comes from the real part, what is odd from the other.
+      // One transform for both: the even part of the spectrum comes from the real input, the odd part from the imaginary one.
       for (let at = 0; at < audioLength; at += 1) both.re[placeOf[at] as number] = audio[at] as number;
       for (let at = 0; at < pieceLength; at += 1) both.im[placeOf[at] as number] = piece[at] as number;
       both.transform();

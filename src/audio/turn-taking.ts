@@ -1,13 +1,13 @@
 import { msForBytes } from '../protocol/audio-format.ts';
 import { createSentSpeech, type SpeechMoment } from './sent-speech.ts';
 
-/** Two AI messages of one reply, one right after the other. Times are monotonic milliseconds. */
+/** Two consecutive AI messages of one reply. Times are monotonic milliseconds. */
 export interface MessagePair {
   /** When the second arrived. */
   at: number;
-  /** From the arrival of the first to that of the second. */
+  /** From the arrival of the first to the arrival of the second. */
   betweenMs: number;
-  /** How much that differs from the audio in the first. */
+  /** How much that differs from the length of the first. */
   jitterMs: number;
   /** Silence between them if the audio is played immediately. */
   silenceMs: number;
@@ -21,9 +21,9 @@ export function isGap({ silenceMs }: Pick<MessagePair, 'silenceMs'>): boolean {
   return silenceMs >= shortestGapMs;
 }
 
-/** What was heard of the reply to speech, and until when the speaker heard nothing at all. */
+/** What has been heard of a reply. */
 export interface ReplyHeard {
-  /** From when a reply can be waited for. */
+  /** When waiting for a reply begins. */
   awaitedFrom: number;
   /** When the reply began; undefined until it does. */
   begunAt: number | undefined;
@@ -32,7 +32,7 @@ export interface ReplyHeard {
 }
 
 /**
- * When a reply is over: it has paused for `settleMs`, or none has begun within `waitMs`. The one rule of a reply's end.
+ * When a reply is over: it has paused for `settleMs`, or none has begun within `waitMs`. The only rule for the end of a reply.
  * Times are monotonic milliseconds.
  */
 export function replyOverAt(
@@ -43,30 +43,30 @@ export function replyOverAt(
 }
 
 /**
- * Which AI messages belong to one reply, and what lies between each of them and the one before. A class with numbers,
- * because each message of a load passes it: see ARCHITECTURE.md. Times are monotonic milliseconds.
+ * Which AI messages belong to one reply, and the time between each and the previous one. A class with numbers, because each
+ * message of a load passes through it: see ARCHITECTURE.md. Times are monotonic milliseconds.
  */
 export class ReplyArrivals {
   /** When the last message arrived; −∞ before the first. */
   lastAt = Number.NEGATIVE_INFINITY;
   /** When received audio runs out if it is played immediately. */
   playedUntil = 0;
-  /** Between the last message and the one before it, as in `MessagePair`. */
+  /** Between the last two messages, as in `MessagePair`. */
   betweenMs = 0;
   jitterMs = 0;
   silenceMs = 0;
-  /** All audio that is played, up to `playedUntil`. */
+  /** The length of all audio that is played up to `playedUntil`. */
   playedMs = 0;
   readonly #settleMs: number;
   #lastMs = 0;
   #isOver = true;
 
-  /** `settleMs`: a pause this long begins another reply. */
+  /** `settleMs`: after a pause this long another reply begins. */
   constructor(settleMs: number) {
     this.#settleMs = settleMs;
   }
 
-  /** Takes a message with audio. Returns whether it goes on with the reply of the one before. */
+  /** Takes a message with audio. Returns whether it continues the reply of the previous one. */
   arrived(bytes: number, at: number): boolean {
     const audioMs = msForBytes(bytes);
     this.betweenMs = at - this.lastAt;
@@ -81,30 +81,30 @@ export class ReplyArrivals {
     return goesOn;
   }
 
-  /** The reply is over, whenever the next message arrives. Audio that was not heard yet is not played. */
+  /** The reply is over, whenever the next message arrives. Audio that has not been heard yet is not played. */
   interrupted(at: number): void {
     this.#isOver = true;
     this.playedMs = this.playedBefore(at);
     this.playedUntil = Math.min(this.playedUntil, at);
   }
 
-  /** How much audio was played before this time, which is not earlier than the last message. */
+  /** How much audio was played before this time, which must not be earlier than the last message. */
   playedBefore(at: number): number {
     return this.playedMs - Math.max(0, this.playedUntil - at);
   }
 }
 
 export interface TurnTakingOptions {
-  /** A pause this long begins another reply. */
+  /** After a pause this long another reply begins. */
   settleMs: number;
-  /** Called for each pair when it is certain that both messages belong to one reply. */
+  /** Called for each pair, once it is certain that both messages belong to one reply. */
   onPair: (pair: MessagePair) => void;
 }
 
 /**
- * Who speaks when: the end of sent speech, the first AI audio after it, and which AI messages belong to one reply. A new
- * reply begins after a long pause, after the end of sent speech (the AI hears the user, falls silent and answers
- * again), and after an interruption. Times are monotonic milliseconds.
+ * Who speaks when: the end of sent speech, the first AI audio after it, and which AI messages belong to one reply. A new reply
+ * begins after a long pause, after the end of sent speech (the AI hears the user, falls silent and replies again), and after
+ * an interruption. Times are monotonic milliseconds.
  */
 export interface TurnTaking {
   /** Takes sent audio; returns the speech in it. */
@@ -113,18 +113,18 @@ export interface TurnTaking {
   finishSpeech(): SpeechMoment[];
   /** Takes the size of an AI message. */
   received(bytes: number, now: number): void;
-  /** The service cancels audio that was not heard yet. */
+  /** The service cancels audio that has not been heard yet. */
   interrupted(now: number): void;
   readonly speaking: boolean;
   readonly speechEndedAt: number | undefined;
-  /** When the first AI audio arrived after the last end of speech, or the first of all if nobody spoke. */
+  /** When the first AI audio after the last end of speech arrived, or the first at all if nobody spoke. */
   readonly firstAudioAt: number | undefined;
   /** When received audio runs out if it is played immediately. */
   readonly playedUntil: number;
 }
 
 export function createTurnTaking({ settleMs, onPair }: TurnTakingOptions): TurnTaking {
-  /** AI audio that arrived during open speech. It is not known yet whether the speech ended before it. */
+  /** Holds AI audio that arrived during open speech: whether the speech ended before it is not known yet. */
   const speech = createSentSpeech<{ at: number; pair: MessagePair | undefined }>();
   let speechEndedAt: number | undefined;
   let firstAudioAt: number | undefined;

@@ -10,82 +10,82 @@ const windowSamples = 1_000 * perMs;
 const mostLagMs = 600;
 const mostLag = mostLagMs * perMs;
 const kept = 2 * (windowSamples + mostLag);
-/** A longer pause between messages is one; others are the network's. */
+/** A longer time between messages is a pause; a shorter one is caused by the network. */
 const pauseMs = 100;
-/** More than chance; weaker than this, −40 dB, is not heard. In two windows in a row the delay is the same. */
+/** More than chance. A weaker echo, below −40 dB, cannot be heard. Two windows in a row must show the same delay. */
 const leastLikeness = 0.6;
 const leastGain = 0.01;
 const sameMs = 5;
-/** A window that is this like is nothing but the user's words. */
+/** A window with this likeness consists only of the user's words. */
 const pureLikeness = 0.9;
-/** Quieter speech of the user, −55 dBov, is not compared. */
+/** Speech of the user below this, −55 dBov, is not compared. */
 const leastLevel = 58;
 
-/** Messages of the user that are recognised as they are: half a minute of frames, and as much of each. */
+/** How many messages of the user are recognised if they come back unchanged: half a minute of frames. And how much of each. */
 const remembered = 1_500;
 const comparedBytes = 64;
-/** Quieter messages are alike without being the same. */
+/** Quieter messages may be identical by chance. */
 const tellingDbfs = -50;
-/** A service with so much of its own to say brings nothing back but an echo: a second, or this share of what it brings back. */
+/** A service with this much audio of its own at most has an echo: a second, or this share of what it returns. */
 const ownMs = 1_000;
 const ownShare = 0.05;
-/** A window of an echo in which less comes back as it was said is changed. */
+/** An echo is changed if less than this of a window comes back unchanged. */
 const changedMs = 200;
 
-/** What came back of the user's words. */
+/** An echo of the user's words. */
 export interface UserEchoFound {
   delayMs: number;
-  /** In decibels: how much louder it is than it was said. */
+  /** How much louder it is than the original, in decibels. */
   gainDb: number;
 }
 
-/** `echo`: the service sends what it hears while it hears it. `repeat`: it sends it later, as it was. */
+/** `echo`: the service sends what it hears at once. `repeat`: it sends it later, unchanged. */
 export type EchoKind = 'echo' | 'repeat';
 
-/** What a service does of which there is no voice to judge. */
+/** Why there is no voice of the service to judge. */
 export const echoKindText: Readonly<Record<EchoKind, string>> = {
   echo: 'the service echoes what it hears',
   repeat: 'the service repeats what it hears',
 };
 
 /**
- * The one judge of what a service brings back of the user's words: all of its audio (`is`), or an echo in audio of its own
+ * The one judge of whether a service returns the user's words: as all of its audio (`is`), or as an echo in audio of its own
  * (`heard`). State: about 70 kB; 20 kB without `compares`.
  */
 export class UserEchoDetector {
   private readonly tracks: Tracks | undefined;
   private readonly messages = new SaidMessages();
-  /** Whether a message came back that the user had cut within a sample. */
+  /** Whether a message came back that ends within a sample. */
   hasOddBack = false;
   /** Whether the next message of a side begins within a sample. */
   private isUserWithin = false;
   private isServiceWithin = false;
   private nextAt = 0;
   private lastLag = Number.NEGATIVE_INFINITY;
-  /** What is audible of the service, and what of that came back; milliseconds. */
+  /** How much of the service's audio is audible, and how much of that came back, in milliseconds. */
   private audibleMs = 0;
   private echoedMs = 0;
   private repeatedMs = 0;
-  /** The same since the last window, and of a window that may be the first of an echo. */
+  /** The same since the last window, and for a window that may be the first of an echo. */
   private windowMs = 0;
   private windowBackMs = 0;
   private doubtfulMs = 0;
-  /** Whether the user's words came back changed, softer for one, at the time of an echo. */
+  /** Whether the user's words came back changed, such as softer, with the delay of an echo. */
   private hasChangedEcho = false;
 
-  /** Without `compares` only messages that come back as they were are noticed: it costs next to nothing. */
+  /** Without `compares` only messages that come back unchanged are noticed, which costs next to nothing. */
   constructor({ compares = true }: { compares?: boolean } = {}) {
     if (compares) this.tracks = { user: new Track(), service: new Track() };
   }
 
-  /** Takes what the user says. */
+  /** Takes audio of the user. */
   said(pcm: Buffer, nowMs: number): void {
     this.tracks?.user.add(pcm, nowMs);
     if (isTelling(pcm) || isOdd(pcm)) this.messages.add(pcm, { nowMs, isWithin: this.isUserWithin });
     if (isOdd(pcm)) this.isUserWithin = !this.isUserWithin;
   }
 
-  /** Takes what the service sends; returns an echo that is certain. */
+  /** Takes audio of the service. Returns an echo if it is certain. */
   heard(pcm: Buffer, nowMs: number): UserEchoFound | undefined {
     const isAudible = isTelling(pcm);
     const ageMs =
@@ -108,7 +108,7 @@ export class UserEchoDetector {
     return found;
   }
 
-  /** The service drops what was not heard yet: what comes next is heard from now on. */
+  /** The service drops audio that has not been heard yet: what comes next is heard from now on. */
   interrupted(nowMs: number): void {
     if (this.tracks === undefined) return;
     const { service } = this.tracks;
@@ -116,7 +116,7 @@ export class UserEchoDetector {
     this.nextAt = Math.min(this.nextAt, service.end);
   }
 
-  /** What all of the service's audio is, if it is the user's; undefined while it is its own. */
+  /** How the service's audio comes from the user, if all of it does; undefined if it is its own. */
   get is(): EchoKind | undefined {
     const backMs = this.echoedMs + this.repeatedMs;
     const own = this.audibleMs - backMs;
@@ -198,7 +198,7 @@ class SaidMessages {
     this.next = (this.next + 1) % remembered;
   }
 
-  /** How long ago this message was said last; undefined if it was not. */
+  /** How long ago this message was last sent; undefined if it was not. */
   ageOf(pcm: Buffer, { nowMs, isWithin }: Moment): number | undefined {
     const hash = hashOf(pcm, isWithin);
     const newest = this.next === 0 ? -1 : this.hashes.lastIndexOf(hash, this.next - 1);
@@ -216,12 +216,12 @@ function hashOf(pcm: Buffer, isWithin: boolean): number {
   return hash | 0;
 }
 
-// Shared by all: each use fills them anew.
+// Shared by all detectors: each use overwrites them.
 const heardWindow = new Float32Array(windowSamples);
 const saidWindow = new Float32Array(windowSamples + mostLag);
 let correlation: ReturnType<typeof createCorrelation> | undefined;
 
-/** How many samples before the words were said that are most like what is heard, and how like they are: 1 is the same. */
+/** How many samples ago the most similar words were said, and their likeness: 1 is identical. */
 function findLag(): { best: number; lagOfBest: number } {
   let own = 1;
   for (let at = 0; at < windowSamples; at += 1) own += (heardWindow[at] as number) ** 2;
@@ -240,7 +240,7 @@ function findLag(): { best: number; lagOfBest: number } {
   return { best, lagOfBest };
 }
 
-/** The newest audio of one side, at its place in time: index 0 is the time 0. Differences, which hum hardly has. */
+/** The newest audio of one side on the time axis: place 0 is time 0. As differences, which contain little hum. */
 class Track {
   /** Where the audio ends, in samples. */
   end = 0;
@@ -263,20 +263,20 @@ class Track {
     }
   }
 
-  /** Takes back what lies beyond this place; what was forgotten for it is silence. */
+  /** Removes what lies beyond this place. */
   cut(to: number): void {
     for (let place = to; place < Math.min(this.end, to + kept); place += 1) this.samples[place % kept] = 0;
     this.end = Math.min(this.end, to);
   }
 
-  /** RMS of so many samples. */
+  /** The RMS of `count` samples. */
   level(from: number, count: number): number {
     let squares = 0;
     for (let at = from; at < from + count; at += 1) squares += this.at(at) ** 2;
     return Math.sqrt(squares / count);
   }
 
-  /** Copies samples from this place on. */
+  /** Copies samples, beginning at this place. */
   copy(from: number, into: Float32Array): void {
     for (let index = 0; index < into.length; index += 1) into[index] = this.at(from + index);
   }

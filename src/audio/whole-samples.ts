@@ -1,14 +1,14 @@
 import { bytesPerSample } from '../protocol/audio-format.ts';
 
-/** Joins chunks of any length into whole blocks. */
+/** Splits chunks of any length into whole blocks. */
 export interface BlockJoiner {
-  /** All whole blocks so far, maybe none. Copies the remainder, so that the chunk may be reused. */
+  /** Returns all whole blocks so far, maybe none. Copies the remainder, so that the chunk may be reused. */
   push(chunk: Buffer): Buffer;
   /** Drops the remainder. */
   clear(): void;
 }
 
-/** Carries the part of a block at the end of a chunk to the next one. `blockBytes` is one sample by default. */
+/** Carries a partial block at the end of a chunk over to the next one. `blockBytes`: by default one sample. */
 export function createBlockJoiner(blockBytes = bytesPerSample): BlockJoiner {
   let carried: Buffer | undefined;
   return {
@@ -24,7 +24,7 @@ export function createBlockJoiner(blockBytes = bytesPerSample): BlockJoiner {
   };
 }
 
-/** PCM in chunks of whole samples: half a sample is carried to the next chunk, and dropped at the end. */
+/** PCM in chunks of whole samples: half a sample is carried over to the next chunk, and dropped at the end. */
 export async function* wholeSamples(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const samples = createBlockJoiner();
   for await (const chunk of chunks) {

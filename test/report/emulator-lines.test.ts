@@ -68,10 +68,10 @@ const events: [EmulatorEvent, RegExp][] = [
       device,
       code: 1000,
       reason: evil,
-      remarks: ['device sends 1.7 × real time'],
+      remarks: ['the device sends at 1.7 × real time'],
       ...closed,
     },
-    /closed {2}with 1000 .* after 1\.50 s; device sends 1\.7 × real time; from device 1 frame, 640 bytes; from service 2 frames, 1280 bytes$/,
+    /closed {2}with 1000 .* after 1\.50 s; the device sends at 1\.7 × real time; from device 1 frame, 640 bytes; from service 2 frames, 1280 bytes$/,
   ],
   [
     {

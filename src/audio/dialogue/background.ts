@@ -2,30 +2,30 @@ import { dialogueRules as rules } from './rules.ts';
 import { bandCount, bandValues } from './step-bands.ts';
 import { meanDb, type SideLevels } from './step-levels.ts';
 
-/** What is heard of a side while nobody speaks. */
+/** What is heard from a side while nobody speaks. */
 export interface Background {
   /** Its level in dBov. */
   db: number;
   /** Its power in each band. */
   bands: Float64Array;
-  /** How much evidence of a sound it gives by itself, around a step. */
+  /** How much evidence of a sound it produces by itself, around a step. */
   uneven: number;
 }
 
-/** From step `from` to before step `to`. */
+/** The steps from `from` to before `to`. */
 export function cutSteps({ levels, bands }: SideLevels, from: number, to: number): SideLevels {
   return { levels: levels.subarray(from, to), bands: bands.subarray(from * bandCount, to * bandCount) };
 }
 
 const windowSteps = rules.floorWindowMs / rules.stepMs;
-/** A sound is looked for in as many steps before and after each one. */
+/** How many steps before and after each one count for the evidence of a sound. */
 export const reachSteps = rules.evidenceMs / rules.stepMs / 2;
 
-/** The background: where the level is steady, and well below the rest. Undefined without any. */
+/** The background: where the level is steady, and well below the rest. Undefined if there is none. */
 export function backgroundOf(side: SideLevels): Background | undefined {
   const { levels } = side;
   const audible = sortedAbove(levels, rules.digitalSilenceDbov);
-  // A side may speak little.
+  // The side may speak only a little.
   const loud = percentile(audible, Math.max(0.95, 1 - rules.loudMs / rules.stepMs / audible.length));
   if (loud === undefined) return undefined;
   const steady: Window[] = [];
@@ -39,7 +39,7 @@ export function backgroundOf(side: SideLevels): Background | undefined {
     if (db <= loud - rules.floorBelowLoudDb) steady.push({ from, db });
   }
   const db = percentile(Float32Array.from(steady, (one) => one.db).sort(), 0.2);
-  // A long consonant is steady too, but other sounds are softer.
+  // A long consonant is also steady, but then other sounds are softer.
   if (db === undefined || (percentile(audible, 0.03) ?? 0) < db - rules.floorBottomDb) return undefined;
   const near = steady.filter((one) => one.db < db + rules.floorNearDb);
   const bands = meanBands(side, near);
@@ -52,13 +52,13 @@ export function backgroundOf(side: SideLevels): Background | undefined {
   return { db, bands, uneven: percentile(Float32Array.from(near, unevenFrom).sort(), 0.9) ?? 0 };
 }
 
-/** Steps in which the level of a side is steady, and what it is. */
+/** A window in which the level of a side is steady, and that level. */
 interface Window {
   from: number;
   db: number;
 }
 
-/** The levels above a bound, in order of size. An hour has 720,000: nothing is made for each. */
+/** The levels above a bound, sorted. An hour has 720,000, so nothing is allocated for each. */
 function sortedAbove(levels: Float32Array, bound: number): Float32Array {
   const above = new Float32Array(levels.length);
   let count = 0;
@@ -69,7 +69,7 @@ function sortedAbove(levels: Float32Array, bound: number): Float32Array {
   return above.subarray(0, count).sort();
 }
 
-/** Softer changes of a band are not heard. */
+/** Softer changes in a band are inaudible. */
 const softestBand = 0x8000 ** 2 * 10 ** (rules.softestBandDbov / 10);
 
 function meanBands({ bands }: SideLevels, windows: readonly Window[]): Float64Array {
@@ -81,8 +81,8 @@ function meanBands({ bands }: SideLevels, windows: readonly Window[]): Float64Ar
 }
 
 /**
- * How much more likely the bands around each step are with a sound than in the background alone, as a logarithm: the ratio
- * of likelihoods of Gaussian noise, where the sound may have any level in each band. `evidence` takes it: one for each step.
+ * How much more likely the bands around each step are with a sound than with the background alone: the logarithm of the
+ * likelihood ratio for Gaussian noise, where the sound may have any level in each band. Written to `evidence`, one per step.
  */
 export function evidenceIn(
   { levels, bands }: SideLevels,

@@ -1,16 +1,16 @@
 import type { DialogueRules } from './rules.ts';
 import type { SoundSpan } from './sound-spans.ts';
 
-/** A clip that a script says, and whether it is a turn: a cough is none. */
+/** A clip of a script, and whether it is a turn: a cough is not. */
 export interface ScriptedClip extends SoundSpan {
   /** Its number in the script, from 1. */
   turn: number;
   isTurn: boolean;
-  /** Of a sound that is no turn: how soon after its start an AI that stops was stopped by it. Default: of the rules. */
+  /** For a sound that is not a turn: if the AI stops this soon after its start, the sound stopped it. Default: the rules. */
   holdMs?: number | undefined;
 }
 
-/** How the AI stopped: cut off, by itself, or not before the audio ended. */
+/** How the AI stopped: cut off, by itself, or not until the audio ended. */
 export type SpeechEnd = 'cut' | 'ended' | 'open';
 
 /** Uninterrupted speech of the AI. */
@@ -18,36 +18,36 @@ export interface AiSpeech extends SoundSpan {
   end: SpeechEnd;
 }
 
-/** A turn of the user, and what the AI did about it. Times are milliseconds of the time axis. */
+/** A turn of the user, and how the AI reacted. Times are milliseconds on the time axis. */
 export interface UserTurn extends SoundSpan {
-  /** Its number in the script; absent without one. */
+  /** Its number in the script; missing if there is none. */
   turn?: number;
-  /** From its end to the first AI audio of the reply; null without a reply, or if it was early. */
+  /** From its end to the first AI audio of the reply; null if there was none, or if it was early. */
   responseMs: number | null;
-  /** How much the reply led the end of the turn; null if it did not. */
+  /** How long before the end of the turn the reply began; null if it did not. */
   earlyMs: number | null;
-  /** What an AI that was speaking did: it stopped, ended by itself, or went on. Null if it was not speaking. */
+  /** If the AI was speaking: whether it stopped, ended by itself, or went on. Null if it was not speaking. */
   interruption: 'yielded' | 'ended' | 'never-yields' | null;
-  /** From the start of the turn until the AI was silent; null unless it yielded. */
+  /** From the start of the turn until the AI was silent; null if it did not yield. */
   yieldMs: number | null;
-  /** How long the AI spoke in this turn. */
+  /** How long the AI spoke during this turn. */
   talkOverMs: number;
-  /** `open`: the session, or the next turn, left too little time for a reply. */
+  /** `open`: the end of the session, or the next turn, left too little time for a reply. */
   reply: 'answered' | 'lost' | 'unanswered' | 'open';
 }
 
-/** A sound of the user that is no turn, and what the AI did about it. */
+/** A sound of the user that is not a turn, and how the AI reacted. */
 export interface UserNoise extends SoundSpan {
   turn?: number;
   /** When the AI stopped because of it; null if it did not. */
   stoppedAtMs: number | null;
-  /** Until the AI went on after that; null if it did not. */
+  /** How long after that the AI went on; null if it did not. */
   resumedAfterMs: number | null;
-  /** When AI audio began that answers it; null if none did. */
+  /** When the AI began to reply to it; null if it did not. */
   answeredAtMs: number | null;
 }
 
-/** A few numbers of a distribution, in milliseconds. */
+/** Statistics of a distribution, in milliseconds. */
 export interface DialogueSpread {
   count: number;
   p50: number;
@@ -62,24 +62,24 @@ export interface DialogueFigures {
   neverYields: number;
   /** Interrupted replies that ended by themselves. */
   endedByItself: number;
-  /** These three are null where no script says that a sound is no turn. */
+  /** These three are null if no script says that a sound is not a turn. */
   falseInterruptions: number | null;
   answersNoise: number | null;
   repliesLost: number | null;
   unanswered: number;
-  /** All time in which both speak. */
+  /** The total time in which both speak. */
   overlapMs: number;
-  /** Its part in which the AI had to be silent. */
+  /** The part of it in which the AI should have been silent. */
   talkOverMs: number;
-  /** Time in which nobody speaks, from the first to the last speech. */
+  /** The time in which nobody speaks, from the first to the last speech. */
   silenceMs: number;
-  /** Shares of that time in which each side speaks, 0 to 1; null without speech. */
+  /** The share of that time in which each side speaks, 0 to 1; null if there is no speech. */
   talkShare: { user: number; ai: number } | null;
 }
 
-/** Who spoke when, and how the two got on. */
+/** Who spoke when, and how well they took turns. */
 export interface Dialogue {
-  /** Why nothing is judged; null if it is. */
+  /** Why it was not judged; null if it was. */
   unjudged: string | null;
   turns: UserTurn[];
   noises: UserNoise[];

@@ -6,8 +6,8 @@ import type { SideLevels } from './step-levels.ts';
 const { stepMs } = rules;
 
 /**
- * Where a side makes a sound: above a gate over its background, from the first to the last step whose bands are unlike the
- * background. Sounds are in order and do not touch.
+ * Where a side makes a sound: it exceeds a gate above its background, and lasts from the first to the last step whose bands
+ * differ from the background. Sounds are in order and do not touch.
  */
 export function findSounds(side: SideLevels): SoundSpan[] {
   const active = findActive(side);
@@ -62,16 +62,16 @@ function findActive(side: SideLevels): Uint8Array {
   return active;
 }
 
-/** Steps above a background, from `from` to before `to`. */
+/** Steps that are above a background, from `from` to before `to`. */
 interface Stretch {
   from: number;
   to: number;
   isSound: boolean;
-  /** Speech, if a sound is near. */
+  /** Whether it is speech if a sound is near. */
   isSoft: boolean;
 }
 
-/** Marks each stretch over the background in which a step is above the gate, and soft ones beside it. */
+/** Marks each stretch above the background that has a step above the gate, and soft stretches near it. */
 function mark(side: SideLevels, background: Background, marks: Uint8Array): void {
   const stretches = stretchesOf(side, background);
   const isNear = ({ from, to }: Stretch) =>
@@ -79,7 +79,7 @@ function mark(side: SideLevels, background: Background, marks: Uint8Array): void
       (other) => other.isSound && Math.max(from - other.to, other.from - to) * stepMs <= rules.softNearMs,
     );
   const hides = background.db > rules.softestDbov;
-  // What is cut off has no soft end in the background.
+  // Audio that is cut off has no soft end in the background.
   const isLow = (at: number) => (side.levels[at] ?? 0) < background.db + rules.hiddenBelowDb;
   const hiddenAt = (at: number) => (hides && isLow(at) ? rules.hiddenMs / stepMs : 0);
   for (const one of stretches) {
@@ -118,12 +118,12 @@ function stretchesOf(side: SideLevels, background: Background): Stretch[] {
   return stretches;
 }
 
-/** Beside a sound so many steps may be the background: they were looked at together with it. */
+/** How many steps at the edge of a sound may be background, because they were examined together with it. */
 const edgeSteps = reachSteps + 2;
 
 /**
- * How many steps at the beginning are the background. The sound begins where the evidence of single steps starts to grow by
- * more than the background gives.
+ * How many steps at the beginning are background. The sound begins where the evidence of single steps starts to grow by more
+ * than the background produces.
  */
 function quietSteps(evidence: Float32Array): number {
   let [sum, least, quiet] = [0, 0, 0];
@@ -134,7 +134,7 @@ function quietSteps(evidence: Float32Array): number {
   return quiet;
 }
 
-/** Stretches between long digital silences: each may have a background of its own. */
+/** Stretches between long digital silences. Each may have its own background. */
 function islandsOf(levels: Float32Array): [from: number, to: number][] {
   const longest = rules.floorWindowMs / stepMs;
   const islands: [from: number, to: number][] = [];

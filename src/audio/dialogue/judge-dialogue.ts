@@ -16,16 +16,16 @@ import { joinSounds, lengthOf, overlaps, type SoundSpan } from './sound-spans.ts
 import { meanDb, type SideLevels } from './step-levels.ts';
 
 export interface DialogueInput {
-  /** Levels of both sides in steps of the time axis, in dBov. */
+  /** The levels of both sides, in steps of the time axis. */
   user: SideLevels;
   ai: SideLevels;
-  /** What the user said by a script, in order. Without it a turn ends after a pause. */
+  /** The clips that the user said from a script, in order. Without a script a turn ends after a pause. */
   clips?: readonly ScriptedClip[] | undefined;
-  /** When the service said that it was interrupted, in milliseconds. */
+  /** When the service reported that it was interrupted, in milliseconds. */
   stops: readonly number[];
   /** How long a turn may be without a reply, in milliseconds. */
   waitMs: number;
-  /** What the AI's audio is, if it is the user's: an echo is all overlap, and not judged. */
+  /** Set if the AI's audio comes from the user. An echo overlaps completely, so it is not judged. */
   returned?: EchoKind | undefined;
 }
 
@@ -34,7 +34,7 @@ type UserSound = SoundSpan & { turn?: number; isTurn: boolean; holdMs?: number |
 /** A reply of the AI: its speech, and pauses in which no turn ended. */
 type Reply = SoundSpan & { speech: readonly AiSpeech[] };
 
-/** Who spoke when in two tracks of one time axis, and what each turn and each other sound of the user led to. Pure. */
+/** Who spoke when on one time axis, and how the AI reacted to each turn and each other sound of the user. Pure. */
 export function judgeDialogue(input: DialogueInput): Dialogue {
   const [userSounds, aiSounds] = [findSounds(input.user), findSounds(input.ai)];
   const ai = findAiSpeech(input.ai.levels, joinSounds(aiSounds, rules.aiSilentMs), input.stops);
@@ -69,10 +69,10 @@ interface Scene {
   waitMs: number;
 }
 
-/** A clip may be placed this much beside what a clock says. */
+/** The place of a clip may differ from the clock by this much. */
 const clipSlackMs = 60;
 
-/** The sounds of each clip as one, or without clips the sounds up to a long pause. */
+/** The sounds of each clip joined or, without clips, the sounds up to each long pause. */
 function userParts(sounds: readonly SoundSpan[], clips: readonly ScriptedClip[] | undefined): UserSound[] {
   if (clips === undefined)
     return joinSounds(sounds, rules.turnPauseMs).map((sound) => ({ ...sound, isTurn: true }));
@@ -91,7 +91,7 @@ function userParts(sounds: readonly SoundSpan[], clips: readonly ScriptedClip[] 
   return [...said, ...others].sort((a, b) => a.startMs - b.startMs);
 }
 
-/** How each stretch of the AI's speech ended. `stops`: when the service said that it was interrupted. */
+/** How each stretch of the AI's speech ended. `stops`: when the service reported that it was interrupted. */
 function findAiSpeech(
   levels: Float32Array,
   speech: readonly SoundSpan[],
@@ -111,7 +111,7 @@ function levelsIn(levels: Float32Array, { startMs, endMs }: SoundSpan): Float32A
   return levels.subarray(startMs / rules.stepMs, endMs / rules.stepMs);
 }
 
-/** Of a pitch of 100 Hz every second step of 5 ms is loud: levels are compared over 20 ms. */
+/** With a pitch of 100 Hz every second step of 5 ms is loud, so levels are compared over 20 ms. */
 const comparedSteps = 20 / rules.stepMs;
 
 /** Whether speech that ends before step `end` does not decay. */
@@ -134,7 +134,7 @@ function groupReplies(ai: readonly AiSpeech[], turns: readonly SoundSpan[]): Rep
   const replies: { startMs: number; endMs: number; speech: AiSpeech[] }[] = [];
   for (const speech of ai) {
     const last = replies.at(-1);
-    // A turn ends a reply: in a pause of it, or by interrupting it.
+    // A turn ends a reply by coming in one of its pauses, or by interrupting it.
     const isEndedBy = ({ startMs, endMs }: SoundSpan, before: AiSpeech) =>
       endMs <= speech.startMs + rules.earlyMs &&
       (endMs > before.endMs ||
@@ -159,8 +159,8 @@ function groupReplies(ai: readonly AiSpeech[], turns: readonly SoundSpan[]): Rep
 }
 
 /**
- * The end of the AI's speech that a sound of the user meets: of a reply that began before, and goes on. Its own pauses are
- * no ends.
+ * The AI's speech that a sound of the user interrupts, if a reply is going on. Pauses within the reply do not count as its
+ * end.
  */
 function metBy(sound: SoundSpan, { replies }: Scene): AiSpeech | undefined {
   const reply = replies.find(({ startMs, endMs }) => startMs < sound.startMs && endMs > sound.startMs);
@@ -199,7 +199,7 @@ function whyNoReply(
   { user, replies, endMs, waitMs }: Scene,
 ): UserTurn['reply'] {
   const untilMs = Math.min(nextMs, endMs);
-  // An AI that did not yield goes on with what it said before.
+  // An AI that did not yield goes on with its previous reply.
   const goesOn = replies.findLast(({ startMs }) => startMs < turn.startMs);
   const sinceMs = Math.max(turn.endMs, Math.min(goesOn?.endMs ?? 0, untilMs));
   const noise = user.findLast((one) => !one.isTurn && one.startMs >= turn.startMs && one.startMs < untilMs);
@@ -217,7 +217,7 @@ function judgeNoise(noise: UserSound, scene: Scene): UserNoise {
   const resumed = stop && ai.find(({ startMs }) => startMs >= stop.endMs && startMs < nextMs);
   const pauseMs = stop === undefined || resumed === undefined ? null : resumed.startMs - stop.endMs;
   const isWithin = pauseMs !== null && pauseMs <= rules.resumeMs;
-  // What ends in a soft sound was stopped if it goes on: no turn has come.
+  // Speech that ends in a soft sound was stopped if it goes on later although no turn came.
   const goesOnLater = isWithin && pauseMs >= rules.replyPauseMs;
   const isStopped = stop?.end === 'cut' || (stop?.end === 'ended' && goesOnLater);
   const isResumed = isStopped && isWithin;
@@ -276,7 +276,7 @@ function spreadOfMs(values: readonly number[]): DialogueSpread | null {
 function remarksOn(turns: readonly UserTurn[]): Dialogue['remarks'] {
   return turns.flatMap(({ startMs, endMs, interruption }) =>
     interruption === 'yielded' && endMs - startMs < rules.shortSoundMs
-      ? [{ atMs: startMs, text: `a sound of ${endMs - startMs} ms stops the AI: false if it is no turn` }]
+      ? [{ atMs: startMs, text: `a sound of ${endMs - startMs} ms stops the AI: false if it is not a turn` }]
       : [],
   );
 }

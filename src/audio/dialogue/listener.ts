@@ -3,32 +3,32 @@ import { dialogueRules } from './rules.ts';
 import { stepFrom } from './step-levels.ts';
 
 /**
- * How late a message may be and still follow the one before directly. Sent audio is continuous, and a sender catches up
- * after a delay of up to 200 ms; received audio is heard at once, but halves of a sample stay together.
+ * How late a message may be and still follow the previous one directly. Sent audio is continuous, and a sender catches up
+ * after a delay of up to 200 ms. Received audio is heard at once, but halves of a sample stay together.
  */
 export const maxLatenessMs = { out: 250, in: 1 } as const;
 const stepBytes = bytesForMs(dialogueRules.stepMs);
 
-/** Where the messages of one side are on the time axis, in bytes: byte 0 is the start of the session. */
+/** Where the messages of one side are on the time axis, in bytes. Byte 0 is the start of the session. */
 export interface HeardTrack {
   /** Where a message of whole samples from time `t` begins. */
   place(t: number, bytes: number): number;
-  /** Removes what is heard after `t`, from the next step on. Returns its byte; undefined if nothing is. */
+  /** Removes what is heard from the next step after `t` on. Returns the byte of that step; undefined if nothing is removed. */
   drop(t: number): number | undefined;
   /** Where the audio so far ends. */
   readonly endBytes: number;
 }
 
 /**
- * The user's side: continuous as from a microphone. A message that is late by up to 250 ms follows the one before directly.
+ * The user's side: continuous, like a microphone. A message that is late by up to 250 ms follows the previous one directly.
  */
 export function createSentTrack(): HeardTrack {
   return createHeardTrack(bytesForMs(maxLatenessMs.out));
 }
 
 /**
- * The AI's side as a listener without a jitter buffer hears it: a message is played when it arrives, or after what is still
- * playing; lost time is never caught up.
+ * The AI's side as a listener without a jitter buffer hears it: a message is played when it arrives, or after the audio that
+ * is still playing. Lost time is never caught up.
  */
 export function createReceivedTrack(): HeardTrack {
   return createHeardTrack(bytesForMs(maxLatenessMs.in));

@@ -1,38 +1,38 @@
 import { neverYieldsMs } from '../../kernel/never-yields.ts';
 
 /**
- * Every constant by which two voices beside each other are judged. `--json` reports them beside the figures. Times are
- * milliseconds, levels dBov: the RMS of a full-scale sine is −3.
+ * All constants for judging how two voices take turns. `--json` reports them with the figures. Times are in milliseconds,
+ * levels in dBov: the RMS of a full-scale sine is −3.
  */
 export const dialogueRules = {
   /** Levels are measured in steps of this length; all times are multiples of it. */
   stepMs: 5,
-  /** Speech is this far above the background of its side … */
+  /** Speech is at least this far above the background of its side … */
   aboveFloorDb: 15,
   /** … and never softer than this. */
   softestDbov: -60,
   /**
-   * From a step above that gate speech reaches back and forth as long as its bands differ from the background: the natural
-   * logarithm of the ratio of both likelihoods is above this, and above what the background reaches by itself …
+   * From a step above that gate, speech extends in both directions as long as its bands differ from the background: the
+   * natural logarithm of the likelihood ratio is above this, and above what the background produces by itself …
    */
   edgeEvidence: 15,
   /** … over this long. */
   evidenceMs: 40,
-  /** It starts and ends where single steps, added up, give more than this each. */
+  /** It starts and ends where the sum over single steps grows by more than this per step. */
   stepEvidence: 3,
-  /** Speech below the gate counts where the evidence is this much over the edge … */
+  /** Speech below the gate counts if the evidence exceeds the edge by this much … */
   softEvidence: 364,
-  /** … and this close to a sound that is above the gate. */
+  /** … and if it is this close to a sound above the gate. */
   softNearMs: 350,
-  /** What is softer than this in a band is no evidence. */
+  /** Audio in a band that is softer than this is not evidence. */
   softestBandDbov: -65,
-  /** As much of an end of speech, on average, is below a background that can be heard … */
+  /** On average this much of an end of speech is hidden by an audible background … */
   hiddenMs: 10,
-  /** … where its last step is less than this above the background. */
+  /** … if its last step is less than this above the background. */
   hiddenBelowDb: 10,
-  /** Softer audio is digital silence: it is no background. */
+  /** Softer audio is digital silence, and does not count as background. */
   digitalSilenceDbov: -85,
-  /** The background is measured where its level is steady for this long … */
+  /** The background is measured where the level is steady for this long … */
   floorWindowMs: 200,
   /** … within this range, from the 10th to the 90th percentile … */
   floorSteadyDb: 8,
@@ -41,41 +41,41 @@ export const dialogueRules = {
   /** … and this far below the loud parts of the side, at most this long. */
   loudMs: 200,
   floorBelowLoudDb: 12,
-  /** Its bands are measured where it is less than this above its softest. */
+  /** Its bands are measured where it is less than this above its softest level. */
   floorNearDb: 3,
-  /** A sound goes on over a shorter pause. */
+  /** A shorter pause does not end a sound. */
   soundJoinMs: 60,
   /** A shorter sound is a click, unless it is this close to a longer one. */
   shortestSoundMs: 20,
   clickDistanceMs: 150,
-  /** The AI is silent after this long without sound; its silence counts from the start of that. */
+  /** The AI is silent after this long without sound; the silence counts from its beginning. */
   aiSilentMs: 350,
-  /** Without a script a turn of the user ends after this long without sound. */
+  /** Without a script, a turn of the user ends after this long without sound. */
   turnPauseMs: 700,
-  /** The AI goes on with a reply after a shorter pause in which no turn ended. */
+  /** A shorter pause in which no turn ended does not end a reply. */
   replyPauseMs: 1_000,
-  /** A reply is early if it leads the end of the turn by more than this. */
+  /** A reply is early if it begins more than this before the end of the turn. */
   earlyMs: 50,
   /** An AI that goes on for this long after an interruption does not yield. */
   neverYieldsMs,
-  /** An AI that stops this soon after a sound that is no turn was stopped by it. */
+  /** If the AI stops this soon after a sound that is not a turn, the sound is the reason. */
   falseStopMs: 1_000,
   /** It has resumed if it goes on within this time. */
   resumeMs: 4_000,
-  /** Audio that begins this soon after a sound that is no turn answers it. */
+  /** AI audio that begins this soon after a sound that is not a turn is a reply to it. */
   answersNoiseMs: 2_000,
-  /** Without a script, a shorter sound that stops the AI is a remark. */
+  /** Without a script, a remark reports that a shorter sound stopped the AI. */
   shortSoundMs: 1_000,
   /** An end without decay: its last audio is at most this far below the active level of the AI … */
   cutBelowActiveDb: 15,
-  /** … it does not fall by this within 20 ms, or it is still this close to that level … */
+  /** … it does not fall by this much within 20 ms, or it is still this close to that level … */
   cutFallDb: 6,
   cutLoudDb: 8,
-  /** … and what follows is this much softer. */
+  /** … and the audio after it is this much softer. */
   cutDropDb: 12,
-  /** An `interrupted` message belongs to an end of AI audio this long before or after it. */
+  /** An `interrupted` message belongs to an end of AI audio if it comes this long before or after it. */
   stopMessageMs: 500,
-  /** Figures of fewer events are not compared between runs. */
+  /** Figures from fewer events are not compared between runs. */
   fewestCompared: 10,
 } as const;
 

@@ -1,10 +1,10 @@
-/** When one side makes a sound, in milliseconds of the time axis. */
+/** When one side makes a sound, in milliseconds on the time axis. */
 export interface SoundSpan {
   startMs: number;
   endMs: number;
 }
 
-/** Joins sounds over pauses that are shorter than this. */
+/** Joins sounds if the pause between them is shorter than `pauseMs`. */
 export function joinSounds(sounds: readonly SoundSpan[], pauseMs: number): SoundSpan[] {
   const joined: SoundSpan[] = [];
   for (const { startMs, endMs } of sounds) {
@@ -15,7 +15,7 @@ export function joinSounds(sounds: readonly SoundSpan[], pauseMs: number): Sound
   return joined;
 }
 
-/** How long two lists of sounds go on at once. Those of a list do not overlap. */
+/** Where sounds of two lists overlap. Those of one list do not. */
 export function overlaps(a: readonly SoundSpan[], b: readonly SoundSpan[]): SoundSpan[] {
   return a.flatMap((one) =>
     b.flatMap((other) => {

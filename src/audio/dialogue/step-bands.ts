@@ -6,10 +6,10 @@ export const bandCount = bandValues.length;
 const halvings = 4;
 
 /**
- * Returns the mean of a step, and writes the power in each band above 100 Hz: squares of samples, on average over the step.
- * The sum of all bands, with the square of the mean as the first one, is the power of the step. `samples` are used up.
+ * Returns the mean of a step, and writes the power in each band above 100 Hz: the mean square of the samples. The sum of all
+ * bands, with the square of the mean as the first one, is the power of the step. Overwrites `samples`.
  *
- * A wavelet tree of Haar: means and differences of neighbours, again and again. It needs no samples of other steps.
+ * A Haar wavelet tree: repeated means and differences of neighbours. It needs no samples of other steps.
  */
 export function splitIntoBands(samples: Float64Array, into: Float32Array): number {
   let count = samples.length;

@@ -6,46 +6,46 @@ export const stepSamples = (sampleRate * dialogueRules.stepMs) / 1000;
 const stepBytes = bytesForMs(dialogueRules.stepMs);
 /** The level of a step without audio, or of zeros. */
 export const noLevel = -100;
-/** An hour. What comes later is not measured. */
+/** An hour. Later audio is not measured. */
 const mostSteps = 3_600_000 / dialogueRules.stepMs;
 
 /** A side in steps. */
 export interface SideLevels {
-  /** dBov of each step, without a constant offset of the side. */
+  /** The level of each step in dBov, without the constant offset of the side. */
   levels: Float32Array;
   /**
-   * The power of each band (`bandValues`), step after step: squares of samples, on average. Missing ones are silent. Not a
-   * copy: what is added later may change it.
+   * The power in each band (`bandValues`), step by step: mean squares of samples. Missing values are silent. Not a copy:
+   * audio that is added later may change it.
    */
   bands: Float32Array;
 }
 
 /**
- * The level of one side in steps, whatever the sizes of its messages. State: 5.6 kB for each second that is kept, at
- * most an hour.
+ * The level of one side in steps, whatever the sizes of its messages. State: 5.6 kB per second that is kept, at most for an
+ * hour.
  */
 export interface StepLevels {
-  /** Takes 16 kHz s16le mono at this byte of the time axis, in its order. Odd bytes are ignored. */
+  /** Takes 16 kHz s16le mono at this byte of the time axis, in order. Ignores half samples. */
   add(atByte: number, pcm: Buffer): void;
   /** Removes everything from this step on. */
   clearFrom(step: number): void;
-  /** Forgets what is before this step: it is not read any more, and what comes there is ignored. */
+  /** Forgets everything before this step; later audio for it is ignored. */
   forgetBefore(step: number): void;
-  /** Whether audio was left out, because it came after the first hour. */
+  /** Whether audio was left out because it came after the first hour. */
   readonly isFull: boolean;
-  /** Each step that is kept, up to `endMs`. Default: up to the last audio. */
+  /** All kept steps up to `endMs`. Default: up to the last audio. */
   read(endMs?: number): SideLevels;
 }
 
 export function createStepLevels(): StepLevels {
-  /** Of each step its mean, and the power of its bands: that of the first one is known when the side is read. */
+  /** The mean of each step and the power of its bands. The first band is computed when the side is read. */
   let means = new Float32Array(1_024);
   let bands = new Float32Array(1_024 * bandCount);
   let steps = 0;
   /** The first step that is kept. */
   let kept = 0;
   let isFull = false;
-  /** The newest step: more of its audio may come. */
+  /** The newest step, which may get more audio. */
   let newest = -1;
   const samples = new Float64Array(stepSamples);
   const halved = new Float64Array(stepSamples);
@@ -108,7 +108,7 @@ export function createStepLevels(): StepLevels {
       writeNewest();
       const length = endMs === undefined ? steps : Math.ceil(endMs / dialogueRules.stepMs) - kept;
       const heard = Math.max(0, Math.min(steps, length));
-      // An hour has 720,000 steps: what is sorted first takes the levels afterwards.
+      // An hour has 720,000 steps: the array for sorting is reused for the levels.
       const levels = new Float32Array(Math.max(steps, length));
       const offset = constantOffset(steps, { means, bands }, levels);
       measureLevels(levels.fill(noLevel).subarray(0, heard), { means, bands, offset });
@@ -127,7 +127,7 @@ function moveToStart(values: Float32Array, from: number): void {
   values.copyWithin(0, from).fill(0, Math.max(0, values.length - from));
 }
 
-/** Writes the power of each first band beside `offset`, and the level of each step. */
+/** Writes the power of each first band, without `offset`, and the level of each step. */
 function measureLevels(levels: Float32Array, { means, bands, offset }: Measured): void {
   for (let step = 0; step < levels.length; step += 1) {
     if (isSilent(step, means, bands)) continue;
@@ -151,7 +151,7 @@ function isSilent(step: number, means: Float32Array, bands: Float32Array): boole
   return true;
 }
 
-/** The median of what is not silent, sorted in `heard`: a voice that swings more to one side has no offset in its pauses. */
+/** The median of the means that are not silent, sorted in `heard`: an asymmetric voice has no offset in its pauses. */
 function constantOffset(
   steps: number,
   { means, bands }: Omit<Measured, 'offset'>,
@@ -166,14 +166,14 @@ function constantOffset(
   return heard.subarray(0, count).sort()[Math.floor(count / 2)] ?? 0;
 }
 
-/** The levels of a whole track, which begins at 0 of the time axis. */
+/** The levels of a whole track that begins at 0 on the time axis. */
 export function measureSteps(pcm: Buffer): SideLevels {
   const levels = createStepLevels();
   levels.add(0, pcm);
   return levels.read();
 }
 
-/** The first step that begins at this byte or later. */
+/** The first step that does not begin before this byte. */
 export function stepFrom(atByte: number): number {
   return Math.ceil(atByte / stepBytes);
 }

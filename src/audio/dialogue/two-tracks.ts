@@ -9,31 +9,31 @@ import type { SoundSpan } from './sound-spans.ts';
 import { createStepLevels, stepFrom } from './step-levels.ts';
 
 /**
- * Both sides of a session on the axis of a listener, message by message: of a running session, and of a recording. Times
- * are milliseconds since the session began. State: the levels of both sides, at most for an hour.
+ * Both sides of a running or recorded session on the time axis of a listener, message by message. Times are milliseconds since
+ * the session began. State: the levels of both sides, at most for an hour.
  */
 export interface TwoTracks {
   /** Takes 16 kHz s16le mono of any number of bytes. */
   sent(pcm: Buffer, t: number): void;
   received(pcm: Buffer, t: number): void;
-  /** The service cancels audio that was not heard yet. */
+  /** The service cancels audio that has not been heard yet. */
   interrupted(t: number): void;
-  /** What the user said by a script, so far. */
+  /** Takes a clip that the user said from a script. */
   said(clip: ScriptedClip): void;
-  /** Where sent audio ends, in milliseconds of the axis. */
+  /** Where sent audio ends on the time axis, in milliseconds. */
   readonly sentMs: number;
-  /** Where what is kept begins: 0, unless less than everything is. */
+  /** Where the kept audio begins: 0 if everything is kept. */
   readonly keptFromMs: number;
   /**
-   * Judges what is kept, up to `untilMs`; default: all of it. The times of the result count from `keptFromMs`.
+   * Judges the kept audio up to `untilMs`. Default: all of it. The times of the result count from `keptFromMs`.
    */
   judge(waitMs: number, untilMs?: number): Dialogue;
 }
 
 export interface TwoTracksOptions {
-  /** How much is kept, if not everything: of a session that goes on and on, only the newest part is looked at. */
+  /** How much audio is kept; default: all. In an endless session only the newest part is judged. */
   keepMs?: number;
-  /** What the service brings back, where somebody else listens for that. */
+  /** Whether the service echoes, if somebody else detects that. */
   returned?: () => EchoKind | undefined;
 }
 

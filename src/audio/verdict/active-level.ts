@@ -2,7 +2,7 @@ import { bytesForMs, bytesPerSample } from '../../protocol/audio-format.ts';
 
 /** Samples of one step of the envelope: 1 ms. */
 const stepSamples = bytesForMs(1) / bytesPerSample;
-/** The envelope is smoothed twice with this time constant; speech lasts this long after it; the margin below its level. */
+/** The envelope is smoothed twice with this time constant. Speech counts for `hangoverMs` longer. */
 const smoothing = Math.exp(-1 / 30);
 const hangoverMs = 200;
 const marginDb = 15.9;
@@ -11,18 +11,18 @@ const heights = Float64Array.from({ length: thresholds }, (_, height) => 2 ** he
 const fullScale = 0x8000;
 
 /**
- * The level of speech without its pauses, by the method of ITU-T P.56: the envelope is compared with thresholds at steps of
- * 6 dB, and the one that is 15.9 dB below the level of what is over it counts. In dBov: a sine at full scale is −3.
+ * The level of speech without its pauses, by the method of ITU-T P.56: the envelope is compared with thresholds in steps of
+ * 6 dB. The threshold that is 15.9 dB below the level of the audio above it counts. In dBov: a full-scale sine is −3.
  */
 export class ActiveLevel {
-  /** The envelope and its first smoothing, and the sum of the squares. In an array: fractions in fields are allocated. */
+  /** Both smoothings, and the sum of the squares. In an array, because fractions in fields would be allocated. */
   private readonly sums = new Float64Array(3);
-  /** Milliseconds in which so many thresholds were exceeded, with the hang-over. */
+  /** For how many milliseconds each number of thresholds was exceeded, including the hangover. */
   private readonly counts = new Uint32Array(thresholds + 1);
-  /** When last just so many were: the millisecond, counted from 1. */
+  /** The last millisecond, counted from 1, in which exactly this many were exceeded. */
   private readonly lastAt = new Int32Array(thresholds + 1).fill(-hangoverMs);
   private now = 0;
-  /** How many are exceeded, with the hang-over. */
+  /** How many are exceeded now, including the hangover. */
   private height = 0;
 
   /** Takes whole milliseconds of samples. */
@@ -30,7 +30,7 @@ export class ActiveLevel {
     for (let at = from; at < to; at += stepSamples) this.step(samples, at);
   }
 
-  /** Forgets all. */
+  /** Forgets everything. */
   clear(): void {
     this.sums.fill(0);
     this.counts.fill(0);
@@ -88,7 +88,7 @@ export function levelBetween(samples: Int16Array, from: number, to: number): num
   return decibels(squares / (to - from));
 }
 
-/** Mean square of samples in dBov. */
+/** A mean square of samples, in dBov. */
 export function decibels(meanSquare: number): number {
   return 10 * Math.log10(meanSquare / fullScale ** 2 + 1e-12);
 }

@@ -3,24 +3,24 @@ import { createFft } from '../spectrum.ts';
 
 const size = 512;
 const binHz = sampleRate / size;
-/** Bands of the summary, this wide; one that is so far below the loudest is empty. */
+/** The width of the bands in the summary. A band this far below the loudest is empty. */
 const bandHz = 250;
 const bandBins = bandHz / binHz;
 const bands = sampleRate / 2 / bandHz;
 const emptyDb = 50;
-/** Whole: 300 to 3,400 Hz. Its upper end, and what a telephone does not pass. Indexes of the spectrum. */
+/** `whole`: 300 to 3,400 Hz; its upper end; and what a telephone does not pass. As indexes of the spectrum. */
 const whole = [10, 109] as const;
 const edge = [83, 109] as const;
 const above = [141, 218] as const;
 /**
- * Mean levels of what is above, against the edge (density) and against the whole. In 570 recordings of wide band the lowest
- * are −34 and −50 dB, in 155 of telephones the highest are −39 and −51 dB.
+ * Bounds of the mean level above, relative to the edge (density) and to the whole. In 570 wide-band recordings the lowest are
+ * −34 and −50 dB; in 155 telephone recordings the highest are −39 and −51 dB.
  */
 const cliffDb = -37;
 const shareDb = -48;
-/** No voice has so little above. */
+/** No voice has so little above the telephone band. */
 const nothingDb = -60;
-/** A second of speech, one frame in 40 ms. */
+/** A second of speech, with one frame per 40 ms. */
 const fewestFrames = 20;
 
 const fft = createFft(size);
@@ -31,7 +31,7 @@ export class BandCheck {
   private readonly powers = new Float64Array(bands);
   private readonly sums = new Float64Array(3);
 
-  /** Takes 512 samples of speech from this place. */
+  /** Takes 512 samples of speech, beginning at this place. */
   push(samples: Int16Array, from: number): void {
     fft.load((at) => samples[from + at] as number);
     this.frames += 1;
@@ -49,7 +49,7 @@ export class BandCheck {
     this.sums.fill(0);
   }
 
-  /** The frequency in Hz up to which there is sound; undefined if it is not known. */
+  /** The highest frequency with sound, in Hz; undefined if it is not known. */
   read(): number | undefined {
     if (this.frames < fewestFrames) return undefined;
     const loudest = this.powers.reduce((most, power) => Math.max(most, power), 0);
@@ -69,9 +69,9 @@ export class BandCheck {
   }
 }
 
-/** What is above is narrower than the whole: means against sums. */
+/** Corrects means for the different widths of `above` and `whole`. */
 const widthDb = 10 * Math.log10((above[1] - above[0]) / (whole[1] - whole[0]));
-/** Samples of one frame. */
+/** Samples in one frame. */
 export const bandSamples = size;
 
 function toDb(power: number, against: number): number {

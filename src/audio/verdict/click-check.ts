@@ -4,28 +4,28 @@ import { type Predicted, unexplained } from './prediction.ts';
 import type { RecentAudio } from './recent-audio.ts';
 
 const most = 64;
-/** People click too, up to once a second; at the seam of two messages one in 320 by chance. Smaller ones are no remark. */
+/** People click too, up to once a second; one in 320 is at the seam of two messages by chance. Smaller ones are ignored. */
 const certainAlone = 8;
 const certainTwice = 4;
 const remarkable = 6;
-/** Clicks at one spacing, with at most so many others between them; a creaking voice has shorter ones. */
+/** Clicks with equal spacing, with at most this many others between them. In a creaky voice the spacing is shorter. */
 const shortestSpacing = 1_280;
 const othersBetween = 2;
-/** Quieter clicks are not heard; sound goes on within this range on both sides of one. */
+/** Quieter clicks are inaudible. On both sides of a click the sound must be within this range. */
 const heardRangeDb = 25;
 const soundRangeDb = 40;
 const soundSamples = 80;
-/** A run of one value this long is silence, and what follows it within 20 ms begins. */
+/** A run of one value this long is silence; sound within 20 ms after it is only beginning. */
 const silentRun = 48;
 const afterSilence = 320;
 
-/** Decides which of the steps that prediction does not explain are clicks. */
+/** Decides which steps that prediction does not explain are clicks. */
 export class ClickCheck {
   private readonly audio: RecentAudio;
   private readonly report: ReportSound;
   /**
-   * Place and size of each, the loudest voice in which it is heard, and whether it is at a seam (1) of messages. The first
-   * ones are judged.
+   * The place and size of each click, the loudest voice in which it is audible, and whether it is at a seam (1) of messages.
+   * The first ones have been judged.
    */
   private readonly places = new Float64Array(most);
   private readonly sizes = new Float64Array(most);
@@ -39,12 +39,12 @@ export class ClickCheck {
     this.report = report;
   }
 
-  /** Takes what prediction found. */
+  /** Takes the result of prediction. */
   note({ at, times, dbov }: Predicted): void {
     if (times < unexplained || this.isAtSilence(at)) return;
     const place = this.audio.base + at;
     const isAtSeam = this.audio.isSeam(place);
-    // What is sent twice is told of as a repeat, or it is as good as silent.
+    // Audio that is sent twice is reported as a repeat, or is almost silent.
     if (isAtSeam && this.audio.isRepeat(place)) return;
     const { samples } = this.audio;
     const before = levelBetween(samples, at - 4 - soundSamples, at - 4);
@@ -57,7 +57,7 @@ export class ClickCheck {
     this.count += 1;
   }
 
-  /** What is at either end of this is explained. */
+  /** Removes clicks at either end of this span, which explains them. */
   explain(from: number, to: number): void {
     let kept = this.judged;
     for (let index = this.judged; index < this.count; index += 1) {
@@ -72,7 +72,7 @@ export class ClickCheck {
     this.count = kept;
   }
 
-  /** Judges those before this place, in a voice of this level in dBov. */
+  /** Judges the clicks before this place, in a voice with this level in dBov. */
   judge(until: number, loud: number): void {
     while (this.judged < this.count && (this.places[this.judged] as number) < until) {
       const last = this.judged;

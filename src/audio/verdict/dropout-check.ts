@@ -7,24 +7,24 @@ import type { RecentAudio } from './recent-audio.ts';
 /** 3 to 200 ms of one value. */
 export const shortestDropout = 48;
 const longestDropout = 3_200;
-/** Audio on both sides, measured over 10 ms, is within this range of the level of the voice. */
+/** The audio on both sides, measured over 10 ms, must be within this range of the level of the voice. */
 const besideSamples = 160;
 const audibleRangeDb = 25;
-/** Two within this time are no chance. */
+/** Two within this time are not chance. */
 const together = 10 * sampleRate;
-/** Speech that becomes silent by itself jumps by less than 0.7; three of four that are cut by more. */
+/** Speech that becomes silent by itself jumps by less than 0.7; three of four cuts jump by more than this. */
 const cutJump = 1.5;
 const mostWaiting = 8;
 const most = 64;
 
-/** Finds audio that is missing within speech. */
+/** Finds missing audio within speech. */
 export class DropoutCheck {
   private readonly audio: RecentAudio;
   private readonly report: ReportSound;
-  /** Place and length of runs that wait for what follows them. */
+  /** The place and length of runs that wait for the audio after them. */
   private readonly waiting = new Float64Array(2 * mostWaiting);
   private waitingCount = 0;
-  /** Place and length of each, the level beside it, and whether it is cut at a seam (2), or cut (1). */
+  /** The place and length of each dropout, the level beside it, and whether it is cut at a seam (2), or elsewhere (1). */
   private readonly found = new Float64Array(4 * most);
   private count = 0;
   private reported = 0;
@@ -55,7 +55,7 @@ export class DropoutCheck {
     }
   }
 
-  /** Judges what was found in a voice of this level in dBov. `hasFloor`: its pauses are not digital silence. */
+  /** Judges what was found, in a voice with this level in dBov. `hasFloor`: its pauses are not digital silence. */
   judge(loud: number, hasFloor: boolean): void {
     while (this.reported < this.count) {
       const index = this.reported;
@@ -96,20 +96,20 @@ export class DropoutCheck {
     this.count += 1;
   }
 
-  /** The level of the quieter half: a click is no audio. */
+  /** The level of the quieter half, so that a click does not count as audio. */
   private levelOf(from: number): number {
     const { samples } = this.audio;
     const middle = from + besideSamples / 2;
     return Math.min(levelBetween(samples, from, middle), levelBetween(samples, middle, from + besideSamples));
   }
 
-  /** Whether it is between audible audio, and the voice itself does not explain it. */
+  /** Whether there is audible audio on both sides, and the voice itself does not explain it. */
   private isOdd(index: number, loud: number, hasFloor: boolean): boolean {
     const isBetween = (this.found[4 * index + 2] as number) >= loud - audibleRangeDb;
     return isBetween && (hasFloor || (this.found[4 * index + 3] as number) > 0);
   }
 
-  /** Whether it is proof: it and another one. */
+  /** Whether it is certain, because there is another one. */
   private hasCompany(index: number, loud: number, hasFloor: boolean): boolean {
     const isProof = (one: number) =>
       this.isOdd(one, loud, hasFloor) && (hasFloor || (this.found[4 * one + 3] as number) === 2);

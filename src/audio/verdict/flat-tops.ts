@@ -1,23 +1,23 @@
-/** Fewer flat tops are chance: of 880 recordings without clipping none has more than two. */
+/** Fewer flat tops are chance: none of 880 recordings without clipping has more than two. */
 const fewest = 6;
-/** Quieter samples than this are flat by rounding. */
+/** Quieter samples are flat because of rounding. */
 const leastHeight = 200;
 
-/** Counts waves that are cut off at one height, at full scale or below it. */
+/** Counts waves that are cut off at the same height, at full scale or below. */
 export class FlatTops {
-  /** Where the first one of the present height is. */
+  /** Where the first one of the current height is. */
   firstAt = 0;
   /** Where the last one is. */
   lastAt = 0;
   private readonly sides = [new Side(), new Side()] as const;
 
-  /** Takes the largest and the smallest of some samples. */
+  /** Takes the highest and the lowest of some samples. */
   peak(highest: number, lowest: number): void {
     this.sides[0].reach(highest);
     this.sides[1].reach(-lowest);
   }
 
-  /** Takes three and more neighbouring samples of one value, with smaller ones on both sides. */
+  /** Takes three or more neighbouring samples of one value, with smaller ones on both sides. */
   top(value: number, at: number): void {
     const side = this.sides[value > 0 ? 0 : 1];
     const height = Math.abs(value);
@@ -31,11 +31,11 @@ export class FlatTops {
     for (const side of this.sides) side.clear();
   }
 
-  /** Flat tops at the greatest height, if they are clipping; else 0. */
+  /** The number of flat tops at the greatest height, if they are clipping; else 0. */
   read(): number {
     const [above, below] = this.sides;
     const count = above.atPeak + below.atPeak;
-    // Audio of few levels is flat at every height.
+    // Audio with few levels is flat at every height.
     return count >= fewest && count > 2 * (above.others + below.others) ? count : 0;
   }
 }

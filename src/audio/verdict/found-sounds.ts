@@ -3,28 +3,28 @@ import { explains, findingAdvice, type SpeakingSide, type VoiceFinding } from '.
 /** What was found in a voice. */
 export interface FoundInVoice {
   finding: VoiceFinding;
-  /** In words. */
+  /** The finding as text. */
   remark: string;
-  /** Set if there is another explanation: worth a look, and no proof. */
+  /** Set if there is another explanation: then it is worth a look, but not proof. */
   isDoubtful?: true;
-  /** Where it is in the audio of this side, and how long. Missing if it is about all of it. */
+  /** Where it is in the audio of this side, and its length. Missing if it is about all of it. */
   atMs?: number;
   lengthMs?: number;
-  /** How long ago it was heard when it was found; below 0 it is still to be played. Missing if it is about all of it. */
+  /** How long before it was found it was heard; below 0 it is still to be played. Missing if it is about all of the audio. */
   agoMs?: number;
   figure?: { value: number; unit: string };
   /** What to do. Default: the advice of the finding. */
   advice?: string;
 }
 
-/** What was found, as it is published. */
+/** A finding as it is published. */
 export interface VoiceJudgement {
   kind: VoiceFinding;
   side: SpeakingSide;
-  /** `remark`: worth a look, and no proof. */
+  /** `remark`: worth a look, but not proof. */
   is: 'finding' | 'remark';
   text: string;
-  /** First place and its length, in the audio of this side; null if it is about all of it. */
+  /** The first place and its length in the audio of this side; null if it is about all of it. */
   atMs: number | null;
   lengthMs: number | null;
   figure: { value: number; unit: string } | null;
@@ -33,10 +33,10 @@ export interface VoiceJudgement {
   times: number;
 }
 
-/** What lasts a moment is explained by what is near it. */
+/** Findings of a moment can only be explained by something near them. */
 const ofMoments: ReadonlySet<VoiceFinding> = new Set(['click', 'dropout']);
 const nearMs = 500;
-/** So many places of a cause are known, newest last; so many sounds of a kind, oldest first. */
+/** How many places of a cause are kept, newest last, and how many findings of a kind, oldest first. */
 const mostPlaces = 32;
 const mostKept = 64;
 
@@ -45,17 +45,17 @@ type Place = [from: number, to: number];
 
 interface OfKind {
   kept: FoundInVoice[];
-  /** How many were found beyond those that are kept. */
+  /** How many were found in addition to those that are kept. */
   more: number;
   places: Place[];
 }
 
-/** What has no place is about all of the audio. */
+/** A finding without a place is about all of the audio. */
 function placeOf({ atMs, lengthMs = 0 }: FoundInVoice): Place {
   return atMs === undefined ? [0, Number.POSITIVE_INFINITY] : [atMs, atMs + lengthMs];
 }
 
-/** What was found in one voice, and what is heard only because of something else. */
+/** The findings in one voice. Knows which are only caused by others. */
 export class FoundSounds {
   private readonly kinds = new Map<VoiceFinding, OfKind>();
 
@@ -67,7 +67,7 @@ export class FoundSounds {
     this.kinds.delete(finding);
   }
 
-  /** Keeps what was found; returns it if it is the first of its kind, or the first that is certain, and nothing explains it. */
+  /** Keeps a finding. Returns it if nothing explains it, and it is the first, or the first certain one, of its kind. */
   add(one: FoundInVoice): readonly FoundInVoice[] {
     if (this.isExplained(one)) return [];
     const known = this.kinds.get(one.finding) ?? { kept: [], more: 0, places: [] };
@@ -82,7 +82,7 @@ export class FoundSounds {
     return isNews ? [advised(one)] : [];
   }
 
-  /** Whether it is heard only because of something else. What is certain needs a cause that is certain. */
+  /** Whether another finding causes it. A certain finding needs a certain cause. */
   isExplained(effect: FoundInVoice): boolean {
     for (const [kind, cause] of this.kinds)
       if (
@@ -94,7 +94,7 @@ export class FoundSounds {
     return false;
   }
 
-  /** All that was found so far, without what something else explains. */
+  /** All findings so far, except those that others explain. */
   judgements(side: SpeakingSide, isLeftOut: (finding: VoiceFinding) => boolean): VoiceJudgement[] {
     return [...this.kinds].flatMap(([kind, { kept, more }]) => {
       const left = isLeftOut(kind) ? [] : kept.filter((one) => !this.isExplained(one));
@@ -118,13 +118,13 @@ function judgementOf(one: FoundInVoice, side: SpeakingSide, times: number): Voic
   };
 }
 
-/** What was found, with what to do about it, if anything is known. */
+/** Adds advice to a finding, if there is any. */
 export function advised<One extends { finding: VoiceFinding; advice?: string }>(one: One): One {
   const advice = one.advice ?? findingAdvice(one.finding);
   return advice === undefined ? one : { ...one, advice };
 }
 
-/** Adds a place; those that are near each other become one. */
+/** Adds a place, joining it with one that is near. */
 function addPlace(places: Place[], [from, to]: Place): void {
   const last = places.at(-1);
   if (last !== undefined && from - nearMs <= last[1] && last[0] <= to + nearMs) {

@@ -1,17 +1,17 @@
 import { msForBytes } from '../../protocol/audio-format.ts';
 
-/** Places that are known: one for each pause before a message, newest last. */
+/** How many places are kept: one for each pause before a message, newest last. */
 const most = 64;
 
 /**
- * When each place of a voice is heard by a listener who plays audio as it arrives, or after what is still playing. Three
- * numbers for each pause: a frame that is on time adds none.
+ * When a listener hears each place of a voice, if audio is played when it arrives, or after the audio that is still playing.
+ * Keeps three numbers per pause; a frame that is on time adds nothing.
  */
 export class HeardAt {
-  /** Where audio went on after a pause: milliseconds of audio, of the clock, and when what is left of it was dropped. */
+  /** Where audio continued after a pause: in milliseconds of audio, on the clock, and when the rest of it was dropped. */
   private readonly places = new Float64Array(3 * most);
   private count = 0;
-  /** When what arrived so far is played. */
+  /** When all audio that has arrived is played. */
   private playedUntil = Number.NEGATIVE_INFINITY;
 
   /** Takes the length of a message that arrives at `now`, after so many bytes. */
@@ -20,14 +20,14 @@ export class HeardAt {
     this.playedUntil = Math.max(now, this.playedUntil) + msForBytes(bytes);
   }
 
-  /** What is not heard yet is dropped: what arrives next is heard at once. */
+  /** Audio that has not been heard yet is dropped: what arrives next is heard at once. */
   interrupted(now: number): void {
     this.playedUntil = Number.NEGATIVE_INFINITY;
     const last = 3 * (this.count - 1);
     if (last >= 0) this.places[last + 2] = Math.min(this.places[last + 2] as number, now);
   }
 
-  /** The time on the clock at which this place of the audio is heard; of what was dropped, when that was. */
+  /** The time on the clock at which this place of the audio is heard or, if it was dropped, when that happened. */
   timeOf(audioMs: number): number {
     let index = this.count - 1;
     while (index > 0 && (this.places[3 * index] as number) > audioMs) index -= 1;

@@ -1,4 +1,4 @@
-/** What is heard in the sound of a voice, whatever its format. */
+/** What can be heard in a voice, whatever its format. */
 export type SoundKind =
   | 'clipping'
   | 'click'
@@ -12,7 +12,7 @@ export type SoundKind =
   | 'loud-voice'
   | 'level-jump';
 
-/** Something that was heard. Places are samples since the voice began. */
+/** Something that was heard. Places are counted in samples since the voice began. */
 export interface HeardSound {
   kind: SoundKind;
   /** Whether there is no other explanation. */

@@ -3,19 +3,19 @@ import { type PaceMeasure, round } from './span.ts';
 
 export type PaceFinding = 'too-fast' | 'too-slow' | 'bursts' | 'gaps' | 'wrong-rate';
 
-/** A finding with the same in words. `isDoubtful`: there is another explanation, which the words name. */
+/** A finding, with text. `isDoubtful`: there is another explanation, which the text names. */
 export interface JudgedPaceFinding {
   finding: PaceFinding;
   remark: string;
   isDoubtful?: true;
-  /** What to do in each case, where there are two. */
+  /** What to do in each case, if there are two. */
   advice?: string;
 }
 
-/** Cause before symptom. */
+/** Causes before symptoms. */
 export type JudgedPace = JudgedPaceFinding[];
 
-/** How many times too fast or too slow a side looks if it sends at these sample rates. */
+/** The pace that a side seems to have if it sends audio in these formats. */
 const lookalikes: [times: number, format: string][] = [
   [48_000 / sampleRate, '48 kHz'],
   [44_100 / sampleRate, '44.1 kHz'],
@@ -28,29 +28,29 @@ const lookalikes: [times: number, format: string][] = [
   [88_200 / sampleRate, '44.1 kHz stereo'],
   [96_000 / sampleRate, '48 kHz stereo'],
 ];
-/** How far a pace may be from that of a sample rate, and how well it must be known to tell such rates apart. */
+/** How far a pace may be from the one of a sample rate, and how well it must be known to distinguish such rates. */
 const closeTo = 0.02;
 const tellsApart = 0.04;
-/** A pace within these bounds is real time: clocks of devices differ, and messages are delayed. */
+/** A pace within these bounds is real time: the clocks of devices differ, and messages are delayed. */
 const slowest = 0.95;
 const fastest = 1.05;
 const longestQuietMs = 500;
-/** What is not sure after this time is judged as it looks. */
+/** A pace that is still uncertain after this time is judged anyway. */
 export const patientMs = 10_000;
-/** A device sends in bursts if this share of its messages comes in them. Fewer are what a delay leaves behind. */
+/** A device sends in bursts if this share of its messages comes in bursts. Fewer may be the result of a delay. */
 const burstShare = 0.8;
 
-/** What is known of a voice beside its pace. */
+/** What is known about a voice besides its pace. */
 export interface VoiceFacts {
-  /** Bytes per sample of its format, relative to the right one. Default 1. */
+  /** Bytes per sample of its format, relative to the right format. Default 1. */
   sizes?: number;
-  /** How many times too slow the voice itself sounds; undefined if it was not measured, or is no voice. */
+  /** By what factor the voice itself sounds too slow; undefined if it was not measured, or is not a voice. */
   scale?: number | undefined;
 }
 
 /**
- * Judges how a device sends. The rate is judged if it is known well enough; `isSure` is false if it is not, and more time
- * would tell.
+ * Judges how a device sends. The rate is judged only if it is known well enough; if not, and more time would help, `isSure`
+ * is false.
  */
 export function judgePace(report: PaceMeasure, voice: VoiceFacts): { judged: JudgedPace; isSure: boolean } {
   const { timesRealTime, longestGapMs, burstMessages, messages } = report;
@@ -78,7 +78,7 @@ function judgeRate(
   const times = sent / sizes;
   if (isRealTime(sent, sent) || isRealTime(times, times)) return [];
   if (times < slowest) {
-    // A gap explains why a device is slow, and so does an emulator that did not run.
+    // A gap explains a slow pace, and so does an emulator that did not run.
     if (report.longestGapMs > longestQuietMs) return [];
     if (isDelayed(report, times)) return 'unsure';
   }
@@ -86,27 +86,27 @@ function judgeRate(
   const mayBeRealTime = (pace: number) => isRealTime(pace * (1 - uncertainty), pace * (1 + uncertainty));
   if (mayBeRealTime(sent) || mayBeRealTime(times)) return 'unsure';
   const lookalike = findLookalike(times, Math.max(closeTo, 2 * uncertainty));
-  const remark = `device sends ${round(times)} × real time`;
+  const remark = `the device sends at ${round(times)} × real time`;
   if (lookalike === undefined) return [{ finding: times > 1 ? 'too-fast' : 'too-slow', remark }];
   if (uncertainty > tellsApart && report.passedMs < patientMs) return 'unsure';
   const [rate, format] = lookalike;
   if (agrees(scale, rate)) {
-    const certain = `this looks like ${format}: ${sent} × real time; send 16 kHz mono`;
+    const certain = `this looks like ${format} (${sent} × real time): send 16 kHz mono`;
     return [{ finding: 'wrong-rate', remark: certain }];
   }
   const inTime = 'one 640-byte message every 20 ms';
-  const doubtful = `this looks like ${orToo(format, rate)}: ${sent} × real time; send 16 kHz mono, ${inTime}`;
-  const advice = `if it is recorded at 16 kHz, send ${inTime}; if not, resample it to 16 kHz mono`;
+  const doubtful = `this looks like ${orToo(format, rate)} (${sent} × real time): send 16 kHz mono, ${inTime}`;
+  const advice = `if it was recorded at 16 kHz, send ${inTime}; if not, resample it to 16 kHz mono`;
   return [{ finding: 'wrong-rate', remark: doubtful, isDoubtful: true, advice }];
 }
 
-/** Less time shows no rate of a reply, and less than the other one is no proof. */
+/** With less time than the first, the rate of a reply is not judged; less than the second is not proof. */
 const leastReplyMs = 1_500;
 const provenReplyMs = 2_000;
 
 /**
- * Judges the sample rate of a reply by its pace, if that is even; the specification promises no pace, so that it proves
- * nothing without the voice.
+ * Judges the sample rate of a reply by its pace, if that is even. The specification promises no pace, so it proves nothing
+ * without the voice.
  */
 export function judgeReplyRate(
   { passedMs, times, isEven }: PaceMeasure,
@@ -125,13 +125,13 @@ export function judgeReplyRate(
   const remark = `the service’s audio is ${orToo(format, rate)}: ${pace}`;
   const ofPace =
     rate > 1
-      ? 'a device must keep what comes early, so send it in real time, or let devices buffer a whole reply'
+      ? 'devices must store what comes early, so send it in real time, or let devices buffer a whole reply'
       : 'playback runs dry, so send it in real time';
   const advice = `if the voice sounds ${offText(1 / rate)}, resample it to 16 kHz; if it sounds right, ${ofPace}`;
   return { finding: 'wrong-rate', remark, isDoubtful: true, advice };
 }
 
-/** A voice must be this far off to be remarkable where its pace shows nothing. */
+/** A voice must be off by this factor to be reported without evidence from its pace. */
 const farOff = 1.85;
 
 /** Judges the sample rate of a reply by the voice alone. */
@@ -139,24 +139,25 @@ export function judgeVoiceRate(scale: number | undefined): JudgedPaceFinding | u
   if (scale === undefined || Math.max(scale, 1 / scale) < farOff) return undefined;
   const [, format] = closestLookalike(scale);
   const remark = `the service’s audio is ${format}, or an unusual voice: it sounds ${offText(1 / scale)}`;
-  const advice = `listen to it: if it sounds ${offText(1 / scale)}, resample it to 16 kHz; if the voice is meant so, all is well`;
+  const isOff = `if it sounds ${offText(1 / scale)}, resample it to 16 kHz`;
+  const advice = `listen to it: ${isOff}; if the voice should sound like that, it is fine`;
   return { finding: 'wrong-rate', remark, isDoubtful: true, advice };
 }
 
-/** How near the voice must be to the other rate: 0 is the right rate, 1 the other one. And how far from the right one. */
+/** How close the voice must be to the other rate (0: the right rate, 1: the other one), and how far from the right one. */
 const agreement = 0.7;
 const leastOff = 0.25;
 
-/** Whether the voice itself sounds as if it had this rate. */
+/** Whether the voice itself sounds like this rate. */
 function agrees(scale: number | undefined, rate: number): boolean {
   if (scale === undefined) return false;
   const off = Math.log(scale);
   return off / Math.log(rate) >= agreement && Math.abs(off) >= leastOff;
 }
 
-/** Both readings of a pace: `24 kHz, or 16 kHz sent 1.5 × too fast`. */
+/** Both explanations of a pace: `24 kHz, or 16 kHz sent too fast`. */
 function orToo(format: string, rate: number): string {
-  return `${format.replace(', or', ',')}, or 16 kHz sent ${offText(rate)}`;
+  return `${format.replace(', or', ',')}, or 16 kHz sent too ${rate > 1 ? 'fast' : 'slow'}`;
 }
 
 /** `1.5 × too fast`, `2 × too slow`. */
@@ -164,18 +165,18 @@ function offText(times: number): string {
   return times > 1 ? `${round(times)} × too fast` : `${round(1 / times)} × too slow`;
 }
 
-/** Whether a pace between these two may be real time. */
+/** Whether a pace between these bounds may be real time. */
 function isRealTime(low: number, high: number): boolean {
   return high >= slowest && low <= fastest;
 }
 
-/** Whether the audio is missing because the emulator did not run, or because of long delays, which may be made up for. */
+/** Whether audio is missing because the emulator did not run, or because of long delays that may still be made up for. */
 function isDelayed({ lostMs, lateMs, passedMs }: PaceMeasure, times: number): boolean {
   const missingMs = (1 - times) * passedMs;
   return (passedMs < patientMs ? Math.max(lostMs, lateMs) : lostMs) >= missingMs / 2;
 }
 
-/** The format that is closest, if it is within `tolerance`. */
+/** The closest format, if it is within `tolerance`. */
 function findLookalike(times: number, tolerance: number): [times: number, format: string] | undefined {
   const closest = closestLookalike(times);
   return Math.abs(times / closest[0] - 1) < tolerance ? closest : undefined;

@@ -1,14 +1,14 @@
-/** Levels of 1 dB from −100 dBov on, after the blocks of one value. */
+/** One for blocks of a single value, then one per dB from −100 dBov. */
 const bins = 101;
-/** A floor: the quietest twentieth of the blocks, if the next one is hardly louder. */
+/** The floor is the quietest twentieth of the blocks, if the next twentieth is hardly louder. */
 const quietest = 0.05;
 const nextQuietest = 0.1;
 const steadyDb = 3;
-/** In less than two seconds the quietest blocks may be those of a soft sound. */
+/** In less than two seconds the quietest blocks may be part of a soft sound. */
 const fewestBlocks = 100;
-/** A voice has a floor of its own in its pauses if it has this many quiet blocks, and few of one value. */
+/** A voice has a floor if it has this many quiet blocks, and few of a single value. */
 const pauseRangeDb = 30;
-/** Noise of less than two steps of the samples, −84 dBov, has runs of one value. */
+/** Noise of less than two sample steps, −84 dBov, has runs of a single value. */
 const quantisedBin = 17;
 const fewestPauses = 10;
 const perSilent = 4;
@@ -23,7 +23,7 @@ export class LevelCounts {
     this.total += 1;
   }
 
-  /** Counts what the other one has counted, and nothing else. */
+  /** Takes over the counts of another one. */
   copy(other: LevelCounts): void {
     this.counts.set(other.counts);
     this.total = other.total;
@@ -34,14 +34,14 @@ export class LevelCounts {
     this.total = 0;
   }
 
-  /** The level of the pauses in whole dBov; undefined if they are digital silence, or if there are too few blocks. */
+  /** The level of pauses in whole dBov; undefined if they are digital silence, or if there are too few blocks. */
   get floor(): number | undefined {
     if (this.total < fewestBlocks) return undefined;
     const floor = this.quantile(quietest);
     return floor > 0 && this.quantile(nextQuietest) - floor <= steadyDb ? floor - bins + 1 : undefined;
   }
 
-  /** Whether the pauses are not digital silence. */
+  /** Whether pauses are not digital silence. */
   get hasFloor(): boolean {
     const loudest = this.counts.findLastIndex((count) => count > 0);
     let silent = 0;

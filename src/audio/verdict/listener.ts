@@ -10,60 +10,60 @@ import { RecentAudio } from './recent-audio.ts';
 import { type Repeat, RepeatCheck } from './repeat-check.ts';
 import { endSamples, isCutOff, isCutOn } from './speech-end.ts';
 
-/** What was measured of a voice. Null: not known, because it is too short, has no pauses, or is no speech. */
+/** Measurements of a voice. Null: not known, because it is too short, has no pauses, or is not speech. */
 export interface VoiceMeasures {
-  /** Levels of speech and of the pauses, in dBov: a sine at full scale is −3. */
+  /** The levels of speech and of pauses in dBov: a full-scale sine is −3. */
   activeDbov: number | null;
   floorDbov: number | null;
-  /** Up to where there is sound. */
+  /** The highest frequency with sound. */
   bandwidthHz: number | null;
 }
 
-/** Samples of a block, and what must be known after it: it is judged 20 ms and a little late. */
+/** Samples in a block, and samples that must be known after it: it is judged a little more than 20 ms late. */
 const block = 320;
 const blockMs = 20;
 const ahead = predictionMargin;
-/** Clicks wait so long, because a repeat explains them. */
+/** Clicks are judged this many samples later, because a repeat may explain them. */
 const clickDelay = 9_600;
 /**
- * Speech lasts this long, its neighbouring samples are alike, and its sounds and their level differ. Of 880 recordings the
- * least are 0.36 (whisper), 0.16 and 4.7 dB; white noise has 0, 0.05 and 0.2 dB.
+ * Speech lasts this long, its neighbouring samples are alike, and its sounds and levels vary. The minima of 880 recordings are
+ * 0.36 (whisper), 0.16 and 4.7 dB; white noise has 0, 0.05 and 0.2 dB.
  */
 const leastSpeechMs = 1_000;
-/** What is no speech after so much sound is not searched for repeats. */
+/** Audio that is not speech after this much sound is no longer searched for repeats. */
 const mostUnknownMs = 5 * leastSpeechMs;
 const leastMean = 0.2;
 const leastSpread = 0.1;
 const leastSpreadDb = 2.5;
 const mostAlike = 0.9999;
 const activeRangeDb = 20;
-/** Repeats are told of within this range: what is quieter may be the noise of a pause. Quieter ones explain clicks. */
+/** Repeats are reported within this range: quieter ones may be the noise of a pause, and only explain clicks. */
 const repeatRangeDb = 12;
 const searchRangeDb = 35;
-/** No voice is fainter: headsets record at −56. */
+/** No voice is fainter: headsets record at −56 dBov. */
 const faintestDbov = -60;
-/** A voice without replies is judged at this interval. */
+/** A voice without pauses between replies is judged at this interval. */
 const sectionBlocks = 500;
-/** Bounds of the level of a voice, of a change between replies, and of speech above the floor. */
+/** Limits of the level of a voice, of its change between replies, and of speech above the floor. */
 const quietDbov = -36;
 const loudDbov = -12;
 const jumpDb = 10;
 const noisyDb = 20;
 const veryNoisyDb = 10;
-/** So many sounds wait until it is known whether it is speech. */
+/** How many sounds wait until it is known whether the audio is speech. */
 const mostUntold = 64;
 const nothing: readonly HeardSound[] = [];
 
 /**
- * Listens to a voice in blocks of 20 ms, and judges how it sounds. A class with whole numbers in it, because every frame
- * passes it: see ARCHITECTURE.md.
+ * Listens to a voice in blocks of 20 ms, and judges how it sounds. A class with whole numbers, because every frame passes
+ * through it: see ARCHITECTURE.md.
  */
 export class Listener {
   private readonly audio = new RecentAudio();
-  /** Index in the kept samples: where the next block begins, and the run of one value. */
+  /** Indexes in the kept samples: where the next block begins, and where the current run of one value began. */
   private next = 0;
   private runFrom = 0;
-  /** The first byte of a sample that is cut; −1 without. */
+  /** The first byte of a split sample; −1 if there is none. */
   private half = -1;
   private readonly section = new ActiveLevel();
   private readonly whole = new ActiveLevel();
@@ -74,24 +74,24 @@ export class Listener {
   private readonly clicks: ClickCheck;
   private readonly dropouts: DropoutCheck;
   private readonly sectionLevels = new LevelCounts();
-  /** Those of the section, and of the one before it in the same reply: the last section of a reply may be short. */
+  /** Of this section and the previous one of the same reply, because the last section of a reply may be short. */
   private readonly recentLevels = new LevelCounts();
   private readonly levels = new LevelCounts();
-  /** Of active blocks, the likeness of neighbouring samples, and the level. */
+  /** Of active blocks: the likeness of neighbouring samples, and the level. */
   private readonly likeness = new Spread();
   private readonly loudness = new Spread();
   private activeBlocks = 0;
   private blocks = 0;
   /** The level of the voice, in whole dBov. */
   private loud = faintestDbov;
-  /** Places where the reply and the section began; the level of the reply before, in dBov. */
+  /** The places where the reply and the section began. */
   private replyAt = 0;
   private sectionAt = 0;
   private sectionBegan = 0;
-  /** Whether a section of the reply was judged, and the level of the first one of the reply before. */
+  /** Whether a section of the reply was judged, and the level of the first section of the previous reply. */
   private isReplyJudged = false;
   private before: number | undefined;
-  /** Whether the level of the reply is another one than before. */
+  /** Whether the level of the reply differs from the previous one. */
   private hasJumped = false;
   private isSpeech = false;
   private bandwidthHz: number | undefined;
@@ -103,7 +103,7 @@ export class Listener {
     this.dropouts = new DropoutCheck(this.audio, report);
   }
 
-  /** Takes a message of 16-bit samples; it may begin and end within one. */
+  /** Takes a message of 16-bit samples, which may begin and end within a sample. */
   push(message: Buffer): void {
     this.audio.noteSeam(0);
     let at = 0;
@@ -117,7 +117,7 @@ export class Listener {
     if (at < message.length) this.half = message[at] as number;
   }
 
-  /** What was heard since the last call, once it is known to be speech. */
+  /** What was heard since the last call, once the audio is known to be speech. */
   take(): readonly HeardSound[] {
     if (!this.isSpeech || this.heard.length === 0) return nothing;
     const heard = this.heard;
@@ -125,14 +125,14 @@ export class Listener {
     return heard;
   }
 
-  /** A reply, or the audio, has ended. `byItself`: nobody stopped it, so that its end is judged. */
+  /** A reply, or the audio, has ended. `byItself`: nobody stopped it, so its end is judged. */
   end({ byItself }: { byItself: boolean }): void {
     const { base, count } = this.audio;
     this.dropouts.look();
     this.judgeSection();
     this.clicks.judge(base + count, this.loud);
     if (byItself && this.isSpeech && count >= endSamples) this.judgeEnd();
-    // The rest of a reply that was judged is no part of the next one.
+    // The rest of a reply that was judged does not belong to the next one.
     if (this.isReplyJudged) {
       this.beginSection();
       this.recentLevels.clear();
@@ -171,7 +171,7 @@ export class Listener {
     if (at + 1 >= this.next + block + ahead) this.judgeBlock();
   }
 
-  /** Samples of one value: silence, or the top of a wave. */
+  /** A run of one value: silence, or the top of a wave. */
   private noteRun(from: number, to: number): void {
     if (to - from >= shortestDropout) {
       this.dropouts.note(from, to);
@@ -246,7 +246,7 @@ export class Listener {
     if (!repeat.isSteady && this.repeated.length < mostUntold) this.repeated.push(repeat);
   }
 
-  /** Tells of repeats in speech: editors copy the silence between two words. */
+  /** Reports repeats, but only in speech: editing software copies the silence between words. */
   private judgeRepeats(): void {
     if (!this.isSpeech || this.repeated.length === 0) return;
     for (const { at, length, dbov } of this.repeated.splice(0))
@@ -254,9 +254,9 @@ export class Listener {
         this.tell('repeat', { at, length, isCertain: true, value: length / 16, unit: 'ms' });
   }
 
-  /** Speech is told by the change of its sounds and of its level. */
+  /** Speech is recognised by changes of its sounds and its level. */
   private noteSpeech(likeness: number, dbov: number): void {
-    // Telephone audio is alike from sample to sample: what differs from 1 counts.
+    // In telephone audio neighbouring samples are very alike, so the distance from 1 counts.
     this.likeness.add(Math.atanh(Math.min(mostAlike, likeness)));
     this.loudness.add(dbov);
     if (this.isSpeech || this.activeBlocks * blockMs < leastSpeechMs) return;
@@ -266,10 +266,10 @@ export class Listener {
       this.loudness.deviation >= leastSpreadDb;
   }
 
-  /** Judges a reply, or ten seconds of a voice, as a whole. Less than a second of speech waits for more. */
+  /** Judges a reply, or ten seconds of a voice, as a whole. If there is less than a second of speech, waits for more. */
   private judgeSection(): void {
     this.judgeRepeats();
-    // What is mixed into the pauses of another reply is no floor of this one.
+    // Noise in the pauses of another reply is not the floor of this one.
     this.dropouts.judge(this.loud, this.recentLevels.hasFloor);
     const level = this.section.read();
     if (!this.isSpeech || level === undefined || level.activeMs < leastSpeechMs) return;
@@ -301,7 +301,7 @@ export class Listener {
     const length = this.audio.base + this.audio.count - at;
     const stretch = { at, length, isCertain: false };
     if (!this.isReplyJudged) this.judgeJump(stretch, dbov);
-    // A change explains the level of its own reply, and not that of all others.
+    // A jump explains the level of its own reply, but not of all others.
     const isTold = !this.hasJumped;
     if (isTold && dbov < quietDbov) this.tell('quiet-voice', { ...stretch, value: dbov, unit: 'dBov' });
     if (isTold && dbov > loudDbov) this.tell('loud-voice', { ...stretch, value: dbov, unit: 'dBov' });
@@ -355,7 +355,7 @@ export class Listener {
 
 type Told = Pick<HeardSound, 'isCertain' | 'at' | 'length'> & HeardSound['figure'];
 
-/** How far values are from their mean. */
+/** The mean of values, and their deviation from it. */
 class Spread {
   private readonly sums = new Float64Array(3);
 
@@ -377,20 +377,20 @@ class Spread {
   }
 }
 
-/** Voices that one process listens to at the same time: each takes up to half a percent of a core, and 100 kB. */
+/** How many voices one process listens to at the same time: each takes up to half a percent of a core, and 100 kB. */
 const mostListeners = 16;
 
-/** Limits how many voices are listened to at once, where there may be thousands of streams. */
+/** Limits how many voices are listened to at once, because there may be thousands of streams. */
 export class ListenerBudget {
   private left = mostListeners;
   private onFull: ((most: number) => void) | undefined;
 
-  /** `onFull` is called once, for the first voice that nobody listens to. */
+  /** Calls `onFull` once, for the first voice that is not listened to. */
   constructor(onFull?: (most: number) => void) {
     this.onFull = onFull;
   }
 
-  /** A listener for a voice that begins; undefined if there are too many. */
+  /** A listener for a new voice; undefined if there are too many. */
   take(): Listener | undefined {
     if (this.left === 0) {
       this.onFull?.(mostListeners);

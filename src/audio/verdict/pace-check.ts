@@ -1,23 +1,23 @@
 import { type PaceMeasure, Span, ticksPerMs } from './span.ts';
 
-/** Time in which this process did not run, so that messages waited for it. */
+/** Time in which this process did not run, and messages waited for it. */
 export interface LostTime {
   /** So far. */
   readonly lostMs: number;
 }
 
-/** Messages closer than this arrived together. A delayed device may send so many at once. */
+/** Messages closer than this arrived together. A delayed device may send `tolerated` at once. */
 const togetherMs = 2;
 const tolerated = 3;
 
-/** Measures the pace of one side: over the whole stream, and recently. */
+/** Measures the pace of one side, over the whole stream and recently. */
 export class PaceCheck {
   private isFirst = true;
   private lastAt = 0;
   private lastBytes = 0;
   private lastLost = 0;
   private together = 0;
-  /** Whether the messages that arrive together waited for this process. */
+  /** Whether messages arrive together because they waited for this process. */
   private isExcused = false;
   private readonly whole = new Span();
   private readonly latest = new Span();
@@ -27,7 +27,7 @@ export class PaceCheck {
     this.own = own;
   }
 
-  /** Takes the length of a message that arrived at `now`, in milliseconds. */
+  /** Takes the size of a message that arrived at `now`, in milliseconds. */
   push(bytes: number, now: number): void {
     const at = Math.round(now * ticksPerMs);
     const lostSoFar = Math.round(this.own.lostMs * ticksPerMs);
@@ -51,17 +51,17 @@ export class PaceCheck {
     return this.whole.report(this.lastAt);
   }
 
-  /** The report on the time since the previous `forget`. */
+  /** The report on the time since the last `forget`. */
   latestReport(): PaceMeasure {
     return this.latest.report(this.lastAt);
   }
 
-  /** Restarts the recent time. */
+  /** Restarts the recent measurement. */
   forget(): void {
     this.latest.begin(this.lastAt);
   }
 
-  /** Restarts all: the next message begins a reply of its own. */
+  /** Restarts everything: the next message begins another reply. */
   restart(): void {
     this.isFirst = true;
   }
@@ -74,7 +74,7 @@ export class PaceCheck {
     }
     this.together += 1;
     if (this.isExcused || this.together <= tolerated) return;
-    // The first of a burst counts with those that came before it.
+    // When a burst is recognised, its earlier messages count too.
     const messages = this.together === tolerated + 1 ? tolerated + 2 : 1;
     this.whole.addBurst(messages);
     this.latest.addBurst(messages);

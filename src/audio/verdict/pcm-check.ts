@@ -3,52 +3,52 @@ import { amplitudeOf, audibleDbfs } from '../level.ts';
 import { type Container, recogniseContainer, recogniseText } from './recognise-container.ts';
 import { recogniseFormat, type WrongFormat } from './recognise-format.ts';
 
-/** Mistakes that the audio itself shows. */
+/** Mistakes that can be seen in the audio itself. */
 export type PcmFinding = Container | WrongFormat | 'stereo' | 'clipping' | 'dc-offset' | 'silence' | 'quiet';
 
-/** Sums over one second of audio, after which a decision follows. */
+/** Sums over one second of audio, which is then judged. */
 interface Window {
-  /** All samples, and those that were examined. */
+  /** All samples, and the examined ones. */
   samples: number;
   seen: number;
   sum: number;
-  /** Of the sizes of the samples, and of the steps between them. */
+  /** Sums of the sizes of samples, and of the steps between them. */
   sizes: number;
   steps: number;
   peak: number;
   clipped: number;
-  /** Of the steps within pairs of samples, and between a pair and the next. */
+  /** Sums of the steps within pairs of samples, and between pairs. */
   stepsWithin: number;
   stepsBetween: number;
 }
 
 const windowSamples = sampleRate;
-/** Audio below this peak is silence. */
+/** Audio with a lower peak is silence. */
 const audiblePeak = amplitudeOf(audibleDbfs);
-/** Speech is louder than this, −40 dBFS. */
+/** Speech is louder than this: −40 dBFS. */
 export const speechPeak = 330;
-/** After this time without sound, or without loud enough sound, the microphone is missing or far away. */
+/** After this time without sound, or without sound that is loud enough, the microphone is off or far away. */
 const patienceMs = 5_000;
-/** After each examined message, so many times its length are skipped, up to a bound: cheap, and enough for sums. */
+/** After each examined message this many times its length is skipped, up to a bound: cheap, and enough for sums. */
 const unseenLengths = 7;
 const maxUnseenBytes = bytesForMs(140);
-/** The first windows are all examined, later ones only at intervals, to keep the cost low. */
+/** The first windows are all examined; later ones only at intervals, to keep the cost low. */
 const denseWindows = 10;
 const sparseStep = 8;
-/** So many messages with the same result decide on a format. After so many without a result the search ends. */
+/** This many messages with the same result decide on a format. After `mostProbes` without a result the search ends. */
 const enoughVotes = 4;
 const mostProbes = 25;
-/** At the end of short audio so many decide. Less audio than this shows nothing: 60 ms. */
+/** At the end of short audio fewer messages decide. Less audio than 60 ms shows nothing. */
 const fewVotes = 2;
 const leastSamples = bytesForMs(60) / bytesPerSample;
-/** From one tested message to the next, in bytes of audio: a test costs more than all else that a frame costs. */
+/** From one tested message to the next, in bytes of audio: a test costs more than everything else for a frame. */
 const betweenProbes = bytesForMs(60);
-/** After each search in vain the next one waits longer, up to so many examined windows: music and noise stay what they are. */
+/** After each unsuccessful search the next one waits longer, up to this many examined windows: music stays music. */
 const longestRest = 4;
 
 const nothing: readonly never[] = [];
 
-/** Looks for typical firmware mistakes. State: a few dozen numbers. */
+/** Detects typical firmware mistakes. State: a few dozen numbers. */
 export class PcmCheck {
   /** Whether anything was louder than silence. */
   hasSound = false;
@@ -56,7 +56,7 @@ export class PcmCheck {
   private readonly window = openWindow();
   private windows = 0;
   private isFirst = true;
-  /** Whether the stream is cut within a sample: the next one begins with the second byte of a message. */
+  /** Whether the last message ended within a sample: the next sample begins with the second byte of a message. */
   private isCut = false;
   /** Bytes still to skip, and bytes skipped since the last examined message. */
   private unseen = 0;
@@ -68,10 +68,10 @@ export class PcmCheck {
   private noisy = 0;
   private isDecided = false;
   private readonly votes = new Map<WrongFormat | 'pcm', number>();
-  /** Windows until the next search, and how long the last rest was. */
+  /** How many windows there are until the next search, and how long the last rest was. */
   private rest = 0;
   private lastRest = 0;
-  /** Whether something as loud as speech was heard; when silence began, and any sound. Whole milliseconds. */
+  /** Whether something as loud as speech was heard; when silence and any sound began, in whole milliseconds. */
   private isHeard = false;
   private silentSince = -1;
   private audibleSince = -1;
@@ -79,7 +79,7 @@ export class PcmCheck {
 
   private readonly isWhole: boolean;
 
-  /** `isWhole`: the first second is all examined, because the audio may be no longer. */
+  /** `isWhole`: examines all of the first second, because the audio may not be longer. */
   constructor({ isWhole = false }: { isWhole?: boolean } = {}) {
     this.isWhole = isWhole;
   }
@@ -102,7 +102,7 @@ export class PcmCheck {
   private look(message: Buffer, start: number, now: number): readonly PcmFinding[] {
     const { window } = this;
     const isDense = this.windows < denseWindows || this.windows % sparseStep === 0;
-    // Silence is counted without a break.
+    // Silence is measured without interruption.
     const isLookedAt = isDense || this.silentSince >= 0;
     window.samples += Math.floor(this.passed / bytesPerSample);
     this.passed = 0;
@@ -111,7 +111,7 @@ export class PcmCheck {
     if (this.isFirst) {
       this.isFirst = false;
       const container = recogniseContainer(message);
-      // Text has no other format; audio after a header has.
+      // Text has no sample format, but audio after a header has.
       if (container !== undefined && container !== 'riff-header') this.probes = 0;
       if (container !== undefined) return this.note(container, true);
     }
@@ -130,7 +130,7 @@ export class PcmCheck {
     if (this.untilProbe > 0) return nothing;
     this.untilProbe = betweenProbes;
     this.probes -= 1;
-    // What is silent at first, and sent as text, is varied only later.
+    // Audio that is sent as text and silent at first is recognised only later.
     const isText = isLetter(message[0]) && recogniseText(message.toString('latin1')) === 'base64';
     if (isText) {
       this.probes = 0;
@@ -151,7 +151,7 @@ export class PcmCheck {
   }
 
   /**
-   * At the end of the audio: judges what is left of the last second, and lets fewer messages decide on a format if they
+   * Call it at the end of the audio: judges the rest of the last second, and lets fewer messages decide on a format if they
    * agree.
    */
   end(now: number): readonly PcmFinding[] {
@@ -162,7 +162,7 @@ export class PcmCheck {
     return this.window.seen < leastSamples ? ofFormat : [...ofFormat, ...this.judge(now)];
   }
 
-  /** At the last probe without a decision. Silence is no reason to rest: what follows it may be sound. */
+  /** Ends the search after the last probe. Silence is not a reason to rest: sound may follow. */
   private endInVain(): readonly never[] {
     if (this.probes > 0) return nothing;
     this.lastRest = this.noisy > mostProbes / 2 ? Math.min(2 * this.lastRest + 1, longestRest) : 0;
@@ -184,20 +184,20 @@ export class PcmCheck {
     this.silentSince = -1;
     if (peak >= speechPeak) this.isHeard = true;
     if (this.audibleSince < 0) this.audibleSince = this.windowSince;
-    // The values of samples in another format mean nothing.
+    // In another format the values of samples mean nothing.
     if (this.hasOtherFormat()) return [];
     const quiet = this.note('quiet', !this.isHeard && now - this.audibleSince >= patienceMs);
     if (this.probes > 0) return quiet;
-    // Noise may mean that samples are misread from here on, and audio that was too quiet to test may be loud now.
+    // Noise may mean that samples are misread from now on, and audio that was too quiet to test may be loud now.
     const isNoise = steps > sizes;
     if (isNoise || !this.isDecided) this.search();
     if (isNoise) return quiet;
     const isClipped = clipped > seen / 200;
     return [
-      // Left and right are close to each other; the next pair is further away.
+      // Left and right are close to each other, and the next pair is further away.
       ...this.note('stereo', stepsBetween > 4 * stepsWithin),
       ...this.note('clipping', isClipped),
-      // Clipped audio is cut unevenly, which moves its mean.
+      // Clipping is uneven, which moves the mean.
       ...this.note('dc-offset', !isClipped && Math.abs(sum / seen) > 1_000),
       ...quiet,
     ];
@@ -230,7 +230,7 @@ const ofRightSamples: ReadonlySet<PcmFinding> = new Set([
   'quiet',
 ]);
 
-/** Whether a byte may begin base64: samples seldom do. */
+/** Whether a byte may be the first of base64, which is rare for samples. */
 function isLetter(byte: number | undefined): boolean {
   return byte !== undefined && byte >= 0x2b && byte <= 0x7a;
 }
@@ -249,7 +249,7 @@ function openWindow(): Window {
   };
 }
 
-/** Examines a whole message. Counts pairs of samples from the start of the window, including skipped ones. */
+/** Examines a whole message. Pairs of samples are counted from the start of the window, including skipped ones. */
 function addMessage(window: Window, message: Buffer, start: number): void {
   const count = Math.floor((message.length - start) / bytesPerSample);
   if (count <= 0) return;

@@ -1,23 +1,23 @@
 import { decibels } from './active-level.ts';
 
 const order = 12;
-/** Lags from 0 on, in whole fours. */
+/** The number of lags from 0, a multiple of four. */
 const correlated = order + 4;
-/** Samples before and after a block in which the residual is measured too. */
+/** Samples before and after a block for which the residual is also measured. */
 const margin = 200;
 const blockSamples = 320;
 const spanSamples = blockSamples + 2 * margin;
-/** The residual of one step lasts as long as the prediction looks back. */
+/** The residual of a single step lasts as long as the prediction looks back. */
 const ownBefore = 3;
 const ownAfter = order + 2;
-/** How far the residual must exceed all others within `margin`. Of 700 clean recordings half have none over 2. */
+/** By what factor a residual must exceed all others within `margin`. Half of 700 clean recordings have none over 2. */
 export const unexplained = 3;
 
 const taper = Float64Array.from(
   { length: spanSamples },
   (_, at) => 0.5 - 0.5 * Math.cos((2 * Math.PI * (at + 0.5)) / spanSamples),
 );
-// Shared by all checks: each use fills them anew.
+// Shared by all checks: each use overwrites them.
 const padded = new Float64Array(correlated + spanSamples);
 const tapered = padded.subarray(correlated);
 const residual = new Float64Array(spanSamples);
@@ -25,25 +25,25 @@ const correlation = new Float64Array(correlated);
 const predictor = new Float64Array(order + 1);
 const before = new Float64Array(order + 1);
 
-/** What linear prediction says of a block. */
+/** The result of linear prediction for a block. */
 export interface Predicted {
-  /** Place of the largest residual, and how many times it exceeds all others around it. */
+  /** The place of the largest residual, and by what factor it exceeds all others around it. */
   at: number;
   times: number;
   /** Its level in dBov. */
   dbov: number;
-  /** Likeness of neighbouring samples, from −1 to 1: it changes from sound to sound in speech, and not in a tone. */
+  /** The likeness of neighbouring samples, from −1 to 1. In speech it varies from sound to sound; in a tone it does not. */
   likeness: number;
 }
 
 const result: Predicted = { at: 0, times: 0, dbov: 0, likeness: 0 };
 
-/** Samples that must be known on either side of a block. */
+/** How many samples must be known on either side of a block. */
 export const predictionMargin = margin + order;
 
 /**
- * Predicts each sample of a block from the 12 before it, and finds the one that is least explained. The result is valid until
- * the next call.
+ * Predicts each sample of a block from the 12 before it, and finds the one that prediction explains least. The result is valid
+ * until the next call.
  */
 export function predict(samples: Int16Array, from: number): Predicted {
   const start = from - margin;
@@ -57,7 +57,7 @@ export function predict(samples: Int16Array, from: number): Predicted {
     if (at >= best - ownBefore && at <= best + ownAfter) continue;
     if ((residual[at] as number) > other) other = residual[at] as number;
   }
-  // A step is first seen where it begins, and may be larger in the samples after it.
+  // The residual of a step begins at the step, but may be larger in the samples after it.
   let first = best;
   for (let at = best - 3; at < best; at += 1)
     if (first === best && (residual[at] as number) >= 0.3 * (residual[best] as number)) first = at;
@@ -68,7 +68,7 @@ export function predict(samples: Int16Array, from: number): Predicted {
   return result;
 }
 
-/** Four at a time: the processor does not wait for one addition before the next. */
+/** Four at a time, so that the processor does not wait for one addition before the next. */
 function measureResidual(samples: Int16Array, start: number): void {
   for (let at = 0; at < spanSamples; at += 4) {
     let [sum0, sum1, sum2, sum3] = [0, 0, 0, 0];
@@ -87,7 +87,7 @@ function measureResidual(samples: Int16Array, start: number): void {
   }
 }
 
-/** The likeness of the tapered samples to themselves at each lag; four lags at a time. */
+/** The autocorrelation of the tapered samples, four lags at a time. */
 function correlate(): void {
   for (let lag = 0; lag <= order; lag += 4) {
     let [sum0, sum1, sum2, sum3] = [0, 0, 0, 0];
@@ -107,12 +107,12 @@ function correlate(): void {
   }
 }
 
-/** Fits the prediction by the method of autocorrelation. */
+/** Fits the predictor with the autocorrelation method. */
 function fitPredictor(samples: Int16Array, start: number): void {
   for (let at = 0; at < spanSamples; at += 1)
     tapered[at] = (samples[start + at] as number) * (taper[at] as number);
   correlate();
-  // A little white noise keeps the equations solvable in silence and for tones.
+  // A little white noise keeps the equations solvable for silence and tones.
   correlation[0] = (correlation[0] as number) * 1.0001 + 1;
   predictor.fill(0);
   predictor[0] = 1;
@@ -131,8 +131,8 @@ function fitPredictor(samples: Int16Array, start: number): void {
 }
 
 /**
- * How many times a jump exceeds what the prediction from the samples before it leaves open. `step` −1 looks from the other
- * side: at sound that begins suddenly. Over `unexplained` the sound itself does not make the jump.
+ * By what factor a jump exceeds the errors of prediction before it. `step` −1 looks from the other side, at sound that begins
+ * suddenly. Above `unexplained` the sound itself does not explain the jump.
  */
 export function measureJump(samples: Int16Array, at: number, step: 1 | -1): number {
   for (let index = 0; index < spanSamples; index += 1)
@@ -145,11 +145,11 @@ export function measureJump(samples: Int16Array, at: number, step: 1 | -1): numb
   for (let place = order + spanSamples - margin; place < order + spanSamples; place += 1)
     other = Math.max(other, Math.abs(predictedError(mirrored, place)));
   const error = Math.abs(predictedError(mirrored, order + spanSamples));
-  // The prediction also fails where sound becomes loud a few samples away, without a jump at this place.
+  // Prediction also fails if sound becomes loud a few samples away, without a jump at this place.
   return error > mostSteps * stepBeside(samples, at, step) ? 0 : error / other;
 }
 
-/** The largest of the three steps that are next to this place. */
+/** The largest of the three steps next to this place. */
 function stepBeside(samples: Int16Array, at: number, step: 1 | -1): number {
   let largest = 0;
   for (let index = 0; index < 3; index += 1) {
@@ -160,7 +160,7 @@ function stepBeside(samples: Int16Array, at: number, step: 1 | -1): number {
 }
 
 const mostSteps = 4;
-/** Samples that a jump is compared with. */
+/** How many samples a jump is compared with. */
 export const jumpSamples = spanSamples + order;
 const mirrored = new Int16Array(spanSamples + order + 1);
 

@@ -1,20 +1,20 @@
 /**
- * Samples that are kept, and those that remain when room is made: half a second that is sent twice and as much after it,
- * with what lies between the beginning of a repeat and its first peak.
+ * How many samples are kept, and how many remain when room is made: enough for half a second that is sent twice, as much
+ * after it, and the audio between the beginning of a repeat and its first peak.
  */
 const capacity = 48_000;
 const remaining = 24_000 + 4_000;
 const mostSeams = 256;
-/** Messages shorter than 10 ms: any place is near the beginning of one. */
+/** With messages shorter than 10 ms, any place is near the beginning of one. */
 const shortestMessage = 160;
 
-/** So many samples are alike only if they are the same. */
+/** If this many samples are equal, the audio is the same. */
 const comparedSamples = 32;
 
-/** The newest samples of a voice, and where its messages begin. Places count from the first sample of the voice. */
+/** The newest samples of a voice, and where its messages begin. Places are counted from the first sample of the voice. */
 export class RecentAudio {
   readonly samples = new Int16Array(capacity);
-  /** Place of `samples[0]`, and how many are there. */
+  /** The place of `samples[0]`, and the number of samples. */
   base = 0;
   count = 0;
   private readonly seams = new Float64Array(mostSeams);
@@ -25,7 +25,7 @@ export class RecentAudio {
     this.count += 1;
   }
 
-  /** How many of the oldest samples were dropped to make room; 0 while there is room. */
+  /** Drops the oldest samples if there is no room. Returns how many were dropped. */
   makeRoom(): number {
     if (this.count < capacity) return 0;
     const dropped = capacity - remaining;
@@ -35,13 +35,13 @@ export class RecentAudio {
     return dropped;
   }
 
-  /** A message begins at this many samples from now. */
+  /** A message begins `ahead` samples from now. */
   noteSeam(ahead: number): void {
     this.seams[this.seamCount % mostSeams] = this.base + this.count + ahead;
     this.seamCount += 1;
   }
 
-  /** Whether a message begins at this place, after another one. */
+  /** Whether a message, other than the first, begins at this place. */
   isSeam(place: number): boolean {
     const oldest = Math.max(1, this.seamCount - mostSeams + 1);
     for (let index = this.seamCount - 1; index >= oldest; index -= 1) {
@@ -52,7 +52,7 @@ export class RecentAudio {
     return false;
   }
 
-  /** Whether the message that begins here, or the one before it, is sent for the second time. */
+  /** Whether the message that begins here, or the previous one, is sent for the second time. */
   isRepeat(place: number): boolean {
     for (let index = this.seamCount - 1; index > Math.max(0, this.seamCount - mostSeams); index -= 1) {
       if (this.seams[index % mostSeams] !== place) continue;
@@ -62,7 +62,7 @@ export class RecentAudio {
     return false;
   }
 
-  /** Whether the samples from this place on are those of so many samples before, and no silence. */
+  /** Whether the samples at this place equal those `lag` samples before, and are not silence. */
   private isSame(place: number, lag: number): boolean {
     const from = place - this.base;
     if (from - lag < 0 || from + comparedSamples > this.count) return false;

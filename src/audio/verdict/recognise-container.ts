@@ -11,7 +11,7 @@ const compressed = [
   Buffer.from([0xff, 0xfb]),
   Buffer.from([0xff, 0xf1]),
 ];
-/** Fewer characters may be samples by coincidence. */
+/** Fewer characters may be samples by chance. */
 const fewestCharacters = 32;
 
 /** The kind of the first binary message of a stream, if it is not samples. */
@@ -21,7 +21,7 @@ export function recogniseContainer(message: Buffer): Container | undefined {
   return recogniseText(message.toString('latin1'));
 }
 
-/** The kind of audio sent as text; undefined if it is no audio. */
+/** The kind of audio that is sent as text; undefined if it is not audio. */
 export function recogniseText(text: string): 'base64' | 'json' | undefined {
   if (text.length < fewestCharacters) return undefined;
   const isVaried = [/[A-Z]/, /[a-z]/, /\d/].every((kind) => kind.test(text));

@@ -1,6 +1,6 @@
 import { alawSamples, mulawSamples } from '../g711.ts';
 
-/** A wrong sample format that the samples themselves show. */
+/** A wrong sample format that can be recognised from the samples. */
 export type WrongFormat =
   | 'float32'
   | 'int32'
@@ -14,7 +14,7 @@ export type WrongFormat =
   | 'swapped-bytes'
   | 'byte-shift';
 
-/** Bytes per sample of each format, relative to the right one. */
+/** Bytes per sample of each format, relative to the right format. */
 export const formatSizes: Readonly<Partial<Record<string, number>>> = {
   float32: 2,
   int32: 2,
@@ -27,30 +27,30 @@ export const formatSizes: Readonly<Partial<Record<string, number>>> = {
   alaw: 0.5,
 };
 
-/** Bytes to examine, and the minimum for a result. */
+/** How many bytes to examine, and the minimum for a result. */
 const mostBytes = 2_048;
 const fewestBytes = 128;
-/** Read as 16-bit samples every other format is louder than this; quieter audio has bytes that look like many things. */
+/** Every other format is louder than this when read as 16-bit samples. The bytes of quieter audio look like many formats. */
 const loudEnough = 1_000;
-/** Sound has steps between neighbours this much smaller than its swings; read wrongly it is noise, at about 1.3. */
+/** The steps between neighbours are this much smaller than the swings of sound. Misread audio is noise, at about 1.3. */
 const smooth = 0.6;
-/** A wrong reading counts only where its steps are this much smaller than those of the right one. */
+/** A wrong reading counts only if its steps are this much smaller than those of the right one. */
 const smaller = 0.6;
 /**
- * Half of the bytes of 16-bit sound are as good as random: read one by one they take large steps. Every second sample
- * of signed 8-bit audio, on the other hand, makes 16-bit sound, so that both readings take small steps.
+ * Half of the bytes of 16-bit sound are almost random: read one by one they take large steps. In contrast, every second
+ * sample of signed 8-bit audio makes 16-bit sound, so both readings take small steps.
  */
 const smallByteStep = 0.25;
-/** Mean distances from the mean between which sound can be recognised: below is the rounding of 8 bits, above are jumps across the whole scale. */
+/** The mean distance of sound from its mean is between these. Below is 8-bit rounding; above are jumps over the whole scale. */
 const smallestSwing = 0.01;
 const largestSwing = 0.6;
 
-/** Samples of one reading at a time. */
+/** The samples of one reading at a time. */
 const samples = new Int32Array(mostBytes);
 
 /**
- * Which format makes sound of these bytes: `noise` where none does, `unclear` where the audio is too quiet or too short to
- * tell. `start`: where the first whole 16-bit sample begins, 0 or 1.
+ * Which format makes these bytes sound: `noise` if none does, `unclear` if the audio is too quiet or too short. `start`:
+ * where the first whole 16-bit sample begins, 0 or 1.
  */
 export function recogniseFormat(message: Buffer, start: number): WrongFormat | 'pcm' | 'noise' | 'unclear' {
   const bytes = message.subarray(start, start + mostBytes);
@@ -63,7 +63,7 @@ export function recogniseFormat(message: Buffer, start: number): WrongFormat | '
   let isSilentIfWide = false;
   for (const reading of wrongReadings) {
     const { step, swing, roughness } = measure(bytes, reading);
-    // What is nearly silent in one reading may be anything in another. The low bytes of wide samples may well be empty.
+    // Audio that is nearly silent in one reading may be anything in another. But the low bytes of wide samples may be empty.
     if (swing < smallestSwing) {
       if (!isWide(reading.format)) return 'unclear';
       isSilentIfWide = true;
@@ -83,7 +83,7 @@ function isWide(format: WrongFormat): boolean {
   return format === 'int24' || format === 'int32';
 }
 
-/** Whether the 16-bit samples are small, or close to each other: a constant is no sound. */
+/** Whether the 16-bit samples are small, or close to each other: a constant is not sound. */
 function isQuiet(bytes: Buffer): boolean {
   const count = rightReading.decode(bytes, samples);
   let lowest = samples[0] ?? 0;
@@ -96,7 +96,7 @@ function isQuiet(bytes: Buffer): boolean {
   return Math.min(Math.max(-lowest, highest), highest - lowest) < loudEnough;
 }
 
-/** Mean step between neighbours and mean distance from the mean, both over full scale, and the one over the other. */
+/** The mean step between neighbours and the mean distance from the mean, both relative to full scale, and their ratio. */
 function measure(
   bytes: Buffer,
   { fullScale, decode }: Reading<string>,
@@ -118,7 +118,7 @@ function measure(
   return { step: steps / count / fullScale, swing: swings / count / fullScale, roughness };
 }
 
-/** Whether nearly every four bytes are a sample of −1 to 1. Read as floats, 16-bit samples are tiny, huge or no number. */
+/** Whether almost every four bytes are a sample of −1 to 1. As floats, 16-bit samples are tiny, huge or not a number. */
 function isFloat32(bytes: Buffer): boolean {
   const count = bytes.length >> 2;
   let sound = 0;
@@ -139,7 +139,7 @@ function isHalfEmpty(bytes: Buffer): boolean {
   return isZero(0) || isZero(2);
 }
 
-/** One way to read bytes as samples. `decode` writes the samples to `into` and returns how many. */
+/** A way to read bytes as samples. `decode` writes the samples to `into` and returns how many there are. */
 interface Reading<Format extends string> {
   format: Format;
   fullScale: number;
@@ -158,7 +158,7 @@ export const rightReading: Reading<'pcm'> = {
   decode: (bytes, into) => decodePairs(bytes, into, { low: 0, high: 1, every: 2 }),
 };
 
-/** All others that whole numbers allow. Formats of 3 and 4 bytes are read from each place where 16 bits may begin. */
+/** All other readings as whole numbers. Formats of 3 and 4 bytes are read from each place where 16 bits may begin. */
 export const wrongReadings = [
   pairs('swapped-bytes', { low: 1, high: 0, every: 2 }),
   pairs('byte-shift', { low: 1, high: 2, every: 2 }),
@@ -174,7 +174,7 @@ export const wrongReadings = [
   pairs('int32', { low: 2, high: 3, every: 4 }),
 ] as const satisfies readonly Reading<string>[];
 
-/** Where the two bytes of the first sample are, and how far it is to the next. Bytes. */
+/** Where the two bytes of the first sample are, and the distance to the next sample, in bytes. */
 interface Pair {
   low: number;
   high: number;

@@ -1,32 +1,32 @@
 import { decibels } from './active-level.ts';
 
-/** Samples: 20 ms; the longest repeat is half a second. What goes on for longer than twice is a tone, or hum. */
+/** In samples: 20 ms to half a second. Audio that repeats more than twice is a tone, or hum. */
 const shortest = 320;
 const longest = 8_000;
 /** A peak is the highest sample within this distance. */
 const peakRange = 24;
-/** Steps between neighbours, against the samples: mains hum, which repeats exactly, has a tenth of what speech has. */
+/** Steps between neighbours relative to the samples. Mains hum, which repeats exactly, has a tenth of speech's. */
 const leastSteps = 0.004;
 const compared = 8;
 const slots = 1_024;
 const mostPending = 8;
 
 export interface Repeat {
-  /** Where the second one begins, and its length. */
+  /** Where the second copy begins, and its length. */
   at: number;
   length: number;
   /** Its level. */
   dbov: number;
-  /** Whether it may be the sound itself: a steady vowel, a tone, hum. */
+  /** Whether the sound itself may be periodic: a steady vowel, a tone, hum. */
   isSteady: boolean;
 }
 
 /**
- * Finds speech that is sent twice in a row, sample for sample. Peaks are remembered by the samples around them, so that the
+ * Finds speech that is sent twice in a row, sample for sample. Peaks are remembered by the samples around them, so the
  * distance of a repeat need not be known.
  */
 export class RepeatCheck {
-  /** Place of the newest peak with each hash, plus 1. */
+  /** The place of the newest peak with each hash, plus 1. */
   private readonly places = new Float64Array(slots);
   /** Second peaks and their distances, until enough audio has followed. */
   private readonly pending = new Float64Array(2 * mostPending);
@@ -34,8 +34,8 @@ export class RepeatCheck {
   private reportedUntil = 0;
 
   /**
-   * Looks for a peak in `[from, to)`; `base` is the place of the sample `samples[0]`, and `end` the end of what is known.
-   * Returns a repeat that is complete.
+   * Looks for a peak in `[from, to)`. `base`: the place of `samples[0]`; `end`: the end of the known samples. Returns a
+   * complete repeat.
    */
   push(samples: Int16Array, { from, to, end, base }: Stretch): Repeat | undefined {
     this.remember(samples, from, to, base);
@@ -46,7 +46,7 @@ export class RepeatCheck {
       this.count -= 1;
       this.pending[2 * index] = this.pending[2 * this.count] as number;
       this.pending[2 * index + 1] = this.pending[2 * this.count + 1] as number;
-      // While nobody speaks nothing is pushed, and the first one may be gone.
+      // Nothing is pushed while nobody speaks, so the first copy may be gone.
       if (second - lag < 1) continue;
       return this.verify(samples, { second, lag, end, base });
     }
@@ -72,7 +72,7 @@ export class RepeatCheck {
     this.count += 1;
   }
 
-  /** Whether this distance is being looked at; the same as too many others. */
+  /** Whether this distance is already being examined, or there are too many others. */
   private isPending(lag: number): boolean {
     for (let index = 0; index < this.count; index += 1) if (this.pending[2 * index + 1] === lag) return true;
     return this.count === mostPending;
@@ -82,7 +82,7 @@ export class RepeatCheck {
     samples: Int16Array,
     { second, lag, end, base }: { second: number; lag: number; end: number; base: number },
   ): Repeat | undefined {
-    // What is the same for longer is there more than twice.
+    // Audio that is the same for longer repeats more than twice.
     const earliest = Math.max(lag, second - 2 * lag);
     let from = second;
     while (from > earliest && samples[from - 1] === samples[from - 1 - lag]) from -= 1;
@@ -118,15 +118,15 @@ function isPeak(samples: Int16Array, at: number): boolean {
   return true;
 }
 
-/** A tone is this like itself at a distance of its period, which need not be a whole number of samples. */
+/** The likeness of a tone to itself one period later; the period need not be a whole number of samples. */
 const toneLikeness = 0.99;
 const shortestPeriod = 16;
-/** 20 Hz. A longer period is heard as a rhythm. */
+/** 20 Hz: a longer period is heard as a rhythm. */
 const longestPeriod = 800;
-/** So many samples at each distance tell a tone: the search must not hold up the messages behind it. */
+/** How many samples are compared at each distance: the search must not hold up other messages. */
 const mostCompared = 800;
 
-/** Whether samples are much the same at a shorter distance too, like a tone. */
+/** Whether samples are also alike at a shorter distance, like in a tone. */
 function isPeriodic(samples: Int16Array, from: number, length: number): boolean {
   const step = Math.ceil(length / mostCompared);
   for (let lag = shortestPeriod; lag <= Math.min(longestPeriod, length / 2); lag += 1) {

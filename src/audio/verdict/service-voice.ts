@@ -4,33 +4,33 @@ import type { FoundInVoice, VoiceJudgement } from './found-sounds.ts';
 import type { VoiceMeasures } from './listener.ts';
 import { VoiceCheck } from './voice-check.ts';
 
-/** What was found in the AI's audio. */
+/** The findings in the AI's audio. */
 export interface VoiceSummary extends VoiceMeasures {
   /** Kinds, as `serve` and `proxy` name them for a device. */
   findings: string[];
-  /** The same in words. */
+  /** The same as text. */
   remarks: string[];
-  /** The same with moments, figures and advice; `is` tells what is certain. */
+  /** The same with places, figures and advice; `is` says which are certain. */
   judgements: VoiceJudgement[];
-  /** Why the voice was not judged, or not wholly; null if it was. */
+  /** Why the voice was not judged, or only partly; null if it was. */
   unjudged: string | null;
 }
 
 /** Judges the voice of the service while a session runs. */
 export interface ServiceVoice {
-  /** Takes what the user says: a reply that is arriving when that begins may end anywhere. */
+  /** Takes audio of the user. A reply that is arriving when the user begins to speak may end anywhere. */
   sent(pcm: Buffer, at: number): void;
   received(pcm: Buffer, at: number): void;
-  /** The service drops what was not heard yet; the reply may end anywhere. */
+  /** The service drops audio that has not been heard yet; the reply may end anywhere. */
   interrupted(at: number): void;
   /** The stream has ended. */
   end(at: number): void;
-  /** What the service sends, if it is what it hears. */
+  /** Set if the service sends back what it hears. */
   readonly returned: EchoKind | undefined;
   summary(): VoiceSummary;
 }
 
-/** `onFound` is called once for each kind. A service that brings back what it hears is not judged. */
+/** `onFound` is called once per kind. A service that sends back what it hears is not judged. */
 export function createServiceVoice(onFound: (found: FoundInVoice, at: number) => void): ServiceVoice {
   let now = 0;
   const check = new VoiceCheck({ from: 'service', clock: { now: () => now }, isThorough: true });

@@ -1,51 +1,51 @@
 import { msForBytes } from '../../protocol/audio-format.ts';
 
-/** How a side sends, in time. Milliseconds are of the machine's clock. */
+/** How a side sends over time. Milliseconds are on the machine's clock. */
 export interface PaceReport {
   /** Sent audio divided by elapsed time: 1 is real time. Null before it is known. */
   timesRealTime: number | null;
-  /** Mean difference between the time from one message to the next, and the audio in the first. */
+  /** The mean difference between the time from one message to the next and the length of the first. */
   meanJitterMs: number;
-  /** Longest time between two messages, without the time in which the emulator itself did not run. */
+  /** The longest time between two messages, without time in which the emulator itself did not run. */
   longestGapMs: number;
-  /** Messages that arrived together with more others than a delayed device sends at once. */
+  /** Messages that arrived together in larger numbers than a delayed device sends at once. */
   burstMessages: number;
 }
 
-/** The report with what it takes to judge it. */
+/** The report, with everything that is needed to judge it. */
 export interface PaceMeasure extends PaceReport {
   /** Time from the first message to the last. */
   passedMs: number;
-  /** How far `timesRealTime` may be off, because messages arrived late: 0.02 is 2 %. */
+  /** How far off `timesRealTime` may be because messages arrived late: 0.02 is 2 %. */
   uncertainty: number;
   messages: number;
-  /** `timesRealTime` where it is not yet known well, not rounded. */
+  /** The unrounded `timesRealTime`, even if it is not yet known well. */
   times: number;
-  /** Whether the pace is the same at any time: not so where some audio comes at once, and the rest in real time. */
+  /** Whether the pace is constant: it is not if some audio comes at once, and the rest in real time. */
   isEven: boolean;
   /** Time in which the emulator did not run. */
   lostMs: number;
-  /** Sum of the long delays of messages. */
+  /** The sum of long delays of messages. */
   lateMs: number;
 }
 
 /** The pace is known after this time. */
 const shortestMs = 2_000;
 export const ticksPerMs = 100;
-/** How far the two measures of an even pace differ at most. */
+/** How much the two measures of an even pace may differ. */
 const evenWithin = 0.03;
-/** A longer delay is an incident: a clock that is slow delays each message a little. */
+/** A longer delay is an incident; a slow clock delays each message only a little. */
 const lateTicks = 60 * ticksPerMs;
 
-/** Indexes of `sums`. Fractions are in an array: in a field each new one would be allocated. */
+/** Indexes of `sums`. Fractions are in an array because each new one in a field would be allocated. */
 const meanAudio = 0;
 const meanTime = 1;
 const audioAudio = 2;
 const audioTime = 3;
-/** Squares of the time by which messages were late. */
+/** The sum of the squared delays of late messages. */
 const lateSquares = 4;
 
-/** Sums over some time, in whole 10 µs: unlike fractions, whole numbers in objects need no allocation. */
+/** Sums over some time, in whole 10 µs: unlike fractions, whole numbers in fields need no allocation. */
 export class Span {
   private startAt = 0;
   private messages = 0;
@@ -58,9 +58,9 @@ export class Span {
   private lost = 0;
   private readonly sums = new Float64Array(5);
 
-  /** Takes a message: the time since the previous one, how much of it the emulator did not run, and the bytes of the previous one. */
+  /** Takes a message: the time since the previous one, how much of it the emulator did not run, and the previous one's size. */
   add(at: number, gap: number, lost: number, bytes: number): void {
-    // A message is due when the audio of the previous one is over.
+    // A message is due when the audio of the previous one ends.
     const audio = Math.round(msForBytes(bytes) * ticksPerMs);
     this.sentBytes += bytes;
     this.jitter += Math.abs(gap - audio);
@@ -115,7 +115,7 @@ export class Span {
     sums[lateSquares] = (sums[lateSquares] as number) + late * late;
   }
 
-  /** Adds a point to the line of arrivals: so much audio came before this time. */
+  /** Adds a point to the line of arrivals: how much audio came before this time. */
   private note(at: number): void {
     const sums = this.sums;
     this.messages += 1;
@@ -129,16 +129,16 @@ export class Span {
   }
 
   /**
-   * Messages that arrive late, and then together, hide the pace. Two measures of it: the first and the last message,
-   * wrong by the longest delay at most; or the line through all of them, which n delays of d ms in T ms turn by about
-   * 3nd²/T². The better one counts.
+   * Messages that arrive late, and then together, hide the pace. There are two measures of it: from the first to the last
+   * message, wrong by at most the longest delay; or the line through all messages, whose slope n delays of d ms in T ms change
+   * by about 3nd²/T². The better one counts.
    */
   private measure(passedMs: number): { times: number; uncertainty: number; isEven: boolean } {
     const sums = this.sums;
     const ofEnds = this.longestLate / ticksPerMs / passedMs;
     const ofLine = (3 * (sums[lateSquares] as number)) / (ticksPerMs * passedMs) ** 2;
     const ends = msForBytes(this.sentBytes) / passedMs;
-    // Empty messages: there is no line.
+    // There is no line if all messages are empty.
     if (ends === 0) return { times: 0, uncertainty: 0, isEven: true };
     const line = (sums[audioAudio] as number) / (sums[audioTime] as number);
     const isEven = Math.abs(line / ends - 1) < evenWithin;

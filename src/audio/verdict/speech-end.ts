@@ -1,8 +1,8 @@
 import { decibels, levelBetween } from './active-level.ts';
 
-/** Samples at an end that are looked at: 40 ms. */
+/** How many samples at an end are examined: 40 ms. */
 export const endSamples = 640;
-/** A cut end is within this range of the level of the voice, this far above its pauses, and does not fall by so much. */
+/** A cut end is within this range of the level of the voice, this far above its pauses, and does not fall by this much. */
 const nearDb = 15;
 const stillNearDb = 20;
 const aboveFloorDb = 12;
@@ -10,19 +10,19 @@ const fallDb = 6;
 const least = 0.5;
 /** A cut beginning is loud from the first samples on. */
 const suddenDb = 10;
-/** Lags of the pitch, 500 to 60 Hz. */
+/** The lags of the pitch: 500 to 60 Hz. */
 const shortestLag = 32;
 const longestLag = 267;
 
 interface VoiceLevels {
-  /** Levels of the voice and of its pauses, in dBov. */
+  /** The levels of the voice and of its pauses, in dBov. */
   loud: number;
   floor: number;
 }
 
 /**
- * Whether speech that ends at this place was cut: it is voiced, loud to its last sample, and does not fall. Of 880 recordings
- * three end so, and they are cut; of those that are cut while somebody speaks five of six.
+ * Whether speech that ends at this place was cut: it is voiced, loud to its last sample, and does not fall. Three of 880
+ * recordings end like this, and they are cut; of recordings that are cut during speech, five of six do.
  */
 export function isCutOff(samples: Int16Array, end: number, { loud, floor }: VoiceLevels): boolean {
   const last = levelBetween(samples, end - 320, end);
@@ -36,7 +36,7 @@ export function isCutOff(samples: Int16Array, end: number, { loud, floor }: Voic
   );
 }
 
-/** The same of its beginning. Of 880 recordings ten begin so. */
+/** The same for its beginning. Ten of 880 recordings begin like this. */
 export function isCutOn(samples: Int16Array, from: number, { loud, floor }: VoiceLevels): boolean {
   const first = levelBetween(samples, from, from + 160);
   const height = Math.max(...[0, 1, 2].map((at) => Math.abs(samples[from + at] as number)));
@@ -50,7 +50,7 @@ export function isCutOn(samples: Int16Array, from: number, { loud, floor }: Voic
   );
 }
 
-/** How like 40 ms are to themselves one period later, at best. */
+/** The highest likeness of 40 ms to themselves one period later. */
 function periodicity(samples: Int16Array, from: number): number {
   let best = 0;
   for (let lag = shortestLag; lag <= longestLag; lag += 1) {

@@ -29,11 +29,11 @@ import {
 } from './voice-findings.ts';
 import { measureScale } from './voice-scale.ts';
 
-/** What is certain of a voice so far, and its pace. */
+/** The certain findings in a voice so far, and its pace. */
 export interface VoiceVerdict {
   pace: PaceReport;
   findings: VoiceFinding[];
-  /** The same in words, most useful first; empty if all is well. */
+  /** The same as text, most useful first; empty if all is well. */
   remarks: string[];
   /** What to do about the first. */
   advice?: string;
@@ -42,12 +42,12 @@ export interface VoiceVerdict {
 export interface VoiceCheckOptions {
   /** Whose voice it is. */
   from: SpeakingSide;
-  /** The machine's. */
+  /** The machine's clock. */
   clock: Pick<Clock, 'now'>;
   own?: LostTime;
-  /** Measures the voice itself in any case, and not only where the pace gives a reason: it takes some 20 ms of processor time. */
+  /** Always measures the voice itself, not only if the pace gives a reason. Takes about 20 ms of processor time. */
   isThorough?: boolean;
-  /** What limits how many voices are listened to. Default: this one is in any case. */
+  /** Limits how many voices are listened to. Default: this one always is. */
   budget?: ListenerBudget | undefined;
 }
 
@@ -55,7 +55,7 @@ export interface VoiceCheckOptions {
 const judgeEveryMs = 2_000;
 /** A pause this long ends a reply. */
 const replyPauseMs = 500;
-/** After a shorter pause the same words may go on: their end is not judged. */
+/** After a shorter pause the same words may continue, so their end is not judged. */
 const finalPauseMs = 1_500;
 /** Audio that is kept to measure the voice: enough for a second of speech at 48 kHz. */
 const keptBytes = bytesForMs(4_000);
@@ -64,18 +64,18 @@ const lookedAtBytes = bytesForMs(20);
 
 const samplesPerMs = bytesForMs(1) / bytesPerSample;
 
-/** Findings that leave the samples what they are. */
+/** Findings that do not affect the samples. */
 const ofRightSamples: ReadonlySet<VoiceFinding> = new Set(['riff-header', 'odd-sizes']);
 
-/** More kinds there are hardly. */
+/** More than there are kinds. */
 const mostHeld = 64;
 
-/** Shared result for messages without findings, so that most messages create nothing. */
+/** The shared result for messages without findings, so that most messages allocate nothing. */
 const nothing: readonly never[] = [];
 
 type Found = Exclude<VoiceFinding, PaceFinding>;
 
-/** Judges one voice: what one side of a stream sends. A class, because every frame passes it: see ARCHITECTURE.md. */
+/** Judges the voice of one side of a stream. A class, because every frame passes through it: see ARCHITECTURE.md. */
 export class VoiceCheck {
   readonly level: LatestLevel;
   /** Whether it is time for `judgePace`. */
@@ -87,20 +87,20 @@ export class VoiceCheck {
   private readonly found = new Set<Found>();
   private readonly sounds = new FoundSounds();
   private readonly heardAt = new HeardAt();
-  /** Hears how the voice sounds; null if too many others are listened to, undefined before its first message. */
+  /** Hears how the voice sounds; null if too many others are listened to, undefined before the first message. */
   private listener: Listener | null | undefined;
   private back: UserEchoDetector | undefined;
-  /** What the other side puts between its samples: it comes back with them. */
+  /** Findings in the other side's audio, which come back with it. */
   private readonly ofOther = new Set<VoiceFinding>();
-  /** What is told if it turns out to be the voice of the service. */
+  /** Findings to report if the audio turns out to be the service's own voice. */
   private held: { one: FoundInVoice; at: number }[] = [];
   /** Bytes so far. */
   private passed = 0;
-  /** Whether the present reply was interrupted. */
+  /** Whether the current reply was interrupted. */
   private isStopped = false;
-  /** Whether the audio has ended: the place among the listeners is given back. */
+  /** Whether the audio has ended, and the place among the listeners was returned. */
   private isOver = false;
-  /** The rate of a service; that of a device changes with its pace. */
+  /** The rate of a service. The rate of a device changes with its pace. */
   private rate: JudgedPaceFinding | undefined;
   /** Whole milliseconds; −1 before the first message. */
   private nextJudgeAt = -1;
@@ -113,7 +113,7 @@ export class VoiceCheck {
   /** The beginning of the voice, while it is kept, and its length. */
   private kept: Buffer[] | undefined;
   private keptLength = 0;
-  /** How many times too slow the voice sounds; `unheard` before it is measured. */
+  /** By what factor the voice sounds too slow; `unheard` before it is measured. */
   private scale: number | undefined | 'unheard' = 'unheard';
 
   constructor(options: VoiceCheckOptions) {
@@ -123,7 +123,7 @@ export class VoiceCheck {
     this.pace = new PaceCheck(own);
     this.pcm = new PcmCheck({ isWhole: this.isService });
     this.level = new LatestLevel(clock);
-    // Replies are short: when their pace is known, most of the voice has passed.
+    // Replies are short: when their pace is known, most of the voice has already passed.
     if (this.isService || isThorough === true) this.kept = [];
   }
 
@@ -165,13 +165,13 @@ export class VoiceCheck {
     return this.enter({ finding, remark, atMs: Math.round(msForBytes(this.passed)) });
   }
 
-  /** The other side speaks: the end of the reply that is arriving, if there is one, is nobody's mistake. */
+  /** The other side speaks: if a reply is arriving, its end is not judged. */
   stopped(): void {
     const isArriving = this.lastAt >= 0 && this.options.clock.now() - this.lastAt < replyPauseMs;
     if (isArriving) this.isStopped = true;
   }
 
-  /** The service drops what was not heard yet. */
+  /** The service drops audio that has not been heard yet. */
   interrupted(): void {
     this.stopped();
     const now = this.options.clock.now();
@@ -179,7 +179,7 @@ export class VoiceCheck {
     this.back?.interrupted(now);
   }
 
-  /** Takes what the other side says: it may come back. */
+  /** Takes audio of the other side, which may come back. */
   otherSaid(pcm: Buffer): void {
     if (this.isOver) return;
     if (this.listener === undefined) this.beginToListen();
@@ -189,20 +189,20 @@ export class VoiceCheck {
     this.back.said(pcm, this.options.clock.now());
   }
 
-  /** What all of this audio is, if it is the other side's; undefined if it is a voice of its own. */
+  /** How this audio comes from the other side, if all of it does; undefined if it is a voice of its own. */
   get returned(): EchoKind | undefined {
     return this.back?.is;
   }
 
   /**
-   * All that was found so far, without what something else explains, and without what comes from the other side. Published
-   * order: cause before symptom.
+   * All findings so far, except those that others explain, and those that come from the other side. Published in this order:
+   * causes before symptoms.
    */
   judgements(): VoiceJudgement[] {
     return this.allJudgements().filter(({ kind }) => !this.isReturned(kind));
   }
 
-  /** Whether it is found only because the other side's audio comes back. */
+  /** Whether a finding exists only because the other side's audio comes back. */
   isReturned(finding: VoiceFinding): boolean {
     if (finding === 'odd-sizes' && this.back?.hasOddBack) return true;
     if (finding === 'user-echo' && this.back?.hasEchoBesideRepeat) return false;
@@ -219,8 +219,8 @@ export class VoiceCheck {
   }
 
   /**
-   * The verdict on the recent pace if it has changed: the first one at once, each later one when seen twice, and once more
-   * when the voice proves another sample rate. If late messages leave it open, it is judged over a longer time.
+   * The verdict on the recent pace if it has changed: the first one at once, each later one when it was seen twice, and once
+   * more when the voice proves another sample rate. If late messages make it uncertain, a longer time is judged.
    */
   judgePace(): VoiceVerdict | undefined {
     this.isDue = false;
@@ -240,7 +240,7 @@ export class VoiceCheck {
     return this.verdictOf(report, judged, []);
   }
 
-  /** The audio has ended: judges what could not be judged before. Returns new findings. */
+  /** The audio has ended: judges what could not be judged earlier. Returns new findings. */
   end(): readonly FoundInVoice[] {
     const now = Math.round(this.options.clock.now());
     const ofSamples = this.isService ? this.pcm.end(now).flatMap((finding) => this.note(finding)) : nothing;
@@ -248,19 +248,19 @@ export class VoiceCheck {
     const ofReply = this.isService ? this.endReply(isOver) : this.endListening(false);
     if (this.listener) this.options.budget?.release();
     this.isOver = true;
-    // A service may stop within a sample where it is interrupted.
+    // A service that is interrupted may stop within a sample.
     const hasEnded = this.isService && this.isOdd && isOver;
     const found = [...ofSamples, ...(hasEnded ? this.note('odd-sizes') : nothing), ...ofReply];
     if (!this.options.isThorough || this.isOtherFormat()) return this.tell(found);
     const scale = this.listen();
-    // Noise and a telephone change how a voice sounds, too.
+    // Noise and telephones also change how a voice sounds.
     const isChanged = this.sounds.has('noise') || this.sounds.has('narrow-band');
     return this.tell(
       this.isService && !isChanged ? [...found, ...this.noteRate(judgeVoiceRate(scale))] : found,
     );
   }
 
-  /** News, with what was held back: what comes back is nothing that the service has to answer for. */
+  /** Returns news, and findings that were held back. Holds back findings in audio that comes from the other side. */
   private tell(news: readonly FoundInVoice[]): readonly FoundInVoice[] {
     if (this.back === undefined || (news.length === 0 && this.held.length === 0)) return news;
     const now = this.options.clock.now();
@@ -273,12 +273,12 @@ export class VoiceCheck {
       );
   }
 
-  /** Whether there was audio to judge: 60 ms that are no silence. */
+  /** Whether there was audio to judge: 60 ms that are not silent. */
   get hasSound(): boolean {
     return this.pcm.hasSound;
   }
 
-  /** Why the voice was not judged; undefined if it was, or nobody listened. */
+  /** Why the voice was not judged; undefined if it was, or if it was not listened to. */
   get unjudged(): string | undefined {
     if (this.returned !== undefined) return echoKindText[this.returned];
     if (this.isOtherFormat()) return undefined;
@@ -286,13 +286,13 @@ export class VoiceCheck {
     return this.listener?.unjudged;
   }
 
-  /** Why the voice does not tell the rate; undefined if it does, or nobody measured it. */
+  /** Why the voice does not show the rate; undefined if it does, or if it was not measured. */
   get rateUnjudged(): string | undefined {
     if (this.isOtherFormat()) return undefined;
     return this.scale === undefined ? 'less than a second of speech' : undefined;
   }
 
-  /** Whether the rate that was found in the audio of a service has another explanation. */
+  /** Whether there is another explanation for the rate that was found in a service's audio. */
   get isRateDoubtful(): boolean {
     return this.rate?.isDoubtful === true;
   }
@@ -306,12 +306,12 @@ export class VoiceCheck {
 
   private keep(kept: Buffer[], message: Buffer): void {
     if (kept.length === 0 && !isAudible(message)) return;
-    // A view would keep all that the socket delivered with it.
+    // A view would keep the whole buffer from the socket in memory.
     kept.push(Buffer.from(message));
     this.keptLength += message.length;
   }
 
-  /** Where the pace is that of another rate, the voice is listened to from then on, and decides when enough was heard. */
+  /** If the pace suggests another rate, the voice is measured from then on, and decides when enough was heard. */
   private judgeDevicePace(report: PaceMeasure): ReturnType<typeof judgePace> {
     const result = judgePace(report, this.facts());
     if (
@@ -362,7 +362,7 @@ export class VoiceCheck {
     this.listener = budget === undefined ? new Listener() : (budget.take() ?? null);
   }
 
-  /** What was heard and is not told. */
+  /** Takes what was heard and not yet reported. */
   private takeHeard(): readonly FoundInVoice[] {
     const heard = this.listener?.take() ?? nothing;
     return heard.length === 0 ? nothing : heard.flatMap((one) => this.noteHeard(one));
@@ -383,18 +383,18 @@ export class VoiceCheck {
     return this.enter(one);
   }
 
-  /** Whether a reply arrives at the pace of another rate: its voice is not what it sounds like. */
+  /** Whether a reply arrives at the pace of another rate: then its bandwidth cannot be judged. */
   private hasOtherPace(): boolean {
     return this.isService && judgeReplyRate(this.pace.latestReport(), this.facts()) !== undefined;
   }
 
-  /** Keeps what was found at a place; returns it if it is news. */
+  /** Keeps a finding at a place. Returns it if it is news. */
   private enter(one: FoundInVoice & { atMs: number }): readonly FoundInVoice[] {
     const agoMs = Math.round(this.options.clock.now() - this.heardAt.timeOf(one.atMs));
     return this.sounds.add({ ...one, agoMs });
   }
 
-  /** Whether it was heard in samples that are something else. */
+  /** Whether it was heard in samples that have another format. */
   private isMisread(finding: VoiceFinding): boolean {
     return voiceFindings[finding].about === 'sound' && this.isOtherFormat();
   }
@@ -405,7 +405,7 @@ export class VoiceCheck {
     return this.takeHeard();
   }
 
-  /** A reply has ended, or the stream has: its rate is known now or never. */
+  /** A reply or the stream has ended: now its rate is known, or never. */
   private endReply(byItself: boolean): readonly FoundInVoice[] {
     const ofRate = this.judgeReply(this.pace.latestReport());
     const found = [...ofRate, ...this.endListening(byItself)];
@@ -431,12 +431,12 @@ export class VoiceCheck {
     return this.verdictOf(report, this.ownRate(), []);
   }
 
-  /** The rate of a service, if it is not the right one. */
+  /** The rate of a service, if it is wrong. */
   private ownRate(): JudgedPace {
     return this.rate === undefined || this.sounds.isExplained(this.rate) ? [] : [this.rate];
   }
 
-  /** What is certain replaces a doubt. */
+  /** Keeps the finding about the rate. A certain one replaces a doubtful one. */
   private noteRate(rate: JudgedPaceFinding | undefined): readonly FoundInVoice[] {
     if (rate === undefined || (this.rate !== undefined && (rate.isDoubtful || !this.rate.isDoubtful)))
       return nothing;
@@ -445,13 +445,13 @@ export class VoiceCheck {
     return this.sounds.add(rate);
   }
 
-  /** The samples have another size than was thought: the rate is judged anew. */
+  /** The samples turned out to have another size: the rate must be judged again. */
   private forgetRate(): void {
     this.rate = undefined;
     this.sounds.forget('wrong-rate');
   }
 
-  /** Whether the samples are something else, so that there is no voice to measure. */
+  /** Whether the samples have another format, so that there is no voice to measure. */
   private isOtherFormat(): boolean {
     for (const finding of this.found) if (isWrongFormat(finding) && !ofRightSamples.has(finding)) return true;
     return false;
@@ -461,7 +461,7 @@ export class VoiceCheck {
     return { sizes: this.sizes(), scale: this.scale === 'unheard' ? undefined : this.scale };
   }
 
-  /** Bytes per sample of the detected format, relative to the right one. */
+  /** Bytes per sample of the detected format, relative to the right format. */
   private sizes(): number {
     for (const finding of this.found) {
       const sizes = formatSizes[finding];
@@ -470,7 +470,7 @@ export class VoiceCheck {
     return 1;
   }
 
-  /** Cause before symptom: the format of the samples, then their timing. */
+  /** Causes before symptoms: the format of the samples, then their timing. */
   private verdictOf(
     measure: PaceMeasure,
     judged: JudgedPace,
@@ -492,14 +492,14 @@ function isProvenRate({ finding, isDoubtful }: JudgedPaceFinding): boolean {
   return finding === 'wrong-rate' && !isDoubtful;
 }
 
-/** A verdict without its figures, which vary, for comparison. */
+/** A verdict for comparison, without its figures, which vary. */
 function keyOf(judged: JudgedPace): string {
   return judged
-    .map(({ finding, remark }) => finding + (/looks like ([^:,]+)/.exec(remark)?.[1] ?? ''))
+    .map(({ finding, remark }) => finding + (/looks like (.+?)(?:,| \()/.exec(remark)?.[1] ?? ''))
     .join();
 }
 
-/** Looks at the first samples of a message. */
+/** Whether the first samples of a message are as loud as speech. */
 function isAudible(message: Buffer): boolean {
   const length = Math.min(message.length, lookedAtBytes);
   for (let at = 0; at + 1 < length; at += 2) if (Math.abs(message.readInt16LE(at)) >= speechPeak) return true;

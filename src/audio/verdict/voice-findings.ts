@@ -1,4 +1,4 @@
-/** What can be wrong with a voice. The names are published: events, recordings and summaries have them. */
+/** What can be wrong with a voice. The names are published in events, recordings and summaries. */
 export type VoiceFinding = keyof typeof voiceFindings;
 
 /** Whose voice it is. */
@@ -6,26 +6,26 @@ export type SpeakingSide = 'device' | 'service';
 
 interface FindingFacts {
   /**
-   * `room`: the microphone or the loudness, whatever the format. `sound`: what a listener hears. `pace`: its words have
-   * figures and are made with them.
+   * `room`: the microphone or the loudness, whatever the format. `sound`: what a listener hears. `pace`: the text contains
+   * figures, and is made elsewhere.
    */
   about: 'format' | 'room' | 'sound' | 'pace';
-  /** About what a device sends, with advice for its developer. */
+  /** The text about a device's audio, with advice for its developer. */
   device?: string;
-  /** The same about the audio of a service, which begins the sentence. Missing where it is nothing wrong for a service. */
+  /** The text about a service's audio, which is the subject of the sentence. Missing if it is not wrong for a service. */
   service?: string;
-  /** What to do, for either side. Default: what the words for a device advise. */
+  /** What to do, for either side. Default: the advice in `device`. */
   advice?: string;
-  /** What is heard beside it, and only because of it. */
+  /** Findings that it causes. */
   explains?: readonly string[];
 }
 
-/** What bytes that are no samples look like. */
+/** What bytes that are not samples look like. */
 const ofOtherBytes = ['wrong-rate', 'too-fast', 'too-slow', 'odd-sizes', 'dc-offset'] as const;
 
 const sendEvenly = 'send 640 bytes every 20 ms';
 
-/** Every check of a voice. A new one is a row here, and something that finds it. */
+/** Every check of a voice. A new one needs a row here, and code that finds it. */
 export const voiceFindings = {
   'riff-header': {
     about: 'format',
@@ -34,38 +34,39 @@ export const voiceFindings = {
   },
   compressed: {
     about: 'format',
-    device: 'this is compressed audio or a file of it (Ogg, MP3, AAC, FLAC, WebM): send raw PCM',
-    service: 'is compressed, or a file of compressed audio (Ogg, MP3, AAC, FLAC, WebM)',
+    device:
+      'this is compressed audio, or a file with compressed audio (Ogg, MP3, AAC, FLAC, WebM): send raw PCM',
+    service: 'is compressed, or a file with compressed audio (Ogg, MP3, AAC, FLAC, WebM)',
   },
   base64: {
     about: 'format',
-    device: 'the binary messages hold base64: send the bytes themselves',
+    device: 'the binary messages contain base64: send the bytes themselves',
     service: 'is base64 in binary messages',
     explains: ofOtherBytes,
   },
   json: {
     about: 'format',
-    device: 'the binary messages hold JSON: send the bytes of the audio themselves',
+    device: 'the binary messages contain JSON: send the bytes of the audio themselves',
     service: 'is JSON in binary messages',
     explains: ofOtherBytes,
   },
   'base64-text': {
     about: 'format',
-    device: 'audio comes as base64 in text messages: send the bytes as binary messages',
+    device: 'audio is sent as base64 in text messages: send the bytes as binary messages',
   },
   'json-text': {
     about: 'format',
-    device: 'audio comes as JSON in text messages: send the bytes as binary messages',
+    device: 'audio is sent as JSON in text messages: send the bytes as binary messages',
   },
   float32: looksLike('32-bit float', 'send 16-bit integers'),
-  int32: looksLike('32-bit integers', 'send 16-bit ones'),
+  int32: looksLike('32-bit integers', 'send 16-bit integers'),
   'half-empty': {
     about: 'format',
     device:
       'every other sample is zero, as in 32-bit samples or stereo with a silent channel: send 16-bit mono',
     service: 'has zero in every other sample, like 32-bit samples or stereo with a silent channel',
   },
-  int24: looksLike('24-bit integers', 'send 16-bit ones'),
+  int24: looksLike('24-bit integers', 'send 16-bit integers'),
   'unsigned-16': looksLike('unsigned 16-bit audio', 'subtract 32768 from each sample'),
   'unsigned-8': looksLike('unsigned 8-bit audio', 'send 16-bit integers'),
   'signed-8': looksLike('signed 8-bit audio', 'send 16-bit integers'),
@@ -107,23 +108,23 @@ export const voiceFindings = {
     service: 'ends within a sample: it has an odd number of bytes',
   },
   dropout: sounds('drops out', 'look for lost or late audio that was replaced by silence', ['click']),
-  repeat: sounds('is sent twice', 'look for messages that are sent again', [
+  repeat: sounds('is sent twice', 'look for messages that are sent more than once', [
     'click',
     'dropout',
     'noise',
     'wrong-rate',
     'too-fast',
   ]),
-  click: sounds('clicks', 'look at the seams of messages, and send whole samples'),
+  click: sounds('clicks', 'check the boundaries of messages, and send whole samples'),
   'cut-off': sounds('ends in the middle of a sound', 'send the audio to its end'),
   'cut-on': sounds('begins in the middle of a sound', 'send the audio from its start'),
   'user-echo': sounds(
-    'has the words of the user in it, while they are spoken',
+    'contains the user’s words while they are spoken',
     'cancel the echo, or do not mix in what is received',
     ['noise', 'click', 'narrow-band', 'quiet-voice', 'level-jump', 'cut-on', 'cut-off', 'dropout'],
   ),
   noise: sounds('is noisy', 'look for hum or noise in the pauses'),
-  'narrow-band': sounds('is narrow-band, like a telephone', 'use a source of 16 kHz'),
+  'narrow-band': sounds('is narrow-band, like a telephone', 'use a 16 kHz source'),
   'quiet-voice': sounds('is quiet', 'raise its level to about -26 dBov'),
   'loud-voice': sounds('is loud', 'lower its level to about -26 dBov'),
   'level-jump': sounds('changes its level from one reply to the next', 'keep all replies at the same level'),
@@ -151,26 +152,26 @@ function looksLike(format: string, advice: string) {
   } as const;
 }
 
-/** The finding in words; undefined where it is nothing wrong for this side. */
+/** The finding as text; undefined if it is not wrong for this side. */
 export function findingText(finding: VoiceFinding, from: SpeakingSide): string | undefined {
   const facts: FindingFacts = voiceFindings[finding];
   if (from === 'device') return facts.device;
   return facts.service === undefined ? undefined : `the service’s audio ${facts.service}`;
 }
 
-/** What to do about it; undefined where its words say it. */
+/** What to do about it; undefined if there is no advice. */
 export function findingAdvice(finding: VoiceFinding): string | undefined {
   const { advice, device }: FindingFacts = voiceFindings[finding];
   return advice ?? device?.split(': ')[1];
 }
 
-/** Whether one finding is heard only because of the other one. */
+/** Whether one finding causes the other one. */
 export function explains(cause: VoiceFinding, effect: VoiceFinding): boolean {
   const { explains: explained = [] }: FindingFacts = voiceFindings[cause];
   return explained.includes(effect);
 }
 
-/** Whether audio with this finding is not raw s16le mono. The rate is a question of the pace. */
+/** Whether audio with this finding is not raw s16le mono. A wrong rate is a matter of pace. */
 export function isWrongFormat(finding: VoiceFinding): boolean {
   return voiceFindings[finding].about === 'format';
 }

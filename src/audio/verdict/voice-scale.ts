@@ -2,35 +2,35 @@ import { bytesPerSample } from '../../protocol/audio-format.ts';
 import { dot } from '../dot.ts';
 import { createFft } from '../spectrum.ts';
 
-/** Samples of one frame, and from one frame to the next. */
+/** The samples in a frame, and from one frame to the next. */
 const frameSamples = 1_024;
 const hopSamples = 512;
 /** The spectrum is measured in the middle of a frame. */
 const spectrumSamples = 512;
-/** A frame is audible within this range below the loudest frame: 30 dB. */
+/** A frame is audible if it is within 30 dB of the loudest frame. */
 const audibleShare = 1e-3;
-/** Pitch is searched at half the sample rate, between these lags: 667 to 30 Hz. */
+/** Pitch is searched for at half the sample rate, between these lags: 667 to 30 Hz. */
 const shortestLag = 12;
 const longestLag = 266;
 const leastPeriodicity = 0.5;
-/** Of several peaks the first one that is nearly the highest is the pitch. */
+/** The pitch is the first peak that is nearly as high as the highest. */
 const nearlyHighest = 0.85;
-/** Products are summed by as many; silence follows. */
+/** Products are summed in groups of this many, so silence is appended. */
 const paddedBy = 4;
-/** Indexes of the spectrum at which bands begin, from 125 Hz to 7.6 kHz, spaced by ratio. */
+/** The indexes of the spectrum at which bands begin, from 125 Hz to 7.6 kHz, with a constant ratio. */
 const edges: readonly number[] = [4, 5, 7, 9, 12, 15, 19, 24, 30, 38, 48, 60, 76, 96, 121, 153, 193, 243];
-/** Quieter than this, relative to the loudest band, is silence. */
+/** Audio this far below the loudest band is silence. */
 const rangeDb = 60;
 /** About a second of speech, two thirds of which have a pitch. */
 const fewestFrames = 22;
 
-/** Speech changes: tones, hum and a single vowel spread less than this in a band, on average, in decibels. */
+/** Speech varies: tones, hum and a single vowel vary by less than this in a band, on average, in decibels. */
 const leastSpreadDb = 4;
 
 /**
- * A linear fit of the logarithm of the rate, over 16 kHz, to some 290 recordings of 45 voices (people of four languages,
- * synthesis), each read at ten rates, and as a telephone passes it. For a voice that was left out of the fit the result is
- * within 15 % of the rate for two in three recordings; from 1.5 on it never took a person for another rate.
+ * A linear fit of the logarithm of the rate, relative to 16 kHz, to about 290 recordings of 45 voices (people speaking four
+ * languages, synthesis), each read at ten rates, and as through a telephone. For voices that were left out of the fit, the
+ * result is within 15 % of the rate in two of three recordings; from 1.5 on it was never wrong about a person.
  */
 const fit = {
   offset: -0.182,
@@ -46,8 +46,8 @@ const fit = {
 } as const;
 
 /**
- * How many times too slow a voice in 16 kHz s16le mono sounds: 1.5 if it was recorded at 24 kHz, 1 if all is right. Judges
- * by pitch and by where the resonances of a mouth are, and how much they move. Undefined without about a second of speech.
+ * By what factor a voice in 16 kHz s16le mono sounds too slow: 1.5 if it was recorded at 24 kHz, 1 if it is right. Judges by
+ * pitch, and by where the resonances of the mouth are and how much they move. Undefined with less than a second of speech.
  */
 export function measureScale(pcm: Buffer): number | undefined {
   const { lags, rows } = measureFrames(pcm);
@@ -72,7 +72,7 @@ function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** The period of the pitch, and the levels of the bands in decibels, of each audible frame that has a pitch. */
+/** The period of the pitch, and the levels of the bands in decibels, for each audible frame that has a pitch. */
 function measureFrames(pcm: Buffer): { lags: number[]; rows: number[][] } {
   const count = Math.floor(pcm.length / bytesPerSample);
   const samples = new Float64Array(count);
@@ -117,7 +117,7 @@ function findPeriod(frame: Float64Array): number | undefined {
   return undefined;
 }
 
-/** How like a frame is to itself some pairs of samples later: 1 is the same. */
+/** The likeness of a frame to itself a number of sample pairs later: 1 is identical. */
 function measureLikenessOfLags(frame: Float64Array): Float64Array {
   const size = frameSamples / 2;
   const half = new Float32Array(size + paddedBy);
@@ -126,7 +126,7 @@ function measureLikenessOfLags(frame: Float64Array): Float64Array {
     half[at] = (frame[2 * at] as number) + (frame[2 * at + 1] as number);
     middle += (half[at] as number) / size;
   }
-  /** Sums of the squares before each place. */
+  /** The sums of the squares before each place. */
   const squares = new Float64Array(size + 1);
   for (let at = 0; at < size; at += 1) {
     half[at] = (half[at] as number) - middle;

@@ -9,29 +9,29 @@ import { wireFormat } from '../source-format.ts';
 import { createBlockJoiner } from '../whole-samples.ts';
 import { makeWavHeader, wavHeaderBytes } from './wav-header.ts';
 
-/** How much audio the header may lack after a kill. */
+/** How much audio the header may not include after a kill. */
 const headerEveryBytes = bytesForMs(800);
-/** Longest wait of a write for the disk. While one waits longer, further ones are refused. */
+/** How long a write may wait for the disk. While one waits longer, further ones are refused. */
 const maxWaitMs = 120_000;
 
-/** A WAV file to write: 16 kHz s16le. */
+/** A WAV file that is being written: 16 kHz s16le. */
 export interface WavFile {
   readonly path: string;
   /**
-   * Appends PCM of any size; half a sample is carried to the next call. Resolves once the system has the bytes:
-   * await it, and a slow disk slows the source. Calls are kept in order; the buffer may be reused after it.
-   * Rejects with `input-output` when the disk is full or fails, and then for every later call: what was written
-   * before stays valid. Also while an earlier call has waited for the disk for more than 2 minutes.
+   * Appends PCM of any size; half a sample is carried over to the next call. Resolves once the system has the bytes: await
+   * it, so that a slow disk slows the source down. Calls are kept in order; the buffer may be reused afterwards. Rejects with
+   * `input-output` if the disk is full or fails, and then also every later call; what was written before stays valid. Also
+   * rejects while an earlier call has waited for the disk for more than 2 minutes.
    */
   write(pcm: Buffer): Promise<void>;
-  /** Completes the header and closes the file. Rejects with the first failure of any write. May be called twice. */
+  /** Completes the header and closes the file. Rejects with the first failure of any write. May be called again. */
   close(): Promise<void>;
-  /** Closes the file and takes it away: there was nothing to write. */
+  /** Closes and deletes the file, because there was nothing to write. */
   discard(): Promise<void>;
 }
 
 export interface WavFileOptions {
-  /** Only the user may read it (mode 0600), and no file may exist yet. */
+  /** Only the user may read it (mode 0600), and the file must not exist yet. */
   isPrivate?: boolean;
   /** 1 by default. */
   channels?: 1 | 2;
@@ -41,9 +41,9 @@ export interface WavFileOptions {
 }
 
 /**
- * Creates a WAV file, or empties an existing one. It is always a valid WAV of all audio except the last
- * second, even if the process is killed. A pipe or device gets one header that says "until the end".
- * Errors: `input-output` when it cannot be created.
+ * Creates a WAV file, or empties an existing one. It is always a valid WAV of all audio except the last second, even if the
+ * process is killed. A pipe or device gets one header that says "until the end".
+ * Errors: `input-output` if it cannot be created.
  */
 export async function createWavFile(
   path: string,
@@ -74,7 +74,7 @@ function createWriter(file: OutputFile, { path, format, clock }: WriterOptions):
   let dataBytes = 0;
   let headerDataBytes = 0;
   const samples = createBlockJoiner();
-  /** When the write that waits for the disk was asked for. */
+  /** When the write that is waiting for the disk was called. */
   let waitsSince = Number.POSITIVE_INFINITY;
   let failure: VoicectlError | undefined;
   let refused: VoicectlError | undefined;
@@ -120,10 +120,10 @@ function createWriter(file: OutputFile, { path, format, clock }: WriterOptions):
   return {
     path,
     write(pcm) {
-      if (closing) return Promise.reject(new VoicectlError('internal', `${path} is closed already`));
+      if (closing) return Promise.reject(new VoicectlError('internal', `${path} is already closed`));
       const askedAt = clock.now();
       if (askedAt - waitsSince > maxWaitMs) refused ??= tooSlow(path);
-      // Once audio is missing, none may follow it.
+      // If audio is missing, none may follow it.
       if (refused) return Promise.reject(refused);
       const written = queue.then(() => {
         waitsSince = askedAt;

@@ -3,17 +3,17 @@ import { groupDigits } from '../../protocol/count-text.ts';
 import { maxRate, minRate } from '../resample.ts';
 import type { SampleEncoding, SampleFormat } from '../source.ts';
 
-/** What the `fmt ` chunk of a WAV says. */
+/** The contents of the `fmt ` chunk of a WAV. */
 export interface WavFormat extends SampleFormat {
-  /** Bytes of one sample of every channel. */
+  /** The size of one sample of every channel. */
   readonly blockBytes: number;
 }
 
-/** Bytes of the `fmt ` chunk that matter: all of WAVEFORMATEXTENSIBLE. */
+/** How many bytes of the `fmt ` chunk matter: all of WAVEFORMATEXTENSIBLE. */
 export const formatChunkBytes = 40;
 
 const extensibleTag = 0xfffe;
-/** The end of every sub-format GUID that stands for a plain format tag, which is its first two bytes. */
+/** The end of a sub-format GUID that represents a plain format tag, which is its first two bytes. */
 const tagGuidTail = Buffer.from('000000001000800000aa00389b71', 'hex');
 
 const encodings: Record<number, { encoding: SampleEncoding; bits: readonly number[] }> = {
@@ -54,8 +54,8 @@ const codecNames: Record<number, string> = {
 };
 
 /**
- * The `fmt ` chunk: `bytes` are its first 40 or fewer, `declaredBytes` is the size it claims.
- * Errors: `bad-input` with the reason, for encodings that cannot be read and for values that contradict.
+ * Parses the `fmt ` chunk. `bytes`: its first 40 or fewer; `declaredBytes`: the size that it declares.
+ * Errors: `bad-input` with the reason, for encodings that cannot be read and for contradictory values.
  */
 export function parseFormat(bytes: Buffer, declaredBytes: number, name: string): WavFormat {
   if (declaredBytes < 16) {
@@ -77,7 +77,7 @@ export function parseFormat(bytes: Buffer, declaredBytes: number, name: string):
   }
   if (!bits.includes(bitsPerSample)) {
     const known = bits.join(', ');
-    throw refusal(name, `it has ${bitsPerSample}-bit samples; ${known} are supported`, convertHint);
+    throw refusal(name, `it has ${bitsPerSample}-bit samples; only ${known} are supported`, convertHint);
   }
   if (blockBytes !== (channels * bitsPerSample) / 8) {
     throw refusal(

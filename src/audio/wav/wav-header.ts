@@ -2,7 +2,7 @@ import type { SampleFormat } from '../source.ts';
 
 export const wavHeaderBytes = 44;
 
-/** Whether a file that begins with these four characters is a WAV: RIFF, or a form with 64-bit sizes. */
+/** Whether the first four characters of a file are those of a WAV: RIFF, or a form with 64-bit sizes. */
 export function isWavForm(start: string): boolean {
   return start === 'RIFF' || start === 'RF64' || start === 'BW64';
 }
@@ -10,9 +10,8 @@ export function isWavForm(start: string): boolean {
 const tags = { pcm: 1, float: 3, alaw: 6, mulaw: 7 } as const;
 
 /**
- * The plain 44-byte header of a WAV with `dataBytes` bytes of audio: RIFF, `fmt ` of 16 bytes, `data`.
- * Sizes that do not fit into 32 bits, Infinity among them, become the largest that does: readers take that
- * for "until the end".
+ * The plain 44-byte header of a WAV with `dataBytes` bytes of audio: RIFF, `fmt ` of 16 bytes, `data`. Sizes that do not fit
+ * into 32 bits, including Infinity, become the largest size that does, which readers take as "until the end".
  */
 export function makeWavHeader(format: SampleFormat, dataBytes: number): Buffer {
   const { encoding, sampleRate, channels, bitsPerSample } = format;

@@ -18,18 +18,18 @@ import { formatChunkBytes, parseFormat, type WavFormat } from './wav-format.ts';
 import { isWavForm, makeWavHeader } from './wav-header.ts';
 
 export interface WavSourceOptions {
-  /** Refuse audio that is not 16 kHz, 16-bit, mono, instead of converting it. */
+  /** Refuses audio that is not 16 kHz, 16-bit, mono, instead of converting it. */
   strictFormat?: boolean | undefined;
-  /** Take this channel of a stereo file, in place of both. */
+  /** Takes only this channel of a stereo file. */
   only?: 'left' | 'right' | undefined;
   /** Ends the wait for the header. */
   signal?: AbortSignal | undefined;
 }
 
 /**
- * A WAV file as a source of 16 kHz s16le mono. 16 kHz, 16-bit, mono passes byte for byte, anything else is mixed
- * to mono and resampled as it is read. A path that is a pipe or device is read as a stream; a name that is no file here
- * may be that of a shipped sound, such as `hello.wav`.
+ * A WAV file as a source of 16 kHz s16le mono. 16 kHz, 16-bit, mono passes byte for byte; anything else is mixed to mono and
+ * resampled while it is read. A path of a pipe or device is read as a stream. A name that is not a file here may be the name
+ * of an included sound, such as `hello.wav`.
  * Errors: `bad-input` (missing, not a WAV, not readable here, no audio, refused by `strictFormat`), `input-output`.
  */
 export async function openWavFile(path: string, options: WavSourceOptions = {}): Promise<AudioSource> {
@@ -47,8 +47,8 @@ export async function openWavStream(
 }
 
 /**
- * Reads a whole WAV file into memory, as 16 kHz s16le mono: for a reply that is read once, at the start.
- * Errors: those of `openWavFile`, and `bad-input` if it is longer than `maxMs` (10 minutes), or with `only` is not stereo.
+ * Reads a whole WAV file into memory as 16 kHz s16le mono, such as a reply that is read once at the start.
+ * Errors: those of `openWavFile`, and `bad-input` if it is longer than `maxMs` (10 minutes), or not stereo with `only`.
  */
 export async function loadPcm(
   path: string,
@@ -99,13 +99,13 @@ async function* convert(
 }
 
 /**
- * The audio of a WAV by way of `wav.Reader`, which is given a plain 44-byte header and then `data`, the
- * bytes of the data range: by itself it fails on many well-formed files (wav 1.0.2: chunks before `fmt `, odd
- * sizes, RF64, EXTENSIBLE). It is an old-style stream without `destroy`, so it is driven by hand, a chunk in and
- * a chunk out: it never holds more than one chunk, and nothing is left open when the loop ends early.
+ * Reads the audio of a WAV through `wav.Reader`, which is given a plain 44-byte header and then `data`, the bytes of the data
+ * range: by itself it fails on many well-formed files (wav 1.0.2: chunks before `fmt `, odd sizes, RF64, EXTENSIBLE). It is
+ * an old-style stream without `destroy`, so it is driven by hand, a chunk in and a chunk out: it never holds more than one
+ * chunk, and nothing is left open if the loop ends early.
  */
 async function* readThroughWav(format: SampleFormat, data: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  // What it needs is much, and most emulators read no file.
+  // Loaded here because it is large, and most emulators read no files.
   const { default: wav } = await import('wav');
   const reader = new wav.Reader();
   const write = (bytes: Buffer) =>
@@ -113,7 +113,7 @@ async function* readThroughWav(format: SampleFormat, data: AsyncIterable<Buffer>
       reader.write(bytes, (error) => (error ? reject(error) : resolve()));
     });
 
-  // To the reader a size of 0 means "until the end".
+  // For the reader a size of 0 means "until the end".
   await write(makeWavHeader(format, 0));
   for await (const bytes of data) {
     await write(bytes);
@@ -130,7 +130,7 @@ function take(reader: Reader): Buffer | undefined {
 interface WavLayout {
   readonly format: WavFormat;
   readonly dataOffset: number;
-  /** Whole blocks only. Undefined: until a stream ends. */
+  /** Whole blocks only. Undefined: until the stream ends. */
   readonly dataBytes: number | undefined;
 }
 
@@ -140,7 +140,7 @@ interface DataRange {
   bytes: number | undefined;
 }
 
-/** Chunks that commonly stand beside the audio: they tell a chunk from a byte of padding, or from audio. */
+/** Common chunks. They distinguish a chunk from a padding byte, or from audio. */
 const knownIds = new Set([
   'fmt ',
   'data',
@@ -154,13 +154,13 @@ const knownIds = new Set([
   'smpl',
   'id3 ',
 ]);
-/** More chunks before the audio than any real file has: the limit for an endless row of empty ones. */
+/** More chunks than any real file has before its audio: a limit for endless rows of empty chunks. */
 const maxChunks = 4096;
 
 /**
- * Finds format and audio of a RIFF, RF64 or BW64 WAV by walking its chunks, in any order, padded or not.
- * Sizes that cannot be true (0, streamed, beyond the end) mean "as far as there is audio".
- * In a stream the format has to come before the audio, and bytes up to the audio are skipped.
+ * Finds the format and the audio of a RIFF, RF64 or BW64 WAV by walking through its chunks, in any order, padded or not.
+ * Sizes that cannot be true (0, placeholders, beyond the end) mean "until the end".
+ * In a stream the format has to come before the audio, and bytes before the audio are skipped.
  * Errors: `bad-input` with the reason.
  */
 export async function probeWav(input: ByteInput): Promise<WavLayout> {
@@ -209,7 +209,7 @@ async function expectWave(input: ByteInput): Promise<void> {
   );
 }
 
-/** EBU Tech 3306: RIFF size, data size and sample count, 64 bits each, then a table. */
+/** EBU Tech 3306: RIFF size, data size and sample count with 64 bits each, then a table. */
 function parseLongDataBytes(ds64: Buffer): number | undefined {
   if (ds64.length < 16) return undefined;
   const bytes = Number(ds64.readBigUInt64LE(8));
@@ -241,7 +241,7 @@ function isPlaceholder(declaredBytes: number): boolean {
   return declaredBytes >= 0xffffff00 && declaredBytes <= 0xffffffff;
 }
 
-/** Chunks begin at even offsets, but some writers forget the byte of padding after an odd one. */
+/** Chunks begin at even offsets, but some writers omit the padding byte after a chunk of odd size. */
 async function nextChunk(input: ByteInput, body: number, bodyBytes: number): Promise<number> {
   const end = body + bodyBytes;
   if (bodyBytes % 2 === 0) return end;
@@ -255,15 +255,15 @@ function layOut(format: WavFormat, data: DataRange): WavLayout {
 }
 
 function missingPart(input: ByteInput, format: WavFormat | undefined, data: DataRange | undefined): string {
-  if (format) return 'it has no audio (no "data" chunk), or it ends before it';
+  if (format) return 'it has no audio (no "data" chunk), or it is cut off before it';
   if (!data) return 'the file ends within its header';
   if (input.sizeBytes === undefined) {
-    return 'its format comes after its audio, which a stream does not allow; give it as a file';
+    return 'its format comes after its audio, which cannot be read from a stream; use a file';
   }
   return 'it does not say how its audio is encoded (no "fmt " chunk)';
 }
 
-/** First bytes of formats that users mistake for WAV. */
+/** The first bytes of formats that users mistake for WAV. */
 const signatures: readonly { at: number; text: string; format: string }[] = [
   { at: 0, text: 'ID3', format: 'an MP3 file' },
   { at: 0, text: '\xff\xfb', format: 'an MP3 file' },
@@ -281,7 +281,7 @@ const signatures: readonly { at: number; text: string; format: string }[] = [
   { at: 0, text: 'RIFX', format: 'a big-endian WAV file (RIFX)' },
 ];
 
-/** What a file is by its first bytes, such as "an MP3 file"; undefined if they do not show it. */
+/** The kind of a file by its first bytes, such as "an MP3 file"; undefined if it is not known. */
 function recognizeForeignFormat(start: Buffer): string | undefined {
   const text = start.toString('latin1');
   return signatures.find((entry) => text.startsWith(entry.text, entry.at))?.format;

@@ -141,11 +141,11 @@ describe('a wrong pace is told in spite of delays', () => {
   test.each([0.8, 0.9, 1.15, 1.7])('of %d × real time', (times) => {
     const { told } = run({ rate: 16_000 * times, stalls: busy(500, 60), seconds: 15 });
     expect(told).toHaveLength(1);
-    expect(Number(/sends ([\d.]+) ×/.exec(told.flat()[0] ?? '')?.[1])).toBeCloseTo(times, 1);
+    expect(Number(/sends at ([\d.]+) ×/.exec(told.flat()[0] ?? '')?.[1])).toBeCloseTo(times, 1);
   });
 
   test('of a device that loses audio again and again', () => {
     const { told } = run({ stalls: busy(1_000, 200), loses: true, seconds: 25 });
-    expect(told.flat()).toEqual([expect.stringMatching(/^device sends 0\.8\d? × real time$/)]);
+    expect(told.flat()).toEqual([expect.stringMatching(/^the device sends at 0\.8\d? × real time$/)]);
   });
 });

@@ -24,16 +24,17 @@ function judge({ sizes = 1, scale, ...measured }: Measured) {
   return isSure ? told : ['unsure', ...told];
 }
 
-const sends = (times: number) => `${times > 1 ? 'too-fast' : 'too-slow'}: device sends ${times} × real time`;
+const sends = (times: number) =>
+  `${times > 1 ? 'too-fast' : 'too-slow'}: the device sends at ${times} × real time`;
 /** How far 16 kHz would be off to look like another rate. */
 const off: Record<string, string> = {
-  ...{ '48 kHz': '3 × too fast', '44.1 kHz': '2.76 × too fast', '32 kHz, 16 kHz stereo': '2 × too fast' },
-  ...{ '24 kHz': '1.5 × too fast', '22.05 kHz': '1.38 × too fast', '12 kHz': '1.33 × too slow' },
-  ...{ '11.025 kHz': '1.45 × too slow', '8 kHz': '2 × too slow' },
-  ...{ '44.1 kHz stereo': '5.51 × too fast', '48 kHz stereo': '6 × too fast' },
+  ...{ '48 kHz': 'too fast', '44.1 kHz': 'too fast', '32 kHz, 16 kHz stereo': 'too fast' },
+  ...{ '24 kHz': 'too fast', '22.05 kHz': 'too fast', '12 kHz': 'too slow' },
+  ...{ '11.025 kHz': 'too slow', '8 kHz': 'too slow' },
+  ...{ '44.1 kHz stereo': 'too fast', '48 kHz stereo': 'too fast' },
 };
 const looksLike = (times: number, format: string) =>
-  `wrong-rate: this looks like ${format}, or 16 kHz sent ${off[format]}: ${times} × real time; send 16 kHz mono, one 640-byte message every 20 ms`;
+  `wrong-rate: this looks like ${format}, or 16 kHz sent ${off[format]} (${times} × real time): send 16 kHz mono, one 640-byte message every 20 ms`;
 
 describe('a pace', () => {
   test.each<[string, Measured, string[]]>([
@@ -179,11 +180,11 @@ describe('the rate of a reply', () => {
   test('with two readings has advice for each', () => {
     const judged = judgeReplyRate({ ...steady, times: 1.5 }, {});
     expect(judged?.advice).toBe(
-      'if the voice sounds 1.5 × too slow, resample it to 16 kHz; if it sounds right, a device must keep what comes early, so send it in real time, or let devices buffer a whole reply',
+      'if the voice sounds 1.5 × too slow, resample it to 16 kHz; if it sounds right, devices must store what comes early, so send it in real time, or let devices buffer a whole reply',
     );
   });
 
-  const both = 'the service’s audio is 24 kHz, or 16 kHz sent 1.5 × too fast: it arrives at 1.5 × real time';
+  const both = 'the service’s audio is 24 kHz, or 16 kHz sent too fast: it arrives at 1.5 × real time';
   test.each<[string, Measured, [isDoubtful: boolean, remark: string] | undefined]>([
     [
       'is certain where pace and voice agree',

@@ -134,9 +134,9 @@ describe('a device that sends at the wrong pace is reported', () => {
     expect(judge(Buffer.concat([speech, speech]), { every: () => 20 / 1.7 })).toMatchObject({
       pace: { timesRealTime: 1.7 },
       findings: ['too-fast'],
-      remarks: ['device sends 1.7 × real time'],
+      remarks: ['the device sends at 1.7 × real time'],
     });
-    expect(judge(speech, { every: () => 25 }).remarks).toEqual(['device sends 0.8 × real time']);
+    expect(judge(speech, { every: () => 25 }).remarks).toEqual(['the device sends at 0.8 × real time']);
   });
 
   test.each([
@@ -185,7 +185,7 @@ describe('while a device sends', () => {
     return { check, told, dueAt, send };
   }
   const looksLike = (times: number, readings: string) => [
-    `this looks like ${readings}: ${times} × real time; send 16 kHz mono, one 640-byte message every 20 ms`,
+    `this looks like ${readings} (${times} × real time): send 16 kHz mono, one 640-byte message every 20 ms`,
   ];
 
   test('its pace is judged every two seconds', () => {
@@ -202,7 +202,7 @@ describe('while a device sends', () => {
     send(14_000, 9.9);
     expect(told.map(([, remarks]) => remarks)).toEqual([
       [],
-      looksLike(2.02, '32 kHz, 16 kHz stereo, or 16 kHz sent 2 × too fast'),
+      looksLike(2.02, '32 kHz, 16 kHz stereo, or 16 kHz sent too fast'),
     ]);
     expect(told[1]?.[0]).toBeGreaterThan(9_900);
     expect(told[1]?.[0]).toBeLessThan(10_100);
@@ -221,8 +221,8 @@ describe('while a device sends', () => {
     send(6_000, 20 / 3);
     send(14_000, 20 / 2.75625);
     expect(told.map(([, remarks]) => remarks)).toEqual([
-      looksLike(3, '48 kHz, or 16 kHz sent 3 × too fast'),
-      looksLike(2.76, '44.1 kHz, or 16 kHz sent 2.76 × too fast'),
+      looksLike(3, '48 kHz, or 16 kHz sent too fast'),
+      looksLike(2.76, '44.1 kHz, or 16 kHz sent too fast'),
     ]);
   });
 
@@ -245,8 +245,8 @@ describe('a device whose rate its voice proves', () => {
       if (check.isDue) told.push(...(check.judgePace()?.remarks ?? []));
     }
     expect(told).toEqual([
-      'this looks like 24 kHz, or 16 kHz sent 1.5 × too fast: 1.5 × real time; send 16 kHz mono, one 640-byte message every 20 ms',
-      'this looks like 24 kHz: 1.5 × real time; send 16 kHz mono',
+      'this looks like 24 kHz, or 16 kHz sent too fast (1.5 × real time): send 16 kHz mono, one 640-byte message every 20 ms',
+      'this looks like 24 kHz (1.5 × real time): send 16 kHz mono',
     ]);
   });
 });

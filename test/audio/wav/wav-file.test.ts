@@ -117,7 +117,7 @@ describe('a recording', () => {
     await Promise.all([file.close(), file.close()]);
     await expect(file.write(audio)).rejects.toMatchObject({
       code: 'internal',
-      message: `${file.path} is closed already`,
+      message: `${file.path} is already closed`,
     });
   });
 

@@ -67,7 +67,7 @@ test('a short sound that stops the AI is marked as what may be a false stop: nob
     expect.objectContaining({
       tone: 'note',
       name: 'false stop?',
-      text: expect.stringContaining('false if it is no turn'),
+      text: expect.stringContaining('false if it is not a turn'),
     }),
   );
 });

@@ -338,7 +338,7 @@ const cases: Case[] = [
   [
     'D5',
     'twice as fast',
-    'fail: this looks like 32 kHz, 16 kHz stereo, or 16 kHz sent 2 × too fast: 2 × real time; send 16 kHz mono, one 640-byte message every 20 ms (X1)',
+    'fail: this looks like 32 kHz, 16 kHz stereo, or 16 kHz sent too fast (2 × real time): send 16 kHz mono, one 640-byte message every 20 ms (X1)',
     seenAs(connects({ messages: speaks(0, { ms: 4_000, everyMs: 10 }) })),
   ],
   [
