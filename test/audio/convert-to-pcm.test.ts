@@ -7,7 +7,7 @@ import { setUpTempFolder } from './files.ts';
 const files = setUpTempFolder();
 const second = Buffer.alloc(32_000, 3);
 
-test('all of a source comes as one buffer', async () => {
+test('a whole source becomes one buffer', async () => {
   expect((await convertToPcm(await openRawFile(files.write(second)))).equals(second)).toBe(true);
   expect((await convertToPcm(await openRawFile(files.write(second)), { maxMs: 1_000 })).length).toBe(32_000);
 });
@@ -17,7 +17,7 @@ test('a file that is too long is refused before it is read', async () => {
   await expect(convertToPcm(source, { maxMs: 999 })).rejects.toMatchObject({ code: 'bad-input' });
 });
 
-test('an endless stream is refused at the bound, and closed', async () => {
+test('an endless stream is refused at the limit, and closed', async () => {
   const stream = Readable.from(
     (function* () {
       for (;;) yield second;

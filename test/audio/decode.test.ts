@@ -27,7 +27,7 @@ test.each([
   for (const [code, value] of Object.entries(values)) expect(table[Number(code)]).toBe(value);
 });
 
-test.each([1, 2, 3, 5, 6, 7, 100])('samples cut in two by pieces of %i bytes are put together', (size) => {
+test.each([1, 2, 3, 5, 6, 7, 100])('samples that are split by pieces of %i bytes are joined', (size) => {
   const bytes = Buffer.from(Array.from({ length: 600 }, (_, i) => (i * 31) % 256));
   const whole = createMonoDecoder(format('pcm', 24, 2))(bytes);
   const decode = createMonoDecoder(format('pcm', 24, 2));
@@ -36,7 +36,7 @@ test.each([1, 2, 3, 5, 6, 7, 100])('samples cut in two by pieces of %i bytes are
   expect(parts).toEqual([...whole]);
 });
 
-test('samples are rounded to 16 bits, and clamped where they are louder', () => {
+test('samples are rounded to 16 bits, and clamped if they are louder', () => {
   const samples = Float32Array.of(0, 0.4 / 32768, 0.6 / 32768, -0.6 / 32768, 1, -1, 7, -7);
   const pcm = encodeS16le(samples);
   expect(Array.from({ length: 8 }, (_, i) => pcm.readInt16LE(i * 2))).toEqual([

@@ -45,7 +45,7 @@ test.each([80, 350])('an echo %i ms later is removed', async (delayMs) => {
   expect(removed).toBeGreaterThan(25);
 });
 
-test('the voice of the user stays, also while the AI speaks', async () => {
+test('the voice of the user is kept, even while the AI speaks', async () => {
   const said = fixturePcm('question.wav');
   const at = bytesForMs(4_500);
   const user = Buffer.concat([silence(4_500), said, Buffer.alloc(ai.length - at - said.length)]);
@@ -54,7 +54,7 @@ test('the voice of the user stays, also while the AI speaks', async () => {
   expect(Math.abs(kept - measureLevel(said).rmsDbfs)).toBeLessThan(6);
 });
 
-test('without anything played the microphone passes', async () => {
+test('if nothing is played, the microphone passes unchanged', async () => {
   const said = fixturePcm('question.wav');
   const clean = await cancel(silence(3_000), said.subarray(0, bytesForMs(3_000)));
   expect(
@@ -62,7 +62,7 @@ test('without anything played the microphone passes', async () => {
   ).toBeLessThan(1);
 });
 
-test('handlers for errors of the whole process stay as they were', async () => {
+test('handlers for errors of the whole process do not change', async () => {
   const before = process.listenerCount('unhandledRejection') + process.listenerCount('uncaughtException');
   await createEchoCanceller();
   expect(process.listenerCount('unhandledRejection') + process.listenerCount('uncaughtException')).toBe(

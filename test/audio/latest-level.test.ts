@@ -15,11 +15,11 @@ function createLevel() {
   return { clock, level: new LatestLevel(clock) };
 }
 
-test('is silence where nothing was heard yet', () => {
+test('is silence if nothing was heard yet', () => {
   expect(createLevel().level.read()).toBe(-100);
 });
 
-test('is that of the first message, at once', () => {
+test('is the level of the first message at once', () => {
   const { level } = createLevel();
   level.note(loud);
   expect(level.read()).toBe(-6);
@@ -34,7 +34,7 @@ test('follows a voice within 80 ms', () => {
   expect(level.read()).toBe(-40);
 });
 
-test('follows one that sends a second at a time with each message', () => {
+test('follows a voice with a second of audio per message', () => {
   const { level } = createLevel();
   for (const peak of [0x4000, 328, 0x4000]) {
     level.note(square(peak, 32_000));
@@ -51,7 +51,7 @@ test('is silence again when the voice is gone', () => {
   expect(level.read()).toBe(-100);
 });
 
-test('is that of whole samples, wherever messages are cut', () => {
+test('is measured in whole samples, wherever messages are split', () => {
   const { level } = createLevel();
   const pcm = square(0x4000, 96_000);
   let at = 0;

@@ -19,7 +19,7 @@ test.each([
   ['silence', Buffer.alloc(640)],
   ['no audio', Buffer.alloc(0)],
   ['half a sample', Buffer.alloc(1, 255)],
-])('%s is at −100 dBFS, a number that JSON can hold', (_name, pcm) => {
+])('%s is at −100 dBFS, which JSON can represent', (_name, pcm) => {
   expect(measureLevel(pcm)).toEqual({ rmsDbfs: -100, peakDbfs: -100, clipped: false });
 });
 
@@ -36,7 +36,7 @@ test.each([
   expect(measureLevel(toPcm(samples)).clipped).toBe(clipped);
 });
 
-test('the level of messages that are cut within samples is that of whole samples', () => {
+test('the level of messages that are split within samples is measured in whole samples', () => {
   const pcm = toPcm(Array.from({ length: 640 }, (_, at) => (at % 2 === 0 ? 0.01 : -0.01)));
   const measure = createLevelMeter();
   const levels = [0, 321, 642, 963].map((from) => measure(pcm.subarray(from, from + 321)));

@@ -59,6 +59,6 @@ describe('something else is not', () => {
   });
 });
 
-test('nothing is like silence', () => {
+test('silence resembles nothing', () => {
   expect(measureLikeness(speech, Buffer.alloc(32_000))).toBe(0);
 });

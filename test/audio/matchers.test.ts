@@ -7,7 +7,7 @@ const { toHaveSaid, toHaveLevel, toHaveDuration } = voiceMatchers;
 const tone = Buffer.alloc(32_000);
 for (let at = 0; at < 16_000; at += 1) tone.writeInt16LE(Math.round(16_384 * Math.sin(at / 5)), 2 * at);
 
-test('a sound is PCM, something with PCM, or the name of a shipped file', async () => {
+test('a sound is PCM, an object with PCM, or the name of an included file', async () => {
   expect(await toHaveSaid(speechPcm, { pcm: speechPcm })).toMatchObject({ pass: true });
   expect(await toHaveSaid({ pcm: new Uint8Array(speechPcm) }, 'question.wav')).toMatchObject({ pass: true });
 });
@@ -46,7 +46,7 @@ test.each([
   expect(await toHaveDuration(tone, ms, withinMs === undefined ? {} : { withinMs })).toMatchObject({ pass });
 });
 
-test('a duration that is not as expected is told, and one that should not be', async () => {
+test('an unexpected duration is reported, and so is a match that should not be', async () => {
   expect((await toHaveDuration(tone, 1_200)).message()).toBe(
     'expected the audio to last 1200 ms ± 100 ms: it lasts 1000 ms',
   );
@@ -55,7 +55,7 @@ test('a duration that is not as expected is told, and one that should not be', a
   );
 });
 
-test('a sound without a name is told by its length', async () => {
+test('a sound without a name is described by its length', async () => {
   const { message } = await toHaveSaid(speechPcm, { pcm: tone });
   expect(message()).toContain('to have said a sound of 1.00 s:');
 });
@@ -69,7 +69,7 @@ test.each(['minRmsDbfs', 'maxRmsDbfs', 'minPeakDbfs', 'maxPeakDbfs'])(
   },
 );
 
-test.each([undefined, null, 5, {}, { pcm: 'x' }])('%j is no audio', async (audio) => {
+test.each([undefined, null, 5, {}, { pcm: 'x' }])('%j is not audio', async (audio) => {
   await expect(toHaveDuration(audio, 5)).rejects.toMatchObject({
     code: 'usage',
     message: 'Not audio',

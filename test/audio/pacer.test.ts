@@ -40,7 +40,7 @@ describe('a pacer', () => {
     ['half real time', 0.5, 20, 40],
     ['frames of 7 ms', 1, 7, 7],
     ['frames of 100 ms at four times real time', 4, 100, 25],
-  ])('at %s lets a frame go each time it is due', async (_what, factor, frameMs, interval) => {
+  ])('at %s releases each frame when it is due', async (_what, factor, frameMs, interval) => {
     const { run, gone, skipped, ask } = pace({ pace: factor, frameMs });
     const asking = ask(50);
     await run(50 * interval, 1);
@@ -49,7 +49,7 @@ describe('a pacer', () => {
     expect(skipped).toEqual([]);
   });
 
-  test('counts from its first frame, not from its making', async () => {
+  test('counts from its first frame, not from its creation', async () => {
     const { clock, run, gone, ask } = pace();
     clock.advance(1_000);
     const asking = ask(3);
@@ -58,7 +58,7 @@ describe('a pacer', () => {
     expect(gone).toEqual([1_000, 1_020, 1_040]);
   });
 
-  test('does not drift, however late each frame and however long the work after it', async () => {
+  test('does not drift, however late frames are and however long the work after them takes', async () => {
     const { clock, run, gone, ask } = pace();
     // A clock that moves in steps of 7 ms is late by up to 6 ms each time; the sender takes 3 ms more.
     const asking = ask(1_000, () => clock.advance(3));
@@ -70,7 +70,7 @@ describe('a pacer', () => {
     expect(lateness.at(-1)).toBeLessThanOrEqual(20);
   });
 
-  test('tells how late each frame was let go', async () => {
+  test('reports how late each frame was released', async () => {
     const { clock, late, ask } = pace();
     await ask(1);
     clock.advance(35);
@@ -81,7 +81,7 @@ describe('a pacer', () => {
     expect(late).toEqual([0, 15, 0]);
   });
 
-  test('catches up at once on as many as 10 frames', async () => {
+  test('catches up on up to 10 frames at once', async () => {
     const { clock, run, gone, skipped, ask } = pace();
     await ask(1);
     clock.advance(220);
@@ -92,7 +92,7 @@ describe('a pacer', () => {
     expect(skipped).toEqual([]);
   });
 
-  test('begins to count anew where it is later than that, and reports by how much', async () => {
+  test('restarts if it is later than that, and reports by how much', async () => {
     const { clock, run, gone, skipped, ask } = pace();
     await ask(1);
     clock.advance(221);
@@ -103,7 +103,7 @@ describe('a pacer', () => {
     expect(skipped).toEqual([201]);
   });
 
-  test('measures what is too late by its own pace', async () => {
+  test('measures lateness by its own pace', async () => {
     const { clock, skipped, ask } = pace({ pace: 10 });
     await ask(1);
     clock.advance(23);
@@ -111,7 +111,7 @@ describe('a pacer', () => {
     expect(skipped).toEqual([21]);
   });
 
-  test('at "max" lets everything go at once', async () => {
+  test('at "max" releases everything at once', async () => {
     const { clock, gone, ask } = pace({ pace: 'max' });
     await ask(1_000);
     expect([gone.length, clock.now(), clock.pending]).toEqual([1_000, 0, []]);

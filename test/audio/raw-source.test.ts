@@ -21,7 +21,7 @@ test('an odd last byte is dropped', async () => {
   expect((await collect(source.read())).equals(audio.subarray(0, 640))).toBe(true);
 });
 
-test.each([1, 3, 640, 100_000])('a stream cut into pieces of %i bytes passes byte for byte', async (size) => {
+test.each([1, 3, 640, 100_000])('a stream in pieces of %i bytes passes byte for byte', async (size) => {
   const source = await openRawStream(Readable.from(cut(audio, size)));
   expect(source).toMatchObject({ durationMs: undefined, repeatable: false });
   expect((await collect(source.read())).equals(audio)).toBe(true);
@@ -39,7 +39,7 @@ test.each(['RIFF', 'RF64', 'BW64'])('a WAV of form %s is refused, with the flag 
   await expect(openRawStream(Readable.from(cut(file, 1)))).rejects.toMatchObject(refusal);
 });
 
-test.each([0, 1])('%i bytes are no audio', async (length) => {
+test.each([0, 1])('%i bytes are not audio', async (length) => {
   await expect(openRawFile(files.write(audio.subarray(0, length)))).rejects.toMatchObject({
     code: 'bad-input',
   });
@@ -48,6 +48,6 @@ test.each([0, 1])('%i bytes are no audio', async (length) => {
   });
 });
 
-test('a file that is not there is refused', async () => {
+test('a missing file is refused', async () => {
   await expect(openRawFile(files.path('missing'))).rejects.toMatchObject({ code: 'bad-input' });
 });

@@ -9,7 +9,7 @@ const played = (atMs: number) => {
   return pcm;
 };
 
-test('is in step again within two seconds after the microphone skipped some audio', () => {
+test('is aligned again within two seconds after the microphone skipped some audio', () => {
   const reference = createReference();
   const behind: number[] = [];
   for (let now = 0; now < 6_000; now += 20) {
@@ -27,7 +27,7 @@ test('is in step again within two seconds after the microphone skipped some audi
 /** What is taken of what was played, as its time in milliseconds. */
 const takenMs = (samples: Float32Array) => [...samples].map((sample) => sample * 0x8000);
 
-test('what is played is held back for 20 ms, and silence stands before it', () => {
+test('played audio is held back for 20 ms, after silence', () => {
   const reference = createReference();
   reference.played(played(100));
   expect(takenMs(reference.take(320))).toEqual(Array(320).fill(0));
@@ -35,14 +35,14 @@ test('what is played is held back for 20 ms, and silence stands before it', () =
   expect(takenMs(reference.take(320))).toEqual(Array(320).fill(0));
 });
 
-test('of more than half a second that waits the oldest is dropped', () => {
+test('if more than half a second waits, the oldest is dropped', () => {
   const reference = createReference();
   for (let at = 1_000; at < 1_600; at += 20) reference.played(played(at));
   reference.take(320);
   expect(takenMs(reference.take(320))[0]).toBe(1_100);
 });
 
-test('of half a second that waits nothing is dropped', () => {
+test('if half a second waits, nothing is dropped', () => {
   const reference = createReference();
   for (let at = 1_000; at < 1_500; at += 20) reference.played(played(at));
   reference.take(320);

@@ -13,7 +13,7 @@ async function frames(bytes: Buffer, frameBytes: number, ...sizes: number[]): Pr
 describe.each([[[1]], [[7]], [[640]], [[641]], [[3, 1_000, 1]], [[5_000]]])(
   'of chunks of %j bytes',
   (sizes) => {
-    test('every frame is whole, and the last is filled up with silence', async () => {
+    test('every frame is whole, and the last is padded with silence', async () => {
       const result = await frames(audio, 640, ...sizes);
       expect(result.map((frame) => frame.length)).toEqual([640, 640, 640, 640]);
       const joined = Buffer.concat(result);
@@ -21,13 +21,13 @@ describe.each([[[1]], [[7]], [[640]], [[641]], [[3, 1_000, 1]], [[5_000]]])(
       expect(joined.subarray(2_000).every((byte) => byte === 0)).toBe(true);
     });
 
-    test('what fits exactly is not filled up', async () => {
+    test('audio that fits exactly is not padded', async () => {
       expect(await frames(audio, 500, ...sizes)).toHaveLength(4);
     });
   },
 );
 
-test('empty chunks are passed over, and nothing comes out of nothing', async () => {
+test('empty chunks are skipped, and an empty input gives no frames', async () => {
   const chunks = async function* () {
     yield Buffer.alloc(0);
     yield Buffer.from([1]);
@@ -39,7 +39,7 @@ test('empty chunks are passed over, and nothing comes out of nothing', async () 
   expect(await frames(Buffer.alloc(0), 640, 1)).toEqual([]);
 });
 
-test('frames already handed out do not change when more comes', async () => {
+test('returned frames do not change when more audio comes', async () => {
   const seen: Buffer[] = [];
   const copies: Buffer[] = [];
   for await (const frame of reframe(cut(audio, 3, 700, 11), 100)) {
@@ -49,7 +49,7 @@ test('frames already handed out do not change when more comes', async () => {
   expect(seen).toEqual(copies);
 });
 
-test('leaving early ends the chunks', async () => {
+test('leaving early closes the source', async () => {
   let ended = false;
   const chunks = async function* () {
     try {

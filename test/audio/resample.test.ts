@@ -43,13 +43,13 @@ describe.each(pairs)('from %i to %i Hz', (from, to) => {
     },
   );
 
-  test('as much comes out as went in', () => {
+  test('the output is as long as the input', () => {
     for (const length of [0, 1, 999, 5_000]) {
       expect(resample(new Float32Array(length), from, to).length).toBe(Math.ceil((length * to) / from));
     }
   });
 
-  test('a constant stays what it is', () => {
+  test('a constant does not change', () => {
     const out = resample(new Float32Array(Math.max(1_000, from / 4)).fill(0.25), from, to);
     const middle = out.subarray(Math.floor(out.length / 4), Math.floor((out.length * 3) / 4));
     expect(middle.reduce((worst, sample) => Math.max(worst, Math.abs(sample - 0.25)), 0)).toBeLessThan(5e-7);
@@ -72,7 +72,7 @@ test.each([
   [44_100, 9_000],
   [44_101, 9_000],
   [383_999, 100_000],
-])('from %i to 16,000 Hz a tone of %i Hz is gone, by more than 90 dB', (rate, hz) => {
+])('from %i to 16,000 Hz a tone of %i Hz is removed by more than 90 dB', (rate, hz) => {
   const out = resample(makeTone({ hz, rate, seconds: 0.2 }), rate, 16_000);
   expect(toDb(middleRms(out) / (0.5 / Math.SQRT2))).toBeLessThan(-90);
 });
@@ -100,7 +100,7 @@ test.each([
   expect(() => createResampler(from, to)).toThrow(expect.objectContaining({ code: 'bad-input' }));
 });
 
-test('awkward ratios do not make awkwardly large tables', () => {
+test('awkward ratios do not make large tables', () => {
   for (const [from, to] of [
     [44_101, 16_000],
     [383_999, 16_000],

@@ -20,7 +20,7 @@ describe('speech in sent audio', () => {
     ['in messages of 70 ms', 70, 70, 350, 1_330],
     // The gate tells the end some messages later, within a message that is longer than its pause.
     ['in messages of 2 s', 2_000, 2_000, 0, 0],
-  ])('leaves when the messages leave that carry it: %s', (_how, frameMs, everyMs, startAt, endAt) => {
+  ])('has the times of the messages that carry it: %s', (_how, frameMs, everyMs, startAt, endAt) => {
     const { moments } = send([silence(400), speech(1_000), silence(3_000)], frameMs, everyMs);
     expect(moments).toEqual([
       { type: 'speech-start', atMs: 400, leftAt: startAt },
@@ -28,7 +28,7 @@ describe('speech in sent audio', () => {
     ]);
   });
 
-  test('leaves with the message before a long one in which its end is told', () => {
+  test('ends with the message before a long one in which its end is detected', () => {
     const spoken = createSentSpeech<never>();
     spoken.push(speech(1_000), 100);
     expect(spoken.push(silence(5_000), 200)).toMatchObject([
@@ -36,7 +36,7 @@ describe('speech in sent audio', () => {
     ]);
   });
 
-  test('ends with the audio, where that ends', () => {
+  test('ends with the audio', () => {
     const { spoken } = send([speech(1_000), silence(600)]);
     expect(spoken.speaking).toBe(true);
     expect(spoken.end()).toEqual([{ type: 'speech-end', atMs: 1_000, leftAt: 980, reason: 'ended' }]);
@@ -45,7 +45,7 @@ describe('speech in sent audio', () => {
   });
 });
 
-describe('what comes while speech is open', () => {
+describe('an item that comes during speech', () => {
   test('is held, oldest first, and released once', () => {
     const { spoken } = send([speech(1_000)]);
     expect(spoken.hold(1)).toEqual([]);
@@ -54,7 +54,7 @@ describe('what comes while speech is open', () => {
     expect(spoken.release()).toEqual([]);
   });
 
-  test('expires once more audio was sent than the gate can look back', () => {
+  test('expires once more audio was sent than the gate looks back', () => {
     const { spoken } = send([speech(1_000)]);
     spoken.hold(1);
     spoken.push(speech(720), 0);
@@ -64,14 +64,14 @@ describe('what comes while speech is open', () => {
     expect(spoken.release()).toEqual([2, 3]);
   });
 
-  test('does not expire with time: audio may leave as slowly as it likes', () => {
+  test('does not expire with time: audio may be sent at any pace', () => {
     const { spoken } = send([speech(1_000)]);
     spoken.hold(1);
     spoken.push(speech(20), 3_600_000);
     expect(spoken.hold(2)).toEqual([]);
   });
 
-  test('is bounded where nothing is sent any more', () => {
+  test('is limited if nothing more is sent', () => {
     const { spoken } = send([speech(1_000)]);
     const expired = Array.from({ length: 10_000 }, (_, index) => spoken.hold(index)).flat();
     const held = spoken.release();

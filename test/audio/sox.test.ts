@@ -11,7 +11,7 @@ const sox = (...args: string[]) =>
   execFileSync('sox', ['-D', ...args], { stdio: ['ignore', 'pipe', 'ignore'] });
 const wire = ['-t', 'raw', '-r', '16000', '-c', '1', '-b', '16', '-e', 'signed', '-'];
 
-describe.skipIf(!hasTools('sox', 'soxi'))('beside sox', () => {
+describe.skipIf(!hasTools('sox', 'soxi'))('compared with sox', () => {
   test.each([
     ['8-bit', ['-b', '8', '-e', 'unsigned']],
     ['16-bit', ['-b', '16']],
@@ -73,7 +73,7 @@ describe.skipIf(!hasTools('sox', 'soxi'))('beside sox', () => {
     });
   });
 
-  test('a WAV that it writes into a pipe is read to its end', async () => {
+  test('a WAV that it writes to a pipe is read to its end', async () => {
     const path = files.path();
     const synth = ['synth', '0.5', 'sine', '300'];
     const piped = sox('-n', '-r', '48000', '-c', '2', '-b', '16', '-t', 'wav', '-', ...synth);
@@ -83,7 +83,7 @@ describe.skipIf(!hasTools('sox', 'soxi'))('beside sox', () => {
     expect((await collect(source.read())).equals(await loadPcm(path))).toBe(true);
   });
 
-  test('it reads what we record', async () => {
+  test('it reads our recordings', async () => {
     const path = files.path();
     const file = await createWavFile(path);
     const pcm = sox('-n', ...wire, 'synth', '2.5', 'sine', '300');

@@ -6,7 +6,7 @@ import { makeTone, toPcm } from './tone.ts';
 const tone = toPcm(makeTone({ hz: 1_000, rate: 16_000, seconds: 2_816 / 16_000 }));
 const silence = Buffer.alloc(10_240);
 
-test('a tone is heard in its band alone, in every row', () => {
+test('a tone is only in its own band, in every row', () => {
   const { rows, length } = measureSpectrogram(tone);
   expect(length).toBe(10);
   const heard = Array.from({ length }, (_, row) =>
@@ -17,7 +17,7 @@ test('a tone is heard in its band alone, in every row', () => {
   expect(Math.max(...rows)).toBeCloseTo(45, 3);
 });
 
-test('silence before and after it is left out, but for the rows that begin or end in it', () => {
+test('silence before and after it is left out, except in rows that begin or end in it', () => {
   const { rows, length } = measureSpectrogram(Buffer.concat([silence, tone, silence]));
   expect([length, rows.length]).toEqual([12, 12 * bands]);
 });

@@ -48,7 +48,7 @@ describe.each([
   ['with noise at −40 dBFS', withNoise(fourTurns, -40)],
   ['with a constant offset', fourTurns.map((sample) => sample + 0.1)],
 ])('four turns %s', (_name, samples) => {
-  test('are found, each at its place', () => {
+  test('are found at their places', () => {
     const events = run(samples);
     expect(events.map((event) => event.type)).toEqual(starts.flatMap(() => ['speech-start', 'speech-end']));
     events.forEach((event, i) => {
@@ -78,7 +78,7 @@ test('speech from the very first frame is found', () => {
   });
 });
 
-test.each([60, 20])('a click of %i ms is no turn', (ms) => {
+test.each([60, 20])('a click of %i ms is not a turn', (ms) => {
   expect(run(join(silence(500), tone(ms, 0.9), silence(500)))).toEqual([]);
 });
 
@@ -87,7 +87,7 @@ test.each([
   ['noise at −50 dBFS', makeNoise(80_000, -50)],
   ['noise at −40 dBFS', makeNoise(80_000, -40)],
   ['a hum that is too soft', tone(5_000, 0.005)],
-])('%s is no turn', (_name, samples) => {
+])('%s is not a turn', (_name, samples) => {
   expect(run(samples)).toEqual([]);
 });
 
@@ -97,11 +97,14 @@ test('a pause shorter than the hang-over does not end a turn', () => {
   expect(run(join(tone(500), silence(300), tone(500), silence(900)), { hangOverMs: 200 })).toHaveLength(4);
 });
 
-test.each([-25, -10])('noise at %i dBFS from the first frame is given up as noise within 6 s', (rmsDbfs) => {
-  const events = run(makeNoise(12 * rate, rmsDbfs));
-  expect(events.map((event) => event.type)).toEqual(['speech-start', 'speech-end']);
-  expect(events[1]?.atMs).toBeLessThan(6_000);
-});
+test.each([-25, -10])(
+  'noise at %i dBFS from the first frame is recognised as noise within 6 s',
+  (rmsDbfs) => {
+    const events = run(makeNoise(12 * rate, rmsDbfs));
+    expect(events.map((event) => event.type)).toEqual(['speech-start', 'speech-end']);
+    expect(events[1]?.atMs).toBeLessThan(6_000);
+  },
+);
 
 test('speech above loud noise is found once the noise is known', () => {
   const noise = makeNoise(6 * rate, -30);
@@ -111,7 +114,7 @@ test('speech above loud noise is found once the noise is known', () => {
   expect(Math.abs(events[0]!.atMs - 6_000)).toBeLessThanOrEqual(80);
 });
 
-test('speech without end is cut into turns of the longest length', () => {
+test('endless speech is split into turns of the maximum length', () => {
   const events = run(speech(31_000));
   expect(events.map((event) => ('reason' in event ? event.reason : event.type))).toEqual([
     'speech-start',
@@ -122,7 +125,7 @@ test('speech without end is cut into turns of the longest length', () => {
   expect(events[1]?.atMs).toBeLessThanOrEqual(30_000);
 });
 
-test('the end of the audio closes an open turn, and only that', () => {
+test('the end of the audio closes only an open turn', () => {
   const gate = createSpeechGate();
   expect(gate.end()).toEqual([]);
   gate.push(toPcm(tone(500)));
@@ -148,7 +151,7 @@ describe('a frame is voiced', () => {
   test.each([
     [-44.9, 2],
     [-45.1, 0],
-  ])('from −45 dBFS on, where all else is silence: at %d dBFS there are %d events', (dbfs, count) => {
+  ])('from −45 dBFS on if everything else is silence: at %d dBFS there are %d events', (dbfs, count) => {
     expect(run(join(silence(5_000), level(500, dbfs), silence(900)))).toHaveLength(count);
   });
 
@@ -163,7 +166,7 @@ describe('a frame is voiced', () => {
 test.each([
   [3, 0],
   [4, 2],
-])('%d voiced frames among six: %d events', (frames, count) => {
+])('%d voiced frames out of six: %d events', (frames, count) => {
   const voiced = join(
     ...Array.from({ length: frames }, () => join(tone(20), silence(frames === 4 ? 0 : 20))),
   );

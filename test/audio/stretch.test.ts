@@ -34,7 +34,7 @@ describe('the stretcher', () => {
     [1.001, 1_000],
     [0.995, 1_000],
     [1.005, 3_000],
-  ])('at speed %d makes a pure tone of %d Hz a pure tone', (speed, hz) => {
+  ])('at speed %d turns a pure tone of %d Hz into a pure tone', (speed, hz) => {
     const samples = play(hz, Array(100).fill(speed)).subarray(320);
     expect(purity(samples.subarray(0, 16_000), hz * speed)).toBeGreaterThan(45);
   });

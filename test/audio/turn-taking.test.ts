@@ -43,7 +43,7 @@ describe('a gap', () => {
     expect(gaps()).toEqual(expected);
   });
 
-  test('is none where audio that came early is still to be heard', () => {
+  test('does not exist while early audio is still to be heard', () => {
     const { hear, gaps } = listen();
     for (const at of [0, 0, 0, 900]) hear(at, 300);
     expect(gaps()).toEqual([]);
@@ -54,14 +54,14 @@ describe('a gap', () => {
   test.each([
     [1_499, 1],
     [1_500, 0],
-  ])('is none where the reply has settled: %d ms after its last message', (at, count) => {
+  ])('does not exist after the reply has settled: %d ms after its last message', (at, count) => {
     const { hear, gaps } = listen(1_500);
     hear(0);
     hear(at);
     expect(gaps()).toHaveLength(count);
   });
 
-  test('is none where the user spoke between: the AI heard that, fell silent and answers anew', () => {
+  test('does not exist if the user spoke in between: the AI heard that, fell silent and replies again', () => {
     const { hear, send, gaps, pairs } = listen();
     send(silence(400));
     for (const at of [340, 360, 380]) hear(at);
@@ -76,7 +76,7 @@ describe('a gap', () => {
     ]);
   });
 
-  test('is none where the answer comes before the end of speech is known', () => {
+  test('does not exist if the reply comes before the end of speech is known', () => {
     const { hear, send, gaps } = listen();
     send(silence(400), speech(500));
     hear(600);
@@ -87,7 +87,7 @@ describe('a gap', () => {
     expect(gaps()).toEqual([]);
   });
 
-  test('is told late where it lies within speech, and told once that is certain', () => {
+  test('is reported once it is certain, if it is within speech', () => {
     const { hear, send, gaps } = listen();
     send(silence(400), speech(500));
     hear(500);
@@ -99,7 +99,7 @@ describe('a gap', () => {
     expect(gaps()).toEqual([[520, 800]]);
   });
 
-  test('lies also right before the end of speech, and right after it', () => {
+  test('may be right before or right after the end of speech', () => {
     const { hear, send, gaps, turns } = listen();
     send(silence(400), speech(500));
     // The last message with speech leaves at 880.
@@ -114,7 +114,7 @@ describe('a gap', () => {
     ]);
   });
 
-  test('is none after an interruption: what was to be heard is void', () => {
+  test('does not exist after an interruption, which drops audio', () => {
     const { turns, hear, gaps } = listen();
     hear(0, 2_000);
     turns.interrupted(500);
@@ -127,7 +127,7 @@ describe('a gap', () => {
 });
 
 describe('the first audio', () => {
-  test('is that of the reply, and not of one that was interrupted', () => {
+  test('belongs to the reply, not to an interrupted one', () => {
     const { turns, hear, send } = listen();
     send(silence(400), speech(500));
     for (const at of [500, 870, 880, 890]) hear(at);

@@ -31,7 +31,7 @@ function listen(check: UserEchoDetector, delayMs: number, fromMs = 0): number[] 
   return found;
 }
 
-test.each([0, 200])('an echo %i ms later is certain in the second window that says the same', (delayMs) => {
+test.each([0, 200])('an echo %i ms later is certain in the second window with the same delay', (delayMs) => {
   expect(listen(new UserEchoDetector(), delayMs)[0]).toBeGreaterThan(1_900);
 });
 
@@ -125,13 +125,13 @@ test.each<[what: string, call: Call, is: EchoKind | undefined]>([
     { said: Buffer.concat([question, silence(6_000)]), heard: later(answer, question.length / 32 + 700) },
     undefined,
   ],
-])('%s is the same for everybody who asks', (_, call, is) => {
+])('%s is the same for every judge', (_, call, is) => {
   const dialogue = is === 'echo' ? echoes : null;
   const voice = is === 'repeat' ? 'the service repeats what it hears' : dialogue;
   expect(ask(call)).toEqual({ is, voice, dialogue, rule: 'pass', kinds: [], news: [] });
 });
 
-test('an echo beside a reply is no service that echoes', () => {
+test('a reply with an echo is not a service that only echoes', () => {
   const reply = later(answer, said.length / 32);
   const echo = later(quieter(said, -12), 150);
   const user = Buffer.concat([said, silence(6_000)]);
@@ -143,7 +143,7 @@ test('an echo beside a reply is no service that echoes', () => {
   });
 });
 
-test('an echo beside a reply that repeats the user is named', () => {
+test('an echo in addition to a reply that repeats the user is reported', () => {
   const repeat = later(question, said.length / 32 + 200);
   const echo = later(quieter(said, -12), 150);
   const user = Buffer.concat([said, silence(7_000)]);
@@ -154,7 +154,7 @@ test('an echo beside a reply that repeats the user is named', () => {
   });
 });
 
-test('wrong audio that comes back is held against nobody', () => {
+test('wrong audio that comes back is not held against the service', () => {
   const swapped = encodings.swapped();
   expect(ask({ said: swapped, heard: later(swapped, 40) })).toMatchObject({
     ...{ is: 'echo', voice: echoes, rule: 'unknown', kinds: [], news: [] },

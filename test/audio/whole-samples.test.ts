@@ -4,7 +4,7 @@ import { createBlockJoiner, wholeSamples } from '../../src/audio/whole-samples.t
 const bytes = (...values: number[]) => Buffer.from(values);
 
 describe('a joiner of blocks', () => {
-  test('passes whole samples on as they are, without a copy', () => {
+  test('passes whole samples on unchanged, without a copy', () => {
     const chunk = bytes(1, 2, 3, 4);
     expect(createBlockJoiner().push(chunk)).toBe(chunk);
   });
@@ -17,7 +17,7 @@ describe('a joiner of blocks', () => {
     expect(out).toEqual([bytes(), bytes(1, 2), bytes(), bytes(3, 4, 5, 6), bytes(7, 8)]);
   });
 
-  test('joins blocks of any size, also of many chunks', () => {
+  test('joins blocks of any size, even from many chunks', () => {
     const joiner = createBlockJoiner(6);
     const out = [bytes(1, 2), bytes(3, 4, 5), bytes(6, 7), bytes(8, 9, 10, 11, 12)].map((chunk) =>
       joiner.push(chunk),
@@ -25,7 +25,7 @@ describe('a joiner of blocks', () => {
     expect(out).toEqual([bytes(), bytes(), bytes(1, 2, 3, 4, 5, 6), bytes(7, 8, 9, 10, 11, 12)]);
   });
 
-  test('keeps what is left over though the buffer of the chunk is used again', () => {
+  test('keeps the remainder even if the buffer of the chunk is reused', () => {
     const joiner = createBlockJoiner();
     const chunk = bytes(1, 2, 3);
     joiner.push(chunk);
@@ -33,7 +33,7 @@ describe('a joiner of blocks', () => {
     expect(joiner.push(bytes(4))).toEqual(bytes(3, 4));
   });
 
-  test('begins anew after it was cleared', () => {
+  test('starts again after it was cleared', () => {
     const joiner = createBlockJoiner();
     joiner.push(bytes(1));
     joiner.clear();
@@ -41,7 +41,7 @@ describe('a joiner of blocks', () => {
   });
 });
 
-test('a stream of chunks comes out in whole samples, without the half at its end', async () => {
+test('a stream of chunks becomes whole samples, without a half at its end', async () => {
   const chunks = async function* () {
     yield* [bytes(1), bytes(2, 3), bytes(4), bytes(5)];
   };

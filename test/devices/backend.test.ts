@@ -33,7 +33,7 @@ describe('the backends', () => {
     ['darwin', 'arm64', ['decibri', 'ffmpeg', 'sox']],
     ['darwin', 'x64', ['naudiodon', 'ffmpeg', 'sox']],
     ['win32', 'x64', ['naudiodon', 'decibri', 'ffmpeg', 'sox']],
-  ] as const)('on %s %s those that are made for it', (platform, arch, expected) => {
+  ] as const)('on %s %s are the ones that support it', (platform, arch, expected) => {
     const fitting = backends.filter((backend) => fitsHost(backend, host(platform, arch)));
     expect(fitting.map(({ name }) => name)).toEqual(expected);
   });
@@ -64,7 +64,7 @@ describe('the backends', () => {
     expect(line(name, { role: 'playback' })).toBe(playback);
   });
 
-  test('ffplay is told the format by options of raw audio alone, which every version knows', () => {
+  test('ffplay gets the format only by options for raw audio, which every version knows', () => {
     const args = line('ffmpeg', { role: 'playback' });
     expect(args).toMatch(/-f s16le -sample_rate 16000 -i pipe:0$/);
     expect(args).not.toMatch(/ -a[cr] /);
@@ -75,11 +75,11 @@ describe('the backends', () => {
     ['alsa', /-D usb -$/],
     ['pipewire', /--target=usb -$/],
     ['ffmpeg', /-i usb /],
-  ])('%s is told which device', (name, expected) => {
+  ])('%s gets the device', (name, expected) => {
     expect(line(name, { device: 'usb' })).toMatch(expected);
   });
 
-  test('sox is told by its environment', () => {
+  test('sox gets the device by its environment', () => {
     const found = (named('sox') as ProgramBackend).line({
       role: 'capture',
       device: 'usb',
@@ -89,11 +89,11 @@ describe('the backends', () => {
     expect(found?.env).toEqual({ AUDIODEV: 'usb', PULSE_LATENCY_MSEC: '20' });
   });
 
-  test('pw-record is asked for raw audio where it knows the word', () => {
+  test('pw-record is asked for raw audio if it knows the option', () => {
     expect(line('pipewire', { help: '  -a, --raw   RAW mode' })).toMatch(/^pw-record --raw --rate/);
   });
 
-  test('ffmpeg takes the device of each system, and none where there is no default', () => {
+  test('ffmpeg takes the device of each system, and none if there is no default', () => {
     expect(line('ffmpeg')).toMatch(/-f pulse .*-i default /);
     expect(line('ffmpeg', { platform: 'darwin' })).toMatch(/-f avfoundation -i :default /);
     expect(line('ffmpeg', { platform: 'win32', device: 'Mic' })).toMatch(/-f dshow .*-i audio=Mic /);

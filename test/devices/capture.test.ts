@@ -39,14 +39,14 @@ async function take(capture: Capture, bytes: number): Promise<Buffer> {
 }
 
 describe('a program that captures', () => {
-  test('gives whole samples in order, however its pipe cuts them', async () => {
+  test('delivers whole samples in order, however the pipe splits them', async () => {
     const capture = await open(fakes({ parec: counting }).common);
     const pcm = await take(capture, 32_000);
     await capture.stop();
     for (let i = 0; i < 16_000; i += 1) expect(pcm.readInt16LE(i * 2)).toBe(i % 20_000);
   });
 
-  test('in several channels that are alike gives one of them, sample for sample', async () => {
+  test('in several identical channels delivers one of them, sample for sample', async () => {
     const sox = backends.find(({ name }) => name === 'sox')!;
     const inEight = `
       const pcm = Buffer.alloc(16 * 5000);
@@ -60,7 +60,7 @@ describe('a program that captures', () => {
     for (let i = 0; i < 5_000; i += 1) expect(pcm.readInt16LE(i * 2)).toBe((i - 2_500) * 13);
   });
 
-  test('that ends, with 0 as well, is a device that was lost; its last words are the reason', async () => {
+  test('that ends, even with 0, is a lost device; its last output is the reason', async () => {
     const program = `process.stdout.write(Buffer.alloc(640)); console.error('some chatter\\nNo such device\\n');`;
     const capture = await open(fakes({ parec: program }).common);
     await expect(take(capture, 10_000)).rejects.toMatchObject({
@@ -70,13 +70,13 @@ describe('a program that captures', () => {
     });
   });
 
-  test('that cannot begin says why', async () => {
+  test('that cannot start says why', async () => {
     const failing = fakes({ parec: '#!/bin/sh\necho Connection refused >&2; exit 1' }).common;
     await expect(open(failing)).rejects.toThrow('Connection refused');
     await expect(open(fakes().common)).rejects.toThrow(/cannot be started: .*ENOENT/);
   });
 
-  test('that hangs is given up on after 3 s without the first audio, and 1 s without more', async () => {
+  test('that hangs is given up after 3 s without first audio, or 1 s without more', async () => {
     const clock = createCountedClock();
     const hung = open({ ...fakes({ parec: 'setInterval(() => {}, 1000)' }).common, clock });
     hung.catch(() => {});
@@ -99,7 +99,7 @@ describe('a program that captures', () => {
     await capture.stop();
   });
 
-  test('by a device host gets 3 s for each step: to start, to open the device, and until audio arrives', async () => {
+  test('in a device host gets 3 s for each step: to start, to open the device, and to deliver audio', async () => {
     const { dir, common } = fakes();
     // It takes each step when a file lets it, and writes another one when it has reported it.
     const host = `
@@ -136,7 +136,7 @@ describe('a program that captures', () => {
     await expect(opening).rejects.toThrow('the device delivered no audio');
   });
 
-  test('that will not end is killed', async () => {
+  test('that does not end is killed', async () => {
     const program = `process.on('SIGTERM', () => {}); console.error(process.pid); ${counting}`;
     const { common } = fakes({ parec: program });
     const capture = await open(common);
@@ -160,7 +160,7 @@ describe('a program that captures', () => {
     }, 5);
     setInterval(() => {}, 1000);`;
 
-  test('keeps the newest two seconds for whoever reads, and is silent about what was before', async () => {
+  test('keeps the newest two seconds for its reader, and reports no loss before the first read', async () => {
     const { dir, common } = fakes({ parec: flooding });
     const lost: number[] = [];
     const capture = await open(common, (ms) => lost.push(ms));
@@ -171,7 +171,7 @@ describe('a program that captures', () => {
     expect(pcm.at(0)).toBeGreaterThan(5);
   });
 
-  test('that is read too slowly has its losses told at most once a second, as a sum', async () => {
+  test('that is read too slowly reports its losses at most once a second, as a sum', async () => {
     const { dir, common } = fakes({ parec: flooding });
     const clock = createCountedClock();
     const lost: number[] = [];
@@ -199,13 +199,13 @@ describe('the first backend that can', () => {
   const refuse = 'echo Connection refused >&2; exit 1';
   const failing = `#!/bin/sh\n${refuse}`;
 
-  test('is used: those that are not installed or fail are passed by', async () => {
+  test('is used: those that are not installed or fail are skipped', async () => {
     const capture = await choose({ parec: failing, arecord: counting });
     expect(capture.backend).toBe('alsa');
     await capture.stop();
   });
 
-  test('is the one that is asked for', async () => {
+  test('is the chosen one', async () => {
     const capture = await choose({ parec: counting, sox: counting }, 'sox');
     expect(capture.backend).toBe('sox');
     await capture.stop();
@@ -213,7 +213,7 @@ describe('the first backend that can', () => {
     await expect(choose({}, 'gramophone')).rejects.toMatchObject({ code: 'usage' });
   });
 
-  describe('of a device that is named', () => {
+  describe('of a named device', () => {
     const refusing = `#!/bin/sh\ncase "$*" in *-L*) printf 'hw:0\\nhw:1\\n';; *) ${refuse};; esac`;
     const list = `case "$1 $2" in
       info*) echo 'Default Source: usb';;
@@ -222,7 +222,7 @@ describe('the first backend that can', () => {
     const pulseList = `#!/bin/sh\n${list}`;
     const programs = { pactl: pulseList, parec: failing, arecord: refusing, aplay: refusing, sox: counting };
 
-    test('by its number is the one of the list that is shown, and no other', async () => {
+    test('by its number is the one of the displayed list', async () => {
       await expect(choose(programs, undefined, '1')).rejects.toMatchObject({
         message: 'No microphone can be reached (pulse: Connection refused)',
       });
@@ -230,7 +230,7 @@ describe('the first backend that can', () => {
       await expect(choose(programs, 'alsa', '1')).rejects.toThrow('(alsa: Connection refused)');
     });
 
-    test('by its number is of that list also when it comes back, and never of the list that is there meanwhile', async () => {
+    test('by its number still belongs to that list when it comes back, not to another list meanwhile', async () => {
       const dying = `#!/bin/sh\nif [ -e "$FAKE_DIR/dead" ]; then ${refuse}; fi\n${list}`;
       const { dir, common } = fakes({ ...programs, pactl: dying, parec: counting });
       const again = createOpener(
@@ -243,21 +243,21 @@ describe('the first backend that can', () => {
       await expect(again(signal)).rejects.toThrow('(pulse: Connection refused)');
     });
 
-    test('by its name may be any that knows the name', async () => {
+    test('by its name may be any backend that knows the name', async () => {
       const capture = await choose(programs, undefined, 'hw:1');
       expect(capture.backend).toBe('sox');
       await capture.stop();
     });
   });
 
-  test('is passed by where the system will not even begin to start it', async () => {
+  test('is skipped if the system refuses to start it', async () => {
     await expect(choose({ sox: counting }, undefined, 'a\0b')).rejects.toMatchObject({
       code: 'audio-device',
       message: expect.stringMatching(/sox: cannot be started: .*null bytes/),
     });
   });
 
-  test('is missing: then each failure is told, or, where nothing is installed, what to install', async () => {
+  test('is missing: then each failure is reported or, if nothing is installed, what to install', async () => {
     const failure: VoicectlError = await choose({ parec: failing, arecord: failing }).catch(
       (thrown) => thrown,
     );

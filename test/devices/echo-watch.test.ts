@@ -31,7 +31,7 @@ function quieter(pcm: Buffer, gain: number): Buffer {
   return quiet;
 }
 
-test('an AI that hears itself is told once, with delay and level', () => {
+test('an AI that hears itself is reported once, with delay and level', () => {
   const heard = Buffer.concat([silence(180), quieter(hello, 0.1)]);
   expect(notice(hello, heard)).toEqual([
     {
@@ -42,7 +42,7 @@ test('an AI that hears itself is told once, with delay and level', () => {
   ]);
 });
 
-test.each([0, 5, 10, 19, 25])('an echo by a path of %d ms is found', (pathMs) => {
+test.each([0, 5, 10, 19, 25])('an echo with a delay of %d ms is found', (pathMs) => {
   const heard = Buffer.concat([silence(pathMs), quieter(hello, 0.1)]);
   expect(notice(hello, heard)).toMatchObject([
     { message: expect.stringContaining(`the loudspeaker ${pathMs} ms later`) },
@@ -54,11 +54,11 @@ test.each([
   ['headphones let nothing through', hello, silence(10_000)],
   ['the AI repeats what the user says', Buffer.concat([silence(100), hello]), hello],
   ['nothing is played', silence(10_000), hello],
-])('nothing is told where %s', (_, played, heard) => {
+])('nothing is reported if %s', (_, played, heard) => {
   expect(notice(played, heard)).toEqual([]);
 });
 
-test('an echo beside noise as loud is found', () => {
+test('an echo in equally loud noise is found', () => {
   const heard = Buffer.concat([silence(120), quieter(hello, 0.3)]);
   let state = 7;
   for (let at = 0; at < heard.length; at += 2) {

@@ -17,19 +17,19 @@ function hear(sound: Buffer, { afterMs = 0, gain = 1, noise = 0 }): Buffer {
 }
 
 describe('a sound in a recording', () => {
-  test.each([0, 37, 250, 1_000])('is found %d ms after its beginning, to the sample', (afterMs) => {
+  test.each([0, 37, 250, 1_000])('is found %d ms after the start, to the sample', (afterMs) => {
     const found = findSound(sweep, hear(sweep, { afterMs }))!;
     expect(found.atMs).toBe(afterMs);
     expect(found.likeness).toBeGreaterThan(0.9999);
   });
 
-  test('is found softly and in noise', () => {
+  test('is found if it is soft and in noise', () => {
     const found = findSound(sweep, hear(sweep, { afterMs: 80, gain: 0.05, noise: 300 }))!;
     expect(found.atMs).toBeCloseTo(80, 0);
     expect(found.likeness).toBeGreaterThan(0.6);
   });
 
-  test('is not found where there is only noise, silence, or too little', () => {
+  test('is not found in noise, in silence, or in too little audio', () => {
     expect(findSound(sweep, hear(Buffer.alloc(0), { noise: 1_000 }))!.likeness).toBeLessThan(0.2);
     expect(findSound(sweep, Buffer.alloc(32_000))!.likeness).toBe(0);
     expect(findSound(sweep, Buffer.alloc(100))).toBeUndefined();

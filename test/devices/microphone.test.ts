@@ -51,7 +51,7 @@ async function readAll(source: AsyncIterable<Buffer>) {
 const second = Buffer.alloc(32_000);
 
 describe('the microphone', () => {
-  test('gives what is captured from now on, and lets the device go', async () => {
+  test('delivers what is captured from now on, and releases the device', async () => {
     const { capture, calls } = createFakeCapture(speech(20), speech(40));
     const { microphone } = await open(capture);
     expect(microphone).toMatchObject({ backend: 'fake', durationMs: undefined, repeatable: false });
@@ -60,7 +60,7 @@ describe('the microphone', () => {
     expect(calls).toEqual(['clear', 'stop']);
   });
 
-  test('that is lost fails the session, with what can be done', async () => {
+  test('that is lost fails the session, with advice', async () => {
     const { microphone } = await open(createFakeCapture(speech(20)).capture);
     const { error } = await readAll(microphone.read());
     expect(error).toMatchObject({
@@ -71,7 +71,7 @@ describe('the microphone', () => {
     });
   });
 
-  test('that comes back in time is gone on with', async () => {
+  test('that comes back in time is used again', async () => {
     const captures = [createFakeCapture(speech(20)), createFakeCapture(speech(40))];
     let attempts = 0;
     const { microphone, clock, told } = await open(captures[0]!.capture, {
@@ -112,7 +112,7 @@ describe('the microphone', () => {
     expect(microphone.muted).toBe(false);
   });
 
-  test('of digital silence is told of once; muted, or in a quiet room, it is not', async () => {
+  test('that delivers digital silence is reported once, but not if it is muted or the room is quiet', async () => {
     const silent = await open(createFakeCapture(...Array(10).fill(second)).capture);
     await readAll(silent.microphone.read());
     expect(silent.told).toMatchObject([
@@ -131,7 +131,7 @@ describe('the microphone', () => {
     expect(muted.told).toEqual([]);
   });
 
-  test('gives what is left without the echo; silence there is none of the device', async () => {
+  test('delivers audio without the echo, whose silence does not count as the device’s', async () => {
     const { capture } = createFakeCapture(speech(20), ...Array.from({ length: 5 }, () => speech(1_000)));
     const clean = (pcm: Buffer) => Buffer.alloc(pcm.length);
     const { microphone, told } = await open(capture, { onHeard: clean });
@@ -140,7 +140,7 @@ describe('the microphone', () => {
     expect(told).toEqual([]);
   });
 
-  test('records what it gives', async () => {
+  test('records what it delivers', async () => {
     const written: Buffer[] = [];
     let isClosed = false;
     const { microphone } = await open(createFakeCapture(speech(20), speech(40)).capture, {
@@ -156,7 +156,7 @@ describe('the microphone', () => {
     expect(isClosed).toBe(true);
   });
 
-  test('ends with the reason of its signal, and is no lost device then', async () => {
+  test('ends with the signal’s reason, which does not count as a lost device', async () => {
     const ending = new AbortController();
     let end = () => {};
     const capture: Capture = {
@@ -188,7 +188,7 @@ describe('the microphone', () => {
       };
     };
 
-    test('is waited for no longer', async () => {
+    test('is no longer waited for', async () => {
       const ending = new AbortController();
       const { microphone, clock, told } = await open(createFakeCapture().capture, {
         deviceTimeoutMs: 60_000,
@@ -204,7 +204,7 @@ describe('the microphone', () => {
       expect(told.map(({ code }) => code)).toEqual(['device-lost']);
     });
 
-    test('is let go where it opens all the same', async () => {
+    test('is released if it still opens', async () => {
       const late = createFakeCapture(speech(40));
       let returnIt = () => {};
       let asked = () => {};

@@ -44,7 +44,7 @@ async function receivedThrough(texts: readonly string[]) {
 }
 
 describe('what a proxy keeps of a stream', () => {
-  test('is its first messages: all pass, and the others are counted', async () => {
+  test('is its first messages: the others pass too, and are counted', async () => {
     const texts = Array.from({ length: 300 }, (_, at) => `{"type":"status","at":${at}}`);
     const { received, closed } = await receivedThrough(texts);
     expect(received).toEqual(texts);
@@ -52,7 +52,7 @@ describe('what a proxy keeps of a stream', () => {
     expect((closed as { unjudged: number }).unjudged).toBeGreaterThanOrEqual(100);
   });
 
-  test('is the beginning of a long text, which passes whole and is blamed on nobody', async () => {
+  test('is the beginning of a long text, which passes whole and is held against nobody', async () => {
     const texts = [100_000, 2 * MiB].map((length) =>
       JSON.stringify({ type: 'status', text: 'x'.repeat(length) }),
     );
@@ -63,7 +63,7 @@ describe('what a proxy keeps of a stream', () => {
     expect(JSON.stringify(proxy.events).length).toBeLessThan(20_000);
   });
 
-  test('does not grow with empty messages, of which each is an object', () => {
+  test('does not grow with empty messages, although each is an object', () => {
     const budget = { usedBytes: 0 };
     const upgrade = {
       ...{ at: 0, wallAt: 0, totalMs: 0, answer: undefined, breakdown: undefined },
@@ -80,7 +80,7 @@ describe('what a proxy keeps of a stream', () => {
     expect(budget.usedBytes).toBe(0);
   });
 
-  test('is JSON where the text was JSON, and none where it was none', () => {
+  test('is JSON if the text was JSON, and otherwise not', () => {
     const long = 'x'.repeat(100_000);
     const kept = shortenText(JSON.stringify({ type: 'status', text: long, list: [long], number: 1 }));
     expect(JSON.parse(kept)).toMatchObject({

@@ -93,7 +93,7 @@ const blamed = (change: unknown) => [
   ),
 ];
 
-test('a lawful device passes each situation through a proxy, and is blamed for nothing', () => {
+test('a correct device passes each situation through a proxy, and nothing is held against it', () => {
   expect(results.get(lawfulDevice)?.wrong).toEqual([]);
   expect(
     results

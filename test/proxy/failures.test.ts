@@ -31,7 +31,7 @@ async function openDevice(wsUrl: string): Promise<WebSocket> {
 }
 
 describe('a target that cannot be used', () => {
-  test('with a certificate that nobody vouches for is 503 for tokens and streams, with the reason', async () => {
+  test('with an untrusted certificate is a 503 for tokens and streams, with the reason', async () => {
     await using emulator = await createEmulator({ tls: true });
     const proxy = await startProxy(emulator);
     const token = await fetch(`${proxy.baseUrl}/api/websocket-voice/token`, { method: 'POST', body: '{}' });
@@ -44,7 +44,7 @@ describe('a target that cannot be used', () => {
     ]);
   });
 
-  test('with a certificate that is trusted is reached', async () => {
+  test('with a trusted certificate is reached', async () => {
     await using emulator = await createEmulator({ tls: true });
     const proxy = await startProxy({ ...emulator, ca: emulator.certificate });
     const device = await openDevice(proxy.wsUrl);
@@ -52,7 +52,7 @@ describe('a target that cannot be used', () => {
     expect((await once(device, 'close'))[0]).toBe(1000);
   });
 
-  test('refuses the upgrade: its answer reaches the device as it is', async () => {
+  test('refuses the upgrade: its answer reaches the device unchanged', async () => {
     await using emulator = await createEmulator({ faults: ['upgrade-refused:status=418'] });
     const proxy = await startProxy(emulator);
     const answer = await refusedUpgrade(proxy.wsUrl);
@@ -71,7 +71,7 @@ describe('a target that cannot be used', () => {
 });
 
 describe('a side that breaks off', () => {
-  test('a device that vanishes in the middle of a message is cut off from the service', async () => {
+  test('a device that vanishes in the middle of a message is disconnected from the service', async () => {
     let code: number | undefined;
     let messages = 0;
     const wsUrl = await services.ws((peer) => {
@@ -94,7 +94,7 @@ describe('a side that breaks off', () => {
     await expect.poll(() => proxy.control.state().streams, soon).toEqual([]);
   });
 
-  test('a service that breaks the WebSocket protocol is 1011 for the device', async () => {
+  test('if a service violates the WebSocket protocol, the device gets 1011', async () => {
     const { port } = await services.tcp((socket) =>
       upgradeByHand(socket, { onOpen: () => void setImmediate(() => socket.write(Buffer.of(0xff, 0xff))) }),
     );
@@ -106,7 +106,7 @@ describe('a side that breaks off', () => {
       .toMatchObject({ side: 'service', cause: 'protocol-error' });
   });
 
-  test('a device that breaks the WebSocket protocol is 1002 for the service', async () => {
+  test('if a device violates the WebSocket protocol, the service gets 1002', async () => {
     let code: number | undefined;
     const wsUrl = await services.ws((peer) => {
       peer.once('close', (told) => {
@@ -157,7 +157,7 @@ describe('a side that breaks off', () => {
     },
   );
 
-  test('the end of the proxy is 1001 for both sides', async () => {
+  test('at the end of the proxy both sides get 1001', async () => {
     let code: number | undefined;
     const wsUrl = await services.ws((peer) => {
       peer.once('close', (told) => {
@@ -174,7 +174,7 @@ describe('a side that breaks off', () => {
 });
 
 describe('a side that does not read', () => {
-  test('slows the other down, and misses nothing when it reads again', async () => {
+  test('slows the other one down, and misses nothing when it reads again', async () => {
     let peer: WebSocket | undefined;
     const got: number[] = [];
     const wsUrl = await services.ws((socket) => {
@@ -206,7 +206,7 @@ describe('a side that does not read', () => {
     expect(got).toEqual(Array.from({ length: count }, (_, at) => at));
   });
 
-  test('ends the stream where it ends its connection without a close frame, though much waits for it', async () => {
+  test('ends the stream if it ends its connection without a close frame, even if much data waits for it', async () => {
     let peer: WebSocket | undefined;
     let code: number | undefined;
     const wsUrl = await services.ws((socket) => {
@@ -234,7 +234,7 @@ describe('a side that does not read', () => {
   });
 });
 
-test('the control API sends and speaks in place of the service, and nobody is blamed', async () => {
+test('the control API sends and speaks instead of the service, and nothing is held against either side', async () => {
   await using emulator = await createEmulator({ reply: 'silence' });
   const proxy = await startProxy(emulator);
   const answer = await fetch(`${proxy.baseUrl}/api/websocket-voice/token`, {

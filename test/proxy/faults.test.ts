@@ -66,7 +66,7 @@ describe('a fault towards the device', () => {
     });
   });
 
-  test.each(names)('%s strikes, and no side is blamed for it that did nothing', async (name) => {
+  test.each(names)('%s strikes, and is held against no side', async (name) => {
     await using emulator = await createEmulator({ reply: 'echo' });
     const proxy = await startProxy(emulator, { faults: [spelled(name)] });
     await converse(proxy).catch(() => {});
@@ -110,7 +110,7 @@ describe('a fault towards the device', () => {
     },
   );
 
-  test('a close, a message and a cut strike live streams when they are added', async () => {
+  test('a close, a message and a cut strike live streams as soon as they are added', async () => {
     await using emulator = await createEmulator({ reply: 'silence' });
     const seen: WireMessage[] = [];
     const proxy = await startProxy(emulator, { tap: () => ({ message: (message) => seen.push(message) }) });
@@ -154,7 +154,7 @@ describe('a fault towards the service', () => {
   const names = faultNames.filter(
     (name) => ['live', 'audio'].includes(faultCatalogue[name].at) && !endless.includes(name),
   );
-  test.each(names)('%s is held against no side, also if the service echoes it', async (name) => {
+  test.each(names)('%s is held against no side, even if the service echoes it', async (name) => {
     await using emulator = await createEmulator({ reply: 'echo' });
     const settings = [quick[name] ?? [], 'direction=service'].flat().join();
     const proxy = await startProxy(emulator, { faults: [`${name}:${settings}`] });
@@ -188,13 +188,13 @@ describe('a fault towards the service', () => {
     ['duplicate', Buffer.concat([sent, sent])],
     ['drop', Buffer.alloc(0)],
     ['silent', Buffer.alloc(640)],
-  ])('%s changes what the device sends, and it is not blamed', async (name, expected) => {
+  ])('%s changes the audio of the device, and is not held against it', async (name, expected) => {
     const { heard, proxy } = await spoilt(`${name}:direction=service`);
     expect(heard.equals(expected)).toBe(true);
     expect(blamed(proxy, 'device')).toEqual([]);
   });
 
-  test('leaves audio alone that goes the other way', async () => {
+  test('does not change audio in the other direction', async () => {
     const { heard } = await spoilt('swapped-bytes:direction=device');
     expect(heard.equals(sent)).toBe(true);
   });

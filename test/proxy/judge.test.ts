@@ -38,7 +38,7 @@ const dialects: [string, DialectInput][] = [
   ['with tokens of one second that are the same', { token: parse(gateway).token }],
 ];
 
-describe('an honest device and an honest service', () => {
+describe('a correct device and a correct service', () => {
   test.each(dialects)('break no rule %s', async (_name, dialect) => {
     await using emulator = await createEmulator({ dialect, reply: 'echo' });
     const proxy = await startProxy(emulator);
@@ -48,7 +48,7 @@ describe('an honest device and an honest service', () => {
   });
 });
 
-describe.skipIf(!hasForeignService)('an honest device and a service of another make', () => {
+describe.skipIf(!hasForeignService)('a correct device and a service by somebody else', () => {
   const sandbox = setUpSandbox();
   test('break no rule', async () => {
     const service = await startForeignService(sandbox);
@@ -58,7 +58,7 @@ describe.skipIf(!hasForeignService)('an honest device and a service of another m
   });
 });
 
-test('who looks at an open stream sees what it breaks, and that it is a connection of its device', async () => {
+test('an open stream shows its broken rules, and counts as a connection of its device', async () => {
   await using service = await startMiniService({ onText: ({ socket }) => socket.send('no text, please') });
   const proxy = await startProxy(service);
   let socket: WebSocket | undefined;
@@ -79,14 +79,14 @@ test('who looks at an open stream sees what it breaks, and that it is a connecti
   await expect.poll(() => look().devices[0]?.connections, { timeout: 10_000 }).toBe(0);
 });
 
-test('with a dialect, a remark is a violation', async () => {
+test('with a dialect, remarks count as violations', async () => {
   await using emulator = await createEmulator({ reply: 'silence' });
   const proxy = await startProxy(emulator, { dialect: {} });
   await converse(proxy, { close: (socket) => socket.close(1001) });
   expect(await judged(proxy)).toEqual([expect.stringContaining('device D13: it closed with 1001')]);
 });
 
-test('each stream is told its own mistake', async () => {
+test('a mistake is reported for each stream', async () => {
   await using service = await startMiniService({});
   const proxy = await startProxy(service);
   const first = ['{"token":"t"}', 'Bearer a.b.c', 'hello'];

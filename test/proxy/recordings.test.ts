@@ -36,7 +36,7 @@ function contents(folder: string): string {
 }
 
 describe('a proxy that records', () => {
-  test('writes one recording for each stream, without key and token, that inspect and replay read', async () => {
+  test('writes one recording per stream, without key and token, which inspect and replay can read', async () => {
     const record = newFolder();
     await using emulator = await createEmulator({ reply: 'echo' });
     const proxy = await startProxy(emulator, { record });
@@ -135,7 +135,7 @@ describe('a proxy that records', () => {
     },
   );
 
-  test.skipIf(!existsSync('/proc/self'))('refuses a folder that can never be made', async () => {
+  test.skipIf(!existsSync('/proc/self'))('refuses a folder that cannot be created', async () => {
     await using emulator = await createEmulator();
     await expect(startProxy(emulator, { record: '/proc/voicectl' })).rejects.toMatchObject({
       code: 'input-output',
@@ -143,7 +143,7 @@ describe('a proxy that records', () => {
     });
   });
 
-  test('makes the folders in which its own is', async () => {
+  test('creates parent folders', async () => {
     const record = join(newFolder(), 'a', 'b');
     await using emulator = await createEmulator({ reply: 'echo' });
     const proxy = await startProxy(emulator, { record });
@@ -152,7 +152,7 @@ describe('a proxy that records', () => {
     expect(readdirSync(record)).toHaveLength(1);
   });
 
-  test('goes on with the stream if the recording fails, with one warning', async () => {
+  test('continues the stream if the recording fails, with one warning', async () => {
     const record = newFolder();
     await using emulator = await createEmulator({ reply: 'echo' });
     const proxy = await startProxy(emulator, { record });

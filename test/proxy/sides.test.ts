@@ -116,11 +116,11 @@ const badServices = mutants.filter(
     !unseen.test(does),
 );
 
-test('the table has 40 pairs and more', () => {
+test('the table has at least 40 pairs', () => {
   expect(badDevices.length + badServices.length).toBeGreaterThanOrEqual(40);
 });
 
-describe.concurrent('between a bad device and a good service the device is blamed, and it alone:', () => {
+describe.concurrent('with a bad device and a good service, rules are broken only by the device:', () => {
   test.for(badDevices)('%s, it %s', async ([rule, , change, streams = 1, service], { expect: { poll } }) => {
     await using emulator = await createEmulator({ reply: 'silence', ...service });
     const events: EmulatorEvent[] = [];
@@ -130,7 +130,7 @@ describe.concurrent('between a bad device and a good service the device is blame
   });
 });
 
-describe.concurrent('between a good device and a bad service the service is blamed, and it alone:', () => {
+describe.concurrent('with a good device and a bad service, rules are broken only by the service:', () => {
   test.for(badServices)('$rule, it $does', async ({ rule, change, also = [] }, { expect: { poll } }) => {
     await using service = await startMiniService(change);
     const events: EmulatorEvent[] = [];
@@ -140,7 +140,7 @@ describe.concurrent('between a good device and a bad service the service is blam
   });
 });
 
-test('nobody is blamed for messages that end within a sample', async ({ expect: { poll } }) => {
+test('messages that end within a sample are held against no side', async ({ expect: { poll } }) => {
   const halves = (pcm: Buffer) => [pcm.subarray(0, 333), pcm.subarray(333)];
   await using service = await startMiniService({
     onAudio: ({ socket }, pcm) => halves(pcm).forEach((half) => void socket.send(half)),
@@ -158,7 +158,7 @@ const paces: [side: Side, does: string, answers: number, everyMs: number][] = [
   ['service', 'answers at one and a half times the pace', 960, 20],
 ];
 
-describe.concurrent('a wrong pace is held against the side that has it:', () => {
+describe.concurrent('a wrong pace is held against the side that sends it:', () => {
   test.for(paces)('the %s %s', async ([side, , answers, everyMs], { expect: { poll } }) => {
     const clock = createManualClock();
     await using service = await startMiniService({

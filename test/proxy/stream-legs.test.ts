@@ -67,7 +67,7 @@ describe('a stream through a proxy', () => {
     }
   });
 
-  test('passes pings and pongs from end to end, and answers none itself', async () => {
+  test('passes pings and pongs on, and answers none itself', async () => {
     const { device, service } = await join();
     device.ping('one');
     expect(String((await once(service, 'ping'))[0])).toBe('one');
@@ -75,27 +75,33 @@ describe('a stream through a proxy', () => {
     expect(String((await once(device, 'pong'))[0])).toBe('two');
   });
 
-  test.each(codes)('a device that closes with %i is heard with this code and its reason', async (code) => {
-    const { device, service } = await join();
-    const ends = Promise.all([endOf(device), endOf(service)]);
-    device.close(code, 'because');
-    expect(await ends).toEqual([
-      [code, 'because'],
-      [code, 'because'],
-    ]);
-  });
+  test.each(codes)(
+    'if the device closes with %i, the service gets this code and the reason',
+    async (code) => {
+      const { device, service } = await join();
+      const ends = Promise.all([endOf(device), endOf(service)]);
+      device.close(code, 'because');
+      expect(await ends).toEqual([
+        [code, 'because'],
+        [code, 'because'],
+      ]);
+    },
+  );
 
-  test.each(codes)('a service that closes with %i is heard with this code and its reason', async (code) => {
-    const { device, service } = await join();
-    const ends = Promise.all([endOf(device), endOf(service)]);
-    service.close(code, 'because');
-    expect(await ends).toEqual([
-      [code, 'because'],
-      [code, 'because'],
-    ]);
-  });
+  test.each(codes)(
+    'if the service closes with %i, the device gets this code and the reason',
+    async (code) => {
+      const { device, service } = await join();
+      const ends = Promise.all([endOf(device), endOf(service)]);
+      service.close(code, 'because');
+      expect(await ends).toEqual([
+        [code, 'because'],
+        [code, 'because'],
+      ]);
+    },
+  );
 
-  test.each(['device', 'service'] as const)('an empty close of the %s stays empty', async (side) => {
+  test.each(['device', 'service'] as const)('an empty close from the %s stays empty', async (side) => {
     const joined = await join();
     const ends = Promise.all([endOf(joined.device), endOf(joined.service)]);
     joined[side].close();
@@ -105,16 +111,19 @@ describe('a stream through a proxy', () => {
     ]);
   });
 
-  test.each(['device', 'service'] as const)('a %s that cuts the connection cuts the other', async (side) => {
-    const joined = await join();
-    const ends = Promise.all([endOf(joined.device), endOf(joined.service)]);
-    joined[side].terminate();
-    expect(await ends).toEqual([
-      [1006, ''],
-      [1006, ''],
-    ]);
-    await expect.poll(() => joined.proxy.control.state().streams, { timeout: 10_000 }).toEqual([]);
-  });
+  test.each(['device', 'service'] as const)(
+    'if the %s cuts the connection, the other one is cut too',
+    async (side) => {
+      const joined = await join();
+      const ends = Promise.all([endOf(joined.device), endOf(joined.service)]);
+      joined[side].terminate();
+      expect(await ends).toEqual([
+        [1006, ''],
+        [1006, ''],
+      ]);
+      await expect.poll(() => joined.proxy.control.state().streams, { timeout: 10_000 }).toEqual([]);
+    },
+  );
 
   test('passes headers and sub-protocols, and negotiates no compression', async () => {
     const { device, service, headers } = await join({

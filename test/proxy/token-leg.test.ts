@@ -39,7 +39,7 @@ const key = 'sk-canary-4f8e2a';
 const body = JSON.stringify({ apiKey: key, deviceId: 'lamp' });
 
 describe('a token request through a proxy', () => {
-  test('reaches the target byte for byte, and its answer the device', async () => {
+  test('reaches the target byte for byte, and the answer reaches the device', async () => {
     const odd = '\u00e9 {"apiKey" : "x",  "deviceId":"d"}\r\n ';
     const service = await services.http((response) => {
       response.sendDate = false;
@@ -103,7 +103,7 @@ describe('a token request through a proxy', () => {
     expect(service.requests).toHaveLength(1);
   });
 
-  test('is answered with 503 within a second if nobody listens, with the reason as an event', async () => {
+  test('is answered with 503 within a second if nobody listens, and an event has the reason', async () => {
     const port = await services.unusedPort();
     const proxy = await startProxy({ baseUrl: `http://127.0.0.1:${port}` });
     const answer = await fetch(`${proxy.baseUrl}${tokenPath()}`, { method: 'POST', body });
@@ -127,7 +127,7 @@ describe('a token request through a proxy', () => {
     expect(refused).toMatchObject({ why: expect.stringContaining('did not answer within 0.05 s') });
   });
 
-  test('is answered with 503 if the target switches the protocol, and nobody is blamed', async () => {
+  test('is answered with 503 if the target switches the protocol, which is held against no side', async () => {
     const { port } = await services.tcp((socket) =>
       socket.once('data', () =>
         socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n'),
@@ -143,7 +143,7 @@ describe('a token request through a proxy', () => {
     expect(proxy.judged()).toEqual({ violations: 0, remarks: 0 });
   });
 
-  test('is cut off where the answer of the target is cut', async () => {
+  test('is cut off where the answer of the target breaks off', async () => {
     const { port } = await services.tcp((socket) => {
       socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"tok'));
     });
@@ -179,7 +179,7 @@ describe('a token request through a proxy', () => {
   });
 });
 
-describe('a proxy is for one target and its own devices', () => {
+describe('a proxy serves one target and its own devices', () => {
   test.each([
     ['CONNECT example.org:443 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n', 405],
     ['GET http://example.org/ HTTP/1.1\r\nHost: example.org\r\n\r\n', 403],
@@ -189,7 +189,7 @@ describe('a proxy is for one target and its own devices', () => {
       'GET /voice-stream HTTP/1.1\r\nHost: evil.example\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
       403,
     ],
-  ])('answers %j with %i, and the target hears nothing', async (head, status) => {
+  ])('answers %j with %i, and sends nothing to the target', async (head, status) => {
     const service = await services.http((response) => response.end());
     const proxy = await startProxy(service);
     const socket = connect(proxy.port, '127.0.0.1');

@@ -5,7 +5,7 @@ import { message, setUpBundles } from '../helpers/bundles.ts';
 const bundles = setUpBundles();
 const startedAt = Date.parse('2026-01-01T00:00:00.000Z');
 
-test('the messages are in it as Chrome writes them, in order, and none of the secrets', async () => {
+test('it has the messages in order, like Chrome, and no secrets', async () => {
   const recording = await bundles.write((writer) => {
     writer.wire({ t: 80, type: 'upgrade', url: 'ws://voice.test/voice-stream', status: 101, totalMs: 9.5 });
     writer.wire({ t: 90, type: 'token', bytes: 300 });
@@ -32,7 +32,7 @@ test('the messages are in it as Chrome writes them, in order, and none of the se
   ]);
 });
 
-test('a token request that no answer came to has the status 0, and its error', async () => {
+test('a token request without an answer has status 0, and its error', async () => {
   const url = 'http://voice.test/api/websocket-voice/token';
   const recording = await bundles.write((writer) =>
     writer.wire({ t: 3, type: 'token-request', url, device: 'd1', totalMs: 7, error: 'Connection refused' }),
@@ -49,7 +49,7 @@ test('a token request that no answer came to has the status 0, and its error', a
   ]);
 });
 
-test('times add up to the whole, also after several attempts', async () => {
+test('the times add up to the total, even after several attempts', async () => {
   const recording = await bundles.write((writer) => {
     for (const attempts of [1, 3]) {
       writer.wire({
@@ -74,7 +74,7 @@ test('times add up to the whole, also after several attempts', async () => {
 test.each([
   ['audio', { t: 1, type: 'audio', direction: 'in', bytes: 200_000_000, at: 0 }],
   ['messages', { t: 1, type: 'text', text: 'x'.repeat(1_000_000) }],
-] as const)('more %s than a file can hold are refused', async (_what, line) => {
+] as const)('more %s than fit into a file are refused', async (_what, line) => {
   const recording = await bundles.write((writer) => {
     writer.wire({ t: 80, type: 'upgrade', url: 'ws://voice.test/voice-stream', status: 101, totalMs: 9.5 });
   });

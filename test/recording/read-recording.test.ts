@@ -16,8 +16,8 @@ async function example() {
   return { folder, path: (name: string) => join(folder, name) };
 }
 
-describe('a recording that was cut', () => {
-  test('within a line: the line is left out, and that said', async () => {
+describe('a recording that breaks off', () => {
+  test('within a line is read without the line, and says so', async () => {
     const { folder, path } = await example();
     for (const name of ['wire.jsonl', 'events.jsonl']) {
       const whole = readFileSync(path(name));
@@ -33,7 +33,7 @@ describe('a recording that was cut', () => {
     ]);
   });
 
-  test('before the header was written anew: all of the audio is read', async () => {
+  test('before the header was updated is read with all its audio', async () => {
     const { folder, path } = await example();
     const wav = readFileSync(path('ai.wav'));
     wav.writeUInt32LE(0, 40);
@@ -62,7 +62,7 @@ describe('a recording that was cut', () => {
     },
   );
 
-  test('at once opens, and has nothing in it', async () => {
+  test('at once can be opened, and is empty', async () => {
     const folder = bundles.newPath();
     mkdirSync(folder);
     expect(await readRecording(folder)).toMatchObject({
@@ -74,7 +74,7 @@ describe('a recording that was cut', () => {
   });
 });
 
-test('lines that are not understood are left out and counted', async () => {
+test('lines that cannot be understood are left out and counted', async () => {
   const { folder, path } = await example();
   appendFileSync(path('events.jsonl'), 'null\n{"t":1,"type":"unheard-of"}\n{"t":"1","type":"state"}\n');
   const { events, problems } = await readRecording(folder);
@@ -82,8 +82,8 @@ test('lines that are not understood are left out and counted', async () => {
   expect(problems).toContain('3 lines of events.jsonl could not be understood and were ignored');
 });
 
-describe('what is no recording is refused', () => {
-  test('a folder of other things', async () => {
+describe('anything but a recording is refused', () => {
+  test('a folder with other files', async () => {
     const { folder, path } = await example();
     await expect(readRecording(dirname(folder))).rejects.toMatchObject({
       code: 'bad-input',
@@ -106,7 +106,7 @@ describe('what is no recording is refused', () => {
     },
   );
 
-  test('one of a later format, with what to do', async () => {
+  test('a later format, with advice', async () => {
     const { folder, path } = await example();
     writeFileSync(path('recording.json'), '{"schema":3}');
     await expect(readRecording(folder)).rejects.toMatchObject({
@@ -116,7 +116,7 @@ describe('what is no recording is refused', () => {
   });
 });
 
-test('a warning keeps what can be done about it', async () => {
+test('a warning keeps its hint', async () => {
   const warning = {
     t: 5,
     type: 'warning',

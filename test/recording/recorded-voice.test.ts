@@ -15,7 +15,7 @@ const bundles = setUpBundles();
 const fault = readFault('clicks:every=1s,db=-6') as FaultAt<'reply'>;
 const clicking = createReplySpoiler(fault, {} as never).spoil(speechPcm);
 
-test('a click in a recording stands where it is heard', async () => {
+test('a click in a recording is placed where it is heard', async () => {
   const recording = await bundles.write((writer) => {
     for (const [index, frame] of framesOf(clicking).entries()) writer.audio('in', 700 + index * 20, frame);
   });
@@ -24,14 +24,14 @@ test('a click in a recording stands where it is heard', async () => {
   expect(moments.map(({ t, kind }) => [Math.round(t), kind])).toEqual([[1_700, 'click']]);
 });
 
-test('nothing is found in a clean one', async () => {
+test('a clean recording has no findings', async () => {
   const recording = await bundles.write((writer) => {
     for (const [index, frame] of framesOf(speechPcm).entries()) writer.audio('in', 700 + index * 20, frame);
   });
   expect(judgeRecordedVoice(recording)).toMatchObject({ judgements: [], moments: [], unjudged: null });
 });
 
-test('a mono WAV is a voice, and the end of the file is not judged', async () => {
+test('a mono WAV is the voice of the AI, and the end of the file is not judged', async () => {
   const recording = await readCall(fixture('question.wav'), { swap: false });
   expect(recording.audio.out.length).toBe(0);
   expect(judgeRecordedVoice(recording)).toMatchObject({
@@ -56,13 +56,13 @@ async function judgeCut(fill: (writer: BundleWriter, t: number) => void) {
   return judgeRecordedVoice(recording).judgements.map(({ kind }) => kind);
 }
 
-test('a reply that stops because the user speaks is not cut off, as in its session', async () => {
+test('a reply that stops because the user speaks does not count as cut off, like in its session', async () => {
   expect(await judgeCut(() => {})).toEqual(['cut-off']);
   const said = framesOf(speechPcm);
   expect(await judgeCut((writer, t) => writer.audio('out', t, said[(t - 700) / 20]!))).toEqual([]);
 });
 
-test('the close of the stream cuts nothing off', async () => {
+test('audio that ends with the stream does not count as cut off', async () => {
   const close = (writer: BundleWriter, t: number) => {
     if (t === 700 + 79_360 / 32)
       writer.wire({ t: t + 100, type: 'close', by: 'client', code: 1000, reason: '' });
@@ -70,7 +70,7 @@ test('the close of the stream cuts nothing off', async () => {
   expect(await judgeCut(close)).toEqual([]);
 });
 
-test('what is found after an interruption stands where it is heard', async () => {
+test('a finding after an interruption is placed where it is heard', async () => {
   const long = Buffer.concat(Array.from({ length: 16 }, () => speechPcm));
   const recording = await bundles.write((writer) => {
     writer.audio('in', 0, long);

@@ -11,7 +11,7 @@ const { newPath } = setUpBundles();
 const pcm = (bytes: number, value: number) => Buffer.alloc(bytes, value);
 const wavData = (folder: string, name: string) => readFileSync(join(folder, name)).subarray(44);
 
-test('every message of both directions is kept byte for byte, with the time at which it went', async () => {
+test('every message in both directions is kept byte for byte, with its time', async () => {
   const folder = newPath();
   const session = await startRecorder(folder);
   session.clock.advance(100);
@@ -55,7 +55,7 @@ test('every message of both directions is kept byte for byte, with the time at w
   expect(ai.subarray(4_481, 19_839)).toEqual(pcm(15_358, 0));
 });
 
-test('the stereo file has what a listener heard: an interruption drops the rest, the file of the AI keeps it', async () => {
+test('the stereo file has what a listener heard: an interruption drops the rest, which the file of the AI keeps', async () => {
   const folder = newPath();
   const session = await startRecorder(folder);
   session.clock.advance(100);
@@ -80,7 +80,7 @@ test('the stereo file has what a listener heard: an interruption drops the rest,
   expect(spanOf(0x0404)).toEqual([600, 700]);
 });
 
-test('the requests are kept with the time of each step, and of the token only its length', async () => {
+test('requests are kept with the time of each step, but only with the length of the token', async () => {
   const folder = newPath();
   const session = await startRecorder(folder);
   session.tap.token?.(
@@ -127,13 +127,13 @@ test('only its owner can read it', async () => {
 });
 
 describe('a folder that cannot be recorded into', () => {
-  test('that is there already, even empty, is left as it is', async () => {
+  test('because it exists, even if it is empty, is left unchanged', async () => {
     const folder = newPath();
     mkdirSync(folder);
     await expect(startRecorder(folder)).rejects.toMatchObject({ code: 'usage' });
   });
 
-  test('whose parent is not there is an output that failed', async () => {
+  test('because its parent does not exist is an output failure', async () => {
     const file = newPath();
     await expect(startRecorder(join(file, 'x'))).rejects.toMatchObject({ code: 'input-output' });
     writeFileSync(file, '');

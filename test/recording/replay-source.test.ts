@@ -16,7 +16,7 @@ async function openExample() {
   return openReplaySource(folder);
 }
 
-test('what the user said is sent in its own messages and at its own times, without a tail', async () => {
+test('the audio of the user is sent in the original messages at their times, without a tail', async () => {
   const source = await openExample();
   const session = startSession({ options: { source, waitMs: 500 } });
   expect(await session.finish()).toBe('ok');
@@ -37,7 +37,7 @@ test.each([
   expect(session.service.heard.map(({ at }) => at)).toEqual(times);
 });
 
-test('reads as plain audio too', async () => {
+test('can also be read as plain audio', async () => {
   const source = await openExample();
   const chunks: Buffer[] = [];
   for await (const pcm of source.read()) chunks.push(pcm);
@@ -49,7 +49,7 @@ test('a recording in which nobody spoke is refused', async () => {
   await expect(openReplaySource(folder)).rejects.toMatchObject({ code: 'bad-input' });
 });
 
-test.each([1, 'max'] as const)('at the pace %s, nothing more is said once there is enough', async (pace) => {
+test.each([1, 'max'] as const)('at the pace %s, nothing more is sent once it is enough', async (pace) => {
   const enough = new AbortController();
   const session = startSession({
     options: { source: await openExample(), waitMs: 500, pace, loop: true, enough: enough.signal },

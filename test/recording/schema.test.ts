@@ -7,7 +7,7 @@ import { fixture, setUpSandbox } from '../helpers/voicectl.ts';
 
 const sandbox = setUpSandbox();
 
-test('a recording is as the schema says, for a validator that is not ours', async () => {
+test('a recording matches the schema according to a foreign validator', async () => {
   const ended = await sandbox.runHere([
     ...['stream', '--file', fixture('barge-in.wav'), '--local', '--reply', 'echo', '--pace', 'max'],
     ...['--tail', '0', '--settle', '200ms', '--expect-audio', '--record', 'recording'],

@@ -8,7 +8,7 @@ import { createManualClock } from '../helpers/manual-clock.ts';
 const { newPath } = setUpBundles();
 const giveUp = new AbortController().signal;
 
-test('a session in one stereo file begins with the session and ends with it, pauses included', async () => {
+test('the stereo file of a session begins and ends with the session, including pauses', async () => {
   const path = `${newPath()}.wav`;
   const clock = createManualClock();
   const { tap, sink, watch } = await createStereoFile({ path, clock, giveUp });
@@ -45,7 +45,7 @@ test('a session in one stereo file begins with the session and ends with it, pau
   expect(at(1_005)).toEqual(Buffer.from([0, 0, 2, 2]));
 });
 
-test('a file that cannot be created is an output that failed', async () => {
+test('a file that cannot be created is an output failure', async () => {
   const path = newPath();
   mkdirSync(path, { recursive: true });
   const clock = createManualClock();

@@ -19,7 +19,7 @@ function speak(writer: BundleWriter, ...spoken: Spoken[]): void {
 }
 
 describe('turns', () => {
-  test('of both voices stand where they were heard, and a reply tells how long it took', async () => {
+  test('of both voices are placed where they were heard, and a reply has its delay', async () => {
     const recording = await bundles.write((writer) => {
       speak(
         writer,
@@ -33,7 +33,7 @@ describe('turns', () => {
     ]);
   });
 
-  test('that talk over the AI are told as that', async () => {
+  test('that talk over the AI are marked as barge-in', async () => {
     const recording = await bundles.write((writer) => {
       const said = Buffer.concat([silence(1_000), speech(1_000), silence(1_000)]);
       speak(writer, ['in', 0, speech(3_000)], ['out', 0, said]);
@@ -45,7 +45,7 @@ describe('turns', () => {
   });
 });
 
-test('gaps stand where AI audio was late within a reply, and not between replies', async () => {
+test('gaps are where AI audio was late within a reply, not between replies', async () => {
   const recording = await bundles.write((writer) => {
     speak(writer, ['in', 0, speech(400)]);
     speak(writer, ['in', 700, speech(400)]);
@@ -54,7 +54,7 @@ test('gaps stand where AI audio was late within a reply, and not between replies
   expect(readTimeline(recording).gaps).toEqual([{ startMs: 400, endMs: 700 }]);
 });
 
-test('a pause in which the user speaks is no gap, nor one after an interruption', async () => {
+test('a pause in which the user speaks is not a gap, nor is a pause after an interruption', async () => {
   const recording = await bundles.write((writer) => {
     speak(writer, ['in', 0, speech(600)]);
     speak(writer, ['out', 0, Buffer.concat([silence(500), speech(500), silence(3_000)])]);
@@ -67,7 +67,7 @@ test('a pause in which the user speaks is no gap, nor one after an interruption'
   expect(readTimeline(recording).gaps).toEqual([{ startMs: 2_400, endMs: 2_600 }]);
 });
 
-test('peaks are the loudest of each column, over all of the time', () => {
+test('peaks are the loudest value of each column, over the whole time', () => {
   const pcm = Buffer.alloc(8);
   pcm.writeInt16LE(-32_768, 0);
   pcm.writeInt16LE(16_384, 6);

@@ -49,7 +49,7 @@ function sounding(mono: Buffer): { from: number; to: number } {
 }
 
 describe('both voices on one time axis', () => {
-  test('are the client on the left and the AI on the right, each at its own time', async () => {
+  test('are the user on the left and the AI on the right, each at its own time', async () => {
     const voices = await openVoices();
     voices.add('out', 100, samples(1, 320));
     voices.add('in', 500, samples(2, 640));
@@ -62,7 +62,7 @@ describe('both voices on one time axis', () => {
     expect(both).toHaveLength(1_000 * 64);
   });
 
-  test('are in the file while the other voice is silent: what is recorded may end at any moment', async () => {
+  test('are written while the other voice is silent, because a recording may break off at any moment', async () => {
     const voices = await openVoices();
     for (let t = 0; t < 5_000; t += 20) {
       voices.add('out', t, samples(1, 320));
@@ -72,7 +72,7 @@ describe('both voices on one time axis', () => {
     await voices.close();
   });
 
-  test('are whole where one is minutes ahead of the other', async () => {
+  test('are complete if one is minutes ahead of the other', async () => {
     const voices = await openVoices();
     const said = samples(1, 320);
     voices.add('out', 0, said);
@@ -88,7 +88,7 @@ describe('both voices on one time axis', () => {
     expect(both.length).toBe((120_000 + 20) * 64);
   });
 
-  test('are what the two mono files have, however messages come', async () => {
+  test('match the two mono files, however messages come', async () => {
     const messages = fc.array(
       fc.record({
         direction: fc.constantFrom('out' as const, 'in' as const),
@@ -127,7 +127,7 @@ describe('both voices on one time axis', () => {
     );
   });
 
-  test('half a sample at the end of a message is joined with its other half', async () => {
+  test('half a sample at the end of a message is joined with the other half', async () => {
     const voices = await openVoices();
     const pcm = samples(0x0102, 4);
     voices.add('in', 0, pcm.subarray(0, 3));
@@ -138,7 +138,7 @@ describe('both voices on one time axis', () => {
     expect(channel(voices.read('both'), 1).subarray(0, 8).equals(pcm)).toBe(true);
   });
 
-  test('are what a listener hears, wherever messages are cut and the reply is interrupted', async () => {
+  test('are what a listener hears, wherever messages are split and the reply is interrupted', async () => {
     const steps = fc.array(
       fc.record({
         afterMs: fc.integer({ min: 0, max: 30_000 }).map((value) => value / 100),
@@ -182,7 +182,7 @@ describe('both voices on one time axis', () => {
     );
   });
 
-  test('a sample that was cut before an interruption is whole in what is heard after it', async () => {
+  test('a sample that was split before an interruption is complete after it', async () => {
     const voices = await openVoices();
     const said = samples(0x0102, 48_000);
     voices.add('in', 0, said.subarray(0, 48_001));
@@ -197,7 +197,7 @@ describe('both voices on one time axis', () => {
     expect([...values].sort()).toEqual([0, 0x0102]);
   });
 
-  test('the stereo file ends with the session, however much was dropped; that of the AI has all', async () => {
+  test('the stereo file ends with the session, however much was dropped; the AI file has everything', async () => {
     const voices = await openVoices();
     voices.add('out', 0, samples(1, 320));
     voices.add('in', 1_500, samples(2, 60 * 16_000));

@@ -74,7 +74,7 @@ async function hold(
 }
 
 describe('a single run', () => {
-  test('has the events of its session, as they are', async () => {
+  test('has the events of its session unchanged', async () => {
     const { events, runs, thrown } = await hold(['ok']);
     expect(events).toEqual([
       { t: 0, type: 'state', state: 'token' },
@@ -95,7 +95,7 @@ describe('a single run', () => {
 });
 
 describe('several runs', () => {
-  test('tell which run an event is of, each run’s summary, and last what all came to', async () => {
+  test('name the run of each event, and end with each run’s summary and a total', async () => {
     const { events, thrown } = await hold(['ok', 'ok']);
     expect(events.map((event) => [event.type, 'run' in event ? event.run : undefined])).toEqual([
       ['state', 1],
@@ -120,7 +120,7 @@ describe('several runs', () => {
     expect(thrown).toBeUndefined();
   });
 
-  test('spread each metric over those in which it was measured', async () => {
+  test('spread each metric over the runs that measured it', async () => {
     const facts = (run: number) => ({ firstAudioMs: run === 5 ? null : run * 100 });
     const { last } = await hold(['ok', 'ok', 'ok', 'ok', 'ok'], { facts });
     expect(last).toMatchObject({
@@ -132,7 +132,7 @@ describe('several runs', () => {
     });
   });
 
-  test('spread turn-taking over all turns, and count what went wrong where it could be told', async () => {
+  test('spread turn-taking over all turns, and count what went wrong if it could be detected', async () => {
     const call = (ends: number[], coughs: number[] = []) =>
       judgeDialogue({
         user: track(
@@ -170,7 +170,7 @@ describe('several runs', () => {
     });
   });
 
-  test('go on after one that failed, and fail together, with the rate and the kinds', async () => {
+  test('continue after a failed one, and fail together, with the rate and the kinds', async () => {
     const { started, last, thrown } = await hold(['ok', 'late', 'ok', 'late']);
     expect(started).toBe(4);
     expect(last).toMatchObject({
@@ -206,14 +206,14 @@ describe('several runs', () => {
     ['input-output', 8],
     ['interrupted', 130],
     ['internal', 70],
-  ])('stop at once at %s, and still come to a summary', async (code, exitCode) => {
+  ])('stop at once at %s, and still have a summary', async (code, exitCode) => {
     const { started, thrown, last } = await hold(['ok', code, 'ok']);
     expect(started).toBe(2);
     expect(thrown).toMatchObject({ code, exitCode });
     expect(last).toMatchObject({ type: 'summary', runs: 3, passed: 1, ok: false });
   });
 
-  test('skip an expectation that no run could judge, and count the others over those that could', async () => {
+  test('skip an expectation that no run could judge, and count others over the runs that could', async () => {
     const skipped = {
       ...{ name: 'clean', expected: 'clean audio', ok: true, measured: 'not judged: too short' },
       skipped: true as const,
@@ -247,7 +247,7 @@ describe('several runs', () => {
     expect([started, (thrown as VoicectlError).exitCode]).toEqual([1, 7]);
   });
 
-  test('to warm up are held before, and do not count', async () => {
+  test('for warm-up come first, and do not count', async () => {
     const { events, runs, last, thrown } = await hold(['late', 'late', 'ok', 'ok'], { warmup: 2 });
     expect(thrown).toBeUndefined();
     expect(runs.map(({ run }) => run)).toEqual([1, 2]);

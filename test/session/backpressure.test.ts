@@ -16,7 +16,7 @@ function open() {
   };
 }
 
-test('reading rests until the last of the full queues has drained', () => {
+test('reading pauses until the last full queue has drained', () => {
   const { calls, backpressure, stream, queues } = open();
   backpressure.attach(stream);
   queues[0].onFull();
@@ -27,7 +27,7 @@ test('reading rests until the last of the full queues has drained', () => {
   expect(calls.at(-1)).toBe('resume');
 });
 
-test('a queue that was not full does not set reading going', () => {
+test('a queue that was not full does not resume reading', () => {
   const { calls, backpressure, stream, queues } = open();
   backpressure.attach(stream);
   queues[0].onDrained();
@@ -36,14 +36,14 @@ test('a queue that was not full does not set reading going', () => {
   expect(calls).toEqual(['pause']);
 });
 
-test('a stream that opens while a queue is full rests at once', () => {
+test('a stream that opens while a queue is full pauses at once', () => {
   const { calls, backpressure, stream, queues } = open();
   queues[0].onFull();
   backpressure.attach(stream);
   expect(calls).toEqual(['pause']);
 });
 
-test('until when it rested is told, while it rests and after it', () => {
+test('it reports when reading was last paused, during a pause and after it', () => {
   const { clock, backpressure, queues } = open();
   clock.advance(100);
   expect(backpressure.pausedUntil).toBe(-Infinity);

@@ -30,7 +30,7 @@ async function all(events: AsyncIterable<SessionEvent>): Promise<SessionEvent[]>
 }
 
 describe('the queue of events', () => {
-  test('gives what was pushed in its order, before and while it is read, and then ends', async () => {
+  test('returns events in order, whether they were pushed before or during reading, and then ends', async () => {
     const { queue } = open();
     queue.push(warning(1));
     queue.push(audio(2));
@@ -43,14 +43,14 @@ describe('the queue of events', () => {
     expect((await reading).map(({ t }) => t)).toEqual([1, 2, 3, 4]);
   });
 
-  test('gives what waits also where it was ended before', async () => {
+  test('returns waiting events even if it has already ended', async () => {
     const { queue } = open();
     queue.push(warning(1));
     queue.end();
     expect(await all(queue.read())).toEqual([warning(1)]);
   });
 
-  test('folds audio that a slow view has no room for, and loses none of it', async () => {
+  test('folds audio that a slow view has no room for, and loses none', async () => {
     const { queue, calls } = open();
     for (let t = 0; t < 10_000; t += 1)
       queue.push(audio(t, t % 2 === 0 ? 'in' : 'out', t === 9_998 ? -3 : -20));
@@ -68,7 +68,7 @@ describe('the queue of events', () => {
     expect(calls).toEqual(['full', 'drained']);
   });
 
-  test('drops no other event, and asks for rest while more of them wait than it has room for', async () => {
+  test('drops no other events, and asks to pause while more of them wait than it has room for', async () => {
     const { queue, calls } = open();
     for (let t = 0; t < 4_096; t += 1) queue.push(warning(t));
     expect(calls).toEqual([]);
@@ -81,7 +81,7 @@ describe('the queue of events', () => {
     expect((await all(reading)).length).toBe(4_999);
   });
 
-  test('asks for rest while longer messages wait than it has room for', async () => {
+  test('asks to pause while messages wait that are too long for it', async () => {
     const { queue, calls } = open();
     const body = { type: 'status', texts: ['x'.repeat(1024 * 1024)] };
     const message: SessionEvent = { t: 1, type: 'message', category: 'status', kind: 'status', body };
@@ -93,7 +93,7 @@ describe('the queue of events', () => {
     expect(calls).toEqual(['full', 'drained']);
   });
 
-  test('asks for no rest on account of audio alone', () => {
+  test('does not ask to pause because of audio alone', () => {
     const { queue, calls } = open();
     for (let t = 0; t < 100_000; t += 1) queue.push(audio(t, t % 2 === 0 ? 'in' : 'out'));
     expect(calls).toEqual([]);

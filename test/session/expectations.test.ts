@@ -154,14 +154,14 @@ describe('an expectation', () => {
     },
   );
 
-  test('of what must not come is skipped on a stream that was never confirmed, and fails if it came', () => {
+  test('of absence is skipped on a stream that was never confirmed, and fails if the event came', () => {
     const [skipped] = judge({ forbiddenEvents: ['error'] }, nothing);
     expect(skipped).toMatchObject({ ok: true, skipped: true, measured: 'nothing: never confirmed' });
     const [failed] = judge({ forbiddenEvents: ['error'] }, { ...nothing, events: { error: 1 } });
     expect(failed).toMatchObject({ ok: false, kind: 'forbidden-event', measured: 'once' });
   });
 
-  test('is judged with the others in the order of the flags, a repeated one each time', () => {
+  test('is judged in the order of the flags, and each time if it is repeated', () => {
     const asked: Expectations = {
       closeCode: 1000,
       'max-gap': 100,
@@ -182,12 +182,12 @@ describe('an expectation', () => {
     ]);
   });
 
-  test('that was not asked for is not judged', () => {
+  test('that is not set is not judged', () => {
     expect(judge({}, observed)).toEqual([]);
   });
 });
 
-test('clean audio is skipped where the voice was not judged, and says why', () => {
+test('clean audio is skipped, with the reason, if the voice was not judged', () => {
   expect(judge({ clean: 'findings' }, nothing)).toEqual([
     {
       ...{ name: 'expect-clean', ok: true, expected: 'clean AI audio', skipped: true },

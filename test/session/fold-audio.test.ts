@@ -40,7 +40,7 @@ const every20 = (from: number, to: number, direction?: AudioDirection) =>
   Array.from({ length: (to - from) / 20 }, (_, i) => audio(from + i * 20, direction));
 
 describe('audio events', () => {
-  test('are folded into one a second and direction', async () => {
+  test('are folded into one per second and direction', async () => {
     const events = [...every20(0, 2_500, 'out'), ...every20(0, 2_500, 'in')].toSorted((a, b) => a.t - b.t);
     expect(short(await fold(events))).toEqual([
       'out×50@1000',
@@ -52,7 +52,7 @@ describe('audio events', () => {
     ]);
   });
 
-  test('add up to what they were, with the loudest level', async () => {
+  test('add up, and keep the loudest level', async () => {
     const [folded] = await fold([audio(0, 'in', -40), audio(20, 'in', -10), audio(40, 'in', -30)]);
     expect(folded).toEqual({
       t: 40,
@@ -66,7 +66,7 @@ describe('audio events', () => {
     });
   });
 
-  test('are told before what ends a phase', async () => {
+  test('come before the event that ends a phase', async () => {
     expect(short(await fold([...every20(0, 100), state(100), ...every20(100, 200), state(200)]))).toEqual([
       'in×5@100',
       'state@100',
@@ -75,7 +75,7 @@ describe('audio events', () => {
     ]);
   });
 
-  test('never hold back another event', async () => {
+  test('never delay another event', async () => {
     expect(short(await fold([audio(0), message(10), audio(20), message(30)]))).toEqual([
       'message@10',
       'message@30',
@@ -83,7 +83,7 @@ describe('audio events', () => {
     ]);
   });
 
-  test('that come late among others leave the times in order', async () => {
+  test('that come late keep the times in order', async () => {
     const folded = await fold([
       audio(0),
       audio(500),
@@ -95,7 +95,7 @@ describe('audio events', () => {
     expect(short(folded)).toEqual(['message@600', 'in×2@1100', 'message@1100', 'in×1@9000', 'message@9000']);
   });
 
-  test('are all told where the stream ends without a word', async () => {
+  test('are all emitted if the stream just ends', async () => {
     expect(short(await fold(every20(0, 60)))).toEqual(['in×3@40']);
     expect(await fold([])).toEqual([]);
   });

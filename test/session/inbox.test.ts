@@ -10,7 +10,7 @@ function setUp() {
   return { inbox, calls };
 }
 
-test('everything is read in order, also what came before anybody read, and then it ends', async () => {
+test('everything is read in order, including items from before reading began, and then it ends', async () => {
   const { inbox } = setUp();
   inbox.push(1);
   const read: number[] = [];
@@ -25,7 +25,7 @@ test('everything is read in order, also what came before anybody read, and then 
   expect(read).toEqual([1, 2, 3]);
 });
 
-test('a failure is thrown after all that waits, to each who reads on', async () => {
+test('a failure is thrown after all waiting items, to every later reader', async () => {
   const { inbox } = setUp();
   const failure = new Error('broken');
   inbox.push(1);
@@ -37,14 +37,14 @@ test('a failure is thrown after all that waits, to each who reads on', async () 
   await expect(inbox.read().next()).rejects.toBe(failure);
 });
 
-test('a loop that was left is taken up by the next', async () => {
+test('the next loop continues where one was left', async () => {
   const { inbox } = setUp();
   for (const item of [1, 2, 3]) inbox.push(item);
   for await (const item of inbox.read()) if (item === 2) break;
   expect(await inbox.read().next()).toEqual({ done: false, value: 3 });
 });
 
-test('beyond 1 MiB of audio the source is asked to rest, until enough of it was read', async () => {
+test('beyond 1 MiB of audio the source is asked to pause until enough was read', async () => {
   const { inbox, calls } = setUp();
   const half = 512 * 1024;
   inbox.push(1, half);
@@ -56,7 +56,7 @@ test('beyond 1 MiB of audio the source is asked to rest, until enough of it was 
   expect(calls.at(-1)).toBe('drained');
 });
 
-test('items without audio are bounded too', () => {
+test('items without audio are limited too', () => {
   const { inbox, calls } = setUp();
   for (let i = 0; i < 5_000; i += 1) inbox.push(i);
   expect(calls).toContain('full');

@@ -42,7 +42,7 @@ const measuredOf = ({
   jitterMaxMs: jitterMs?.max ?? null,
 });
 
-describe('on a clock of the test, each metric is what the service knows of itself', () => {
+describe('with the test’s clock, each metric equals what the service knows', () => {
   const speechAtEnd = [silence(400), speech(1_000)];
   const evenly = Array.from({ length: 20 }, (_, index) => index * 20);
 
@@ -193,7 +193,7 @@ describe('over real sockets', () => {
     return { summary: summary!, truth, leftLast, came };
   }
 
-  test('each metric is what passed on the wire, and no less than what the service notes of itself', async () => {
+  test('each metric equals what passed on the wire, and is at least what the service recorded', async () => {
     const { summary, truth, leftLast, came } = await holdSession();
     const pauses = came.slice(1).map((one, index) => between(came[index]!, one));
     const jitters = pauses.map(({ least, most }) => ({

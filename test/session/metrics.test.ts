@@ -35,7 +35,7 @@ describe('first audio', () => {
     expect(metrics.replyBegunAt).toBe(2_000);
   });
 
-  test('counts an answer that came while the gate still waited for the pause', () => {
+  test('counts a reply that came while the gate still waited for the pause', () => {
     const { metrics, send, hear } = measure();
     send(silence(400), speech(1_000), silence(100));
     hear(1_430);
@@ -45,7 +45,7 @@ describe('first audio', () => {
     expect(metrics.replyBegunAt).toBe(1_430);
   });
 
-  test('does not count what was heard before the end of speech', () => {
+  test('does not count audio before the end of speech', () => {
     const { metrics, send, hear } = measure();
     send(silence(400), speech(500));
     hear(880);
@@ -55,7 +55,7 @@ describe('first audio', () => {
     expect(metrics.snapshot().firstAudioMs).toBe(2_500 - 1_380);
   });
 
-  test('of an echo is the way there and back of the last frame of speech', () => {
+  test('of an echo is the round trip of the last frame of speech', () => {
     const { metrics } = measure();
     let now = 0;
     for (const frame of framesOf(Buffer.concat([silence(400), speech(1_000), silence(1_000)]))) {
@@ -77,7 +77,7 @@ describe('first audio', () => {
     expect(metrics.snapshot().firstAudioMs).toBe(0.4);
   });
 
-  test('is that of the last turn where there are several', () => {
+  test('is the one of the last turn if there are several', () => {
     const { metrics, send, hear } = measure();
     send(silence(400), speech(600), silence(1_000));
     hear(1_900);
@@ -87,7 +87,7 @@ describe('first audio', () => {
     expect(metrics.snapshot().firstAudioMs).toBe(1_120);
   });
 
-  test('is known of speech that stops with the source, once the source has ended', () => {
+  test('is known for speech that stops with the source, once the source has ended', () => {
     const { metrics, send, hear } = measure();
     send(silence(400), speech(1_000));
     hear(1_500);
@@ -99,7 +99,7 @@ describe('first audio', () => {
     expect(metrics.finishSpeech()).toEqual([]);
   });
 
-  test('is null where nobody spoke, though a reply has begun', () => {
+  test('is null if nobody spoke, even if a reply has begun', () => {
     const { metrics, send, hear } = measure();
     send(silence(1_000));
     hear(1_100);
@@ -107,7 +107,7 @@ describe('first audio', () => {
     expect(metrics.replyBegunAt).toBe(1_100);
   });
 
-  test('is null where no AI audio came', () => {
+  test('is null if no AI audio came', () => {
     const { metrics, send } = measure();
     send(silence(400), speech(1_000), silence(1_000));
     expect(metrics.snapshot().firstAudioMs).toBeNull();
@@ -123,7 +123,7 @@ describe('first audio', () => {
 });
 
 describe('jitter and gaps', () => {
-  test('are how far arrivals were from the audio between them, and the longest time between two', () => {
+  test('are the deviation of arrivals from the audio between them, and the longest time between two', () => {
     const { metrics, hear } = measure();
     for (const at of [0, 20, 45, 60, 100, 110]) hear(at);
     // Between them 20, 25, 15, 40 and 10 ms, each after 20 ms of audio.
@@ -131,7 +131,7 @@ describe('jitter and gaps', () => {
     expect(metrics.snapshot().longestGapMs).toBe(40);
   });
 
-  test('are measured against the length of the message before', () => {
+  test('are measured by the length of the previous message', () => {
     const { metrics, hear } = measure();
     hear(0, speech(100));
     hear(100, speech(10));
@@ -146,7 +146,7 @@ describe('jitter and gaps', () => {
     expect(metrics.snapshot().longestGapMs).toBe(1_499);
   });
 
-  test('do not span the end of speech: the AI falls silent when it hears the user, and answers anew', () => {
+  test('do not span the end of speech: the AI falls silent when it hears the user, and replies again', () => {
     const { metrics, send, hear } = measure();
     send(silence(400));
     for (const at of [300, 320, 340, 370]) hear(at);
@@ -156,7 +156,7 @@ describe('jitter and gaps', () => {
     expect(metrics.snapshot()).toMatchObject({ longestGapMs: 30, jitterMs: { max: 10 } });
   });
 
-  test('do not span the end of speech that is known only afterwards', () => {
+  test('do not span an end of speech that is known only later', () => {
     const { metrics, send, hear } = measure();
     send(silence(400), speech(960));
     hear(1_300);
@@ -167,7 +167,7 @@ describe('jitter and gaps', () => {
     expect(metrics.snapshot()).toMatchObject({ longestGapMs: 30, firstAudioMs: 60 });
   });
 
-  test('are those of an echo while the user speaks', () => {
+  test('are also measured while an echo overlaps the user', () => {
     const { metrics } = measure();
     let now = 0;
     for (const frame of framesOf(Buffer.concat([silence(400), speech(4_000)]))) {
@@ -178,7 +178,7 @@ describe('jitter and gaps', () => {
     expect(metrics.snapshot()).toMatchObject({ longestGapMs: 35, jitterMs: { max: 15 } });
   });
 
-  test('are null where there is nothing between', () => {
+  test('are null if there are no two messages', () => {
     const { metrics, hear } = measure();
     hear(0);
     expect(metrics.snapshot()).toMatchObject({ jitterMs: null, longestGapMs: null, sendLatenessMs: null });
@@ -186,7 +186,7 @@ describe('jitter and gaps', () => {
 });
 
 describe('what is counted', () => {
-  test('are messages, bytes and audio in each direction, of odd sizes too', () => {
+  test('are messages, bytes and audio in each direction, including odd sizes', () => {
     const { metrics, send, hear } = measure();
     send(silence(60));
     for (const bytes of [1, 3, 640]) hear(0, Buffer.alloc(bytes));
@@ -204,7 +204,7 @@ describe('what is counted', () => {
     expect([p50, p95, max].map(Math.round)).toEqual([49, 94, 99]);
   });
 
-  test('is when AI audio could be heard last, and how much: silence is not', () => {
+  test('is when AI audio was last audible, and how much was: not silence', () => {
     const { metrics, hear } = measure();
     hear(10);
     hear(30, silence(20));
@@ -212,7 +212,7 @@ describe('what is counted', () => {
     expect(metrics.lastAudibleAt).toBe(10);
   });
 
-  test('is what a listener heard of the AI, until an interruption', () => {
+  test('is what a listener heard of the AI until an interruption', () => {
     const { metrics, hear } = measure();
     hear(0, speech(1_000));
     expect([999, 1_000].map(metrics.wasHeardAt)).toEqual([true, false]);
@@ -222,7 +222,7 @@ describe('what is counted', () => {
     expect([299, 300].map(metrics.wasHeardAt)).toEqual([true, false]);
   });
 
-  test('does not slow down with the audio that is heard while the gate is open', () => {
+  test('does not get slower with the audio that arrives while the gate is open', () => {
     const { metrics, send, hear } = measure();
     send(silence(400), speech(1_000));
     const tiny = Buffer.alloc(2);

@@ -36,7 +36,7 @@ describe('a session', () => {
     expect((await hear(session, 640))[0]).toBe(sound[640]);
   });
 
-  test('speaks in frames of 20 ms, the last filled up, and then a tail of silence', async () => {
+  test('speaks in frames of 20 ms, pads the last one, and then sends a tail of silence', async () => {
     const emulator = await startEmulator({ reply: 'echo' });
     await using session = await openSession({ baseUrl: emulator.baseUrl, ...as });
     await session.speak(sound.subarray(0, 1_000), { pace: 'max', tailMs: 40 });
@@ -47,7 +47,7 @@ describe('a session', () => {
     expect({ framesIn, bytesIn }).toEqual({ framesIn: 4, bytesIn: 2_560 });
   });
 
-  test('tells of service messages, from the first, and of the close as the last', async () => {
+  test('yields service messages from the first on, and the close as the last item', async () => {
     const emulator = await startEmulator({ reply: 'silence' });
     await using session = await openSession({ baseUrl: emulator.baseUrl, ...as });
     emulator.control.send({}, { json: { type: 'lights', on: true } });
@@ -66,14 +66,14 @@ describe('a session', () => {
     expect(await session.closed).toEqual({ code: 1000, reason: 'enough' });
   });
 
-  test('answers a real utterance with a reply, when it has said that it is over', async () => {
+  test('gets a reply to real speech once the turn is over', async () => {
     const emulator = await startEmulator({ reply: 'parrot' });
     await using session = await openSession({ baseUrl: emulator.baseUrl, ...as });
     await session.speak(fixturePcm('hello.wav'), { pace: 'max', tailMs: 1_000 });
     expect((await hear(session, 640)).length).toBeGreaterThanOrEqual(640);
   });
 
-  test('whose own close it is ends its events without an error, with what was still to come', async () => {
+  test('that closes itself ends without an error, after audio that was still on its way', async () => {
     const { baseUrl } = await startEmulator({ reply: 'echo' });
     const session = await openSession({ baseUrl, ...as });
     await session.send(sound.subarray(0, 640));
@@ -84,7 +84,7 @@ describe('a session', () => {
     expect(events.at(-1)).toMatchObject({ type: 'close', code: 1000 });
   });
 
-  test('that the service breaks off throws, after all that came, and to whoever speaks', async () => {
+  test('that the service breaks off throws after everything that came, and also in speak', async () => {
     const emulator = await startEmulator({ reply: 'silence' });
     await using session = await openSession({ baseUrl: emulator.baseUrl, ...as });
     const speaking = session.speak(Buffer.alloc(32_000 * 60));
@@ -98,7 +98,7 @@ describe('a session', () => {
     await expect(session.send(sound)).rejects.toMatchObject({ code: 'stream-broken' });
   });
 
-  test('that is over takes no more audio', async () => {
+  test('that is over accepts no more audio', async () => {
     const { baseUrl } = await startEmulator();
     const session = await openSession({ baseUrl, ...as });
     await session.close();
@@ -108,7 +108,7 @@ describe('a session', () => {
     });
   });
 
-  test('stops speaking when it is asked to, and goes on', async () => {
+  test('stops speaking on its signal, and continues', async () => {
     const emulator = await startEmulator({ reply: 'echo' });
     await using session = await openSession({ baseUrl: emulator.baseUrl, ...as });
     const bargeIn = new AbortController();
@@ -130,7 +130,7 @@ describe('a session', () => {
     expect(await session.closed).toMatchObject({ code: 1000 });
   });
 
-  test('rests where nobody reads, loses nothing, and can be closed', async () => {
+  test('pauses if nobody reads, loses nothing, and can be closed', async () => {
     const emulator = await startEmulator({ reply: 'echo' });
     await using session = await openSession({ baseUrl: emulator.baseUrl, ...as });
     const message = Buffer.alloc(256 * 1024, 1);
@@ -142,7 +142,7 @@ describe('a session', () => {
 });
 
 describe('opening a session', () => {
-  test('presents a token that is given, and asks for none', async () => {
+  test('presents a given token, and requests none', async () => {
     const emulator = await startEmulator();
     const token = await emulator.token('d1');
     await using _session = await openSession({ baseUrl: emulator.baseUrl, device: 'd1', token });
@@ -177,7 +177,7 @@ describe('opening a session', () => {
     await expect(opening).rejects.toMatchObject({ code: 'insecure-target', exitCode: 2 });
   });
 
-  test('refuses what is no URL', async () => {
+  test('refuses anything but a URL', async () => {
     await expect(openSession({ baseUrl: 'voice.example', ...as })).rejects.toMatchObject({ code: 'usage' });
   });
 

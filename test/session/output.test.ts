@@ -39,7 +39,7 @@ const mebibyte = Buffer.alloc(1024 * 1024);
 const full = new VoicectlError('input-output', 'The disk is full');
 
 describe('the output', () => {
-  test('says that it is full beyond 4 MiB, and drained once there is less again', async () => {
+  test('reports that it is full beyond 4 MiB, and drained once there is less', async () => {
     const { sink, take } = createSlowSink();
     const { output, calls } = open(sink);
     for (let i = 0; i < 4; i += 1) output.write(mebibyte);
@@ -63,7 +63,7 @@ describe('the output', () => {
     expect(calls).toEqual(['full', 'drained']);
   });
 
-  test('is finished when the sinks have taken everything, and not before', async () => {
+  test('is finished only when the sinks have taken everything', async () => {
     const { sink, calls, take } = createSlowSink();
     const { output } = open(sink);
     output.write(Buffer.alloc(1));
@@ -80,7 +80,7 @@ describe('the output', () => {
     expect(calls).toEqual(['write 1', 'write 2', 'close']);
   });
 
-  test('does not wait for a sink that takes nothing where the session was given up', async () => {
+  test('does not wait for a blocked sink if the session was given up', async () => {
     const { sink, calls } = createSlowSink();
     const { output } = open(sink);
     output.write(Buffer.alloc(1));
@@ -88,7 +88,7 @@ describe('the output', () => {
     expect(calls.at(-1)).toBe('close');
   });
 
-  test('tells the first failure once, writes nothing after it, and closes every sink', async () => {
+  test('reports the first failure once, writes nothing after it, and closes every sink', async () => {
     const bad = createSlowSink();
     const good = createSlowSink();
     const { output, failures } = open(bad.sink, good.sink);
@@ -104,7 +104,7 @@ describe('the output', () => {
     expect(good.calls).toEqual(['write 1', 'write 2', 'close']);
   });
 
-  test('tells a failure of the last write, and of closing', async () => {
+  test('reports a failure of the last write, and of closing', async () => {
     const late = createSlowSink();
     const { output } = open(late.sink);
     output.write(Buffer.alloc(1));
@@ -115,7 +115,7 @@ describe('the output', () => {
     expect(await closed.output.close(signal)).toBe(full);
   });
 
-  test('without a sink takes anything and says nothing', async () => {
+  test('without a sink accepts anything and reports nothing', async () => {
     const { output, calls } = open();
     for (let i = 0; i < 10; i += 1) output.write(mebibyte);
     expect([calls, await output.close(signal)]).toEqual([[], undefined]);

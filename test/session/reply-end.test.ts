@@ -28,20 +28,20 @@ function wait({ waitMs = 1_000, settleMs = 500 } = {}) {
 }
 
 describe('the wait for a reply', () => {
-  test('is over when none has begun in the time given', async () => {
+  test('is over when none has begun in the given time', async () => {
     const { clock, result } = wait();
     await clock.run(2_000, 10);
     expect(result()).toEqual({ outcome: 'none', at: 1_000 });
     expect(clock.pending).toEqual([]);
   });
 
-  test('is over at once where no time is given', async () => {
+  test('is over at once if the given time is 0', async () => {
     const { clock, result, waiting } = wait({ waitMs: 0 });
     await waiting;
     expect([result()?.outcome, clock.now()]).toEqual(['none', 0]);
   });
 
-  test('is over when the reply has paused for as long as it takes to settle', async () => {
+  test('is over when the reply has paused for the settle time', async () => {
     const { clock, heard, result } = wait();
     await clock.run(900, 10);
     heard.replyBegunAt = 890;
@@ -54,7 +54,7 @@ describe('the wait for a reply', () => {
     expect(result()).toEqual({ outcome: 'ended', at: 2_900 + 500 });
   });
 
-  test('is over at once where the reply was heard to its end before', async () => {
+  test('is over at once if the reply has already ended', async () => {
     const { clock, ending, heard, waiting } = wait();
     ending.abort(new Error('another'));
     await expect(waiting).rejects.toThrow('another');
@@ -72,7 +72,7 @@ describe('the wait for a reply', () => {
     expect(await outcome).toBe('ended');
   });
 
-  test('goes on while nothing is read: what was sent by then is still to be heard', async () => {
+  test('continues while reading is paused, because audio may be waiting', async () => {
     const { clock, heard, paused, result } = wait();
     heard.replyBegunAt = 100;
     heard.lastAudibleAt = 200;

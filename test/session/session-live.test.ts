@@ -84,14 +84,14 @@ describe('a session over the network', () => {
     await expect.poll(() => closedWith).toBe(1000);
   });
 
-  test('fails as the service closes it', async () => {
+  test('fails according to how the service closes it', async () => {
     const session = await talkTo((peer) => peer.close(1011, 'oops'), { source: sourceOf(speech(400)) });
     const { error, summary } = await collect(session);
     expect(error).toMatchObject({ code: 'stream-broken', exitCode: 6 });
     expect(summary).toMatchObject({ type: 'summary', ok: false, close: { code: 1011, reason: 'oops' } });
   });
 
-  test('holds no more audio than it has room for, however slow the sink and fast the service', async () => {
+  test('holds a limited amount of audio, however slow the sink and fast the service', async () => {
     const mebibyte = 1024 * 1024;
     let handed = 0;
     let isBlocked = true;
@@ -123,7 +123,7 @@ describe('a session over the network', () => {
     expect([summary.in.bytes, handed]).toEqual([20 * mebibyte, 20 * mebibyte]);
   });
 
-  test('leaves no socket behind when nobody listens any more', async () => {
+  test('leaves no socket behind when its consumer stops', async () => {
     const count = () => process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
     const before = count();
     const session = await talkTo(() => {}, { source: sourceOf(speech(10_000)) });
@@ -131,7 +131,7 @@ describe('a session over the network', () => {
     await expect.poll(count).toBeLessThanOrEqual(before);
   });
 
-  test('takes a source as fast as the service does at pace "max", and loses nothing', async () => {
+  test('sends a source as fast as the service reads at pace "max", and loses nothing', async () => {
     let bytes = 0;
     const session = await talkTo(
       (peer) =>

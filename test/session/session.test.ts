@@ -23,7 +23,7 @@ const warnings = (events: SessionEvent[]) =>
   events.flatMap((event) => (event.type === 'warning' ? [event.code] : []));
 
 describe('a session', () => {
-  test('tells its steps in order, with times that never go back, and the summary last', async () => {
+  test('emits its steps in order, with times that never go back, and the summary last', async () => {
     const session = await run({
       onLive: (service) => service.at(2_500, () => service.speakInTime(speech(400))),
     });
@@ -51,7 +51,7 @@ describe('a session', () => {
     expect(session.clock.pending.filter((ms) => ms < 60_000)).toEqual([]);
   });
 
-  test('sends the source to the byte, each frame when it is due, and silence after it', async () => {
+  test('sends the source byte for byte, each frame when it is due, and then silence', async () => {
     const pcm = Buffer.concat([silence(400), speech(1_000)]);
     const session = await run({ onLive: (service) => service.at(2_000, () => service.speak(speech(20))) });
     const { heard } = session.service;
@@ -68,7 +68,7 @@ describe('a session', () => {
     expect(sendLatenessMs?.max).toBeLessThanOrEqual(0.1);
   });
 
-  test('measures what happened to the millisecond', async () => {
+  test('measures to the millisecond', async () => {
     const session = await run({
       onLive: (service) => {
         // The last frame with speech leaves at 1,380. Messages of 20 ms, the fourth of them 30 ms late.
@@ -95,7 +95,7 @@ describe('a session', () => {
     expect(session.summary.elapsedMs).toBe(2_020 + 1_500);
   });
 
-  test('tells of speech as it was sent, and of its end also where the source stops within it', async () => {
+  test('emits speech when it is sent, and its end even if the source stops during it', async () => {
     const session = await run({ options: { tailMs: 0, waitMs: 0 } });
     expect(session.of('speech').map(({ state, audioMs }) => [state, audioMs])).toEqual([
       ['start', 400],
@@ -103,7 +103,7 @@ describe('a session', () => {
     ]);
   });
 
-  test('with a token that was given asks for none', async () => {
+  test('with a given token requests none', async () => {
     const session = await run({
       options: { auth: { token: 'given' }, waitMs: 0 },
       requestToken: () => Promise.reject(new Error('asked')),
@@ -111,7 +111,7 @@ describe('a session', () => {
     expect([session.outcome, session.service.token, session.summary.tokenMs]).toEqual(['ok', 'given', null]);
   });
 
-  test('says that the source was converted', async () => {
+  test('warns that the source was converted', async () => {
     const source = utterance();
     const session = await run({
       options: { source: { ...source, description: { ...source.description, converted: true } }, waitMs: 0 },
@@ -121,7 +121,7 @@ describe('a session', () => {
 });
 
 describe('the reply', () => {
-  test('that comes while the gate is still open is measured, and heard to its end', async () => {
+  test('that comes while the gate is still open is measured, and awaited to its end', async () => {
     const session = await run({
       onLive: (service) => service.at(1_500, () => service.speakInTime(speech(500))),
     });
@@ -129,7 +129,7 @@ describe('the reply', () => {
     expect(session.summary.elapsedMs).toBe(1_500 + 480 + 1_500);
   });
 
-  test('of an echo ends though its silence does not', async () => {
+  test('of an echo ends although its silence does not', async () => {
     const session = await run({
       onAudio: (pcm, service) => service.clock.after(8, () => service.speak(pcm)),
     });
@@ -138,7 +138,7 @@ describe('the reply', () => {
     expect(session.summary.elapsedMs).toBeLessThan(1_400 + 1_600);
   });
 
-  test('that is silence without end ends', async () => {
+  test('that is endless silence ends', async () => {
     const session = await run({
       onLive: (service) => service.at(1_800, () => service.speakInTime(silence(60_000))),
     });
@@ -146,7 +146,7 @@ describe('the reply', () => {
     expect(session.summary.elapsedMs).toBe(1_800 + 1_500);
   });
 
-  test('may pause for less than it takes to settle', async () => {
+  test('may pause for less than the settle time', async () => {
     const session = await run({
       options: { settleMs: 500 },
       onLive: (service) => {
@@ -158,14 +158,14 @@ describe('the reply', () => {
     expect(session.summary.elapsedMs).toBe(2_960 + 500);
   });
 
-  test('that does not come is waited for, and missed with a warning', async () => {
+  test('that does not come is waited for, and then causes a warning', async () => {
     const session = await run({ options: { waitMs: 3_000 } });
     expect([session.outcome, warnings(session.events)]).toEqual(['ok', ['no-reply']]);
     expect(session.summary.firstAudioMs).toBeNull();
     expect(session.clock.now()).toBeLessThan(1_400 + 3_000 + 100);
   });
 
-  test('is not waited for, nor missed, where no time is given to it', async () => {
+  test('is neither waited for nor missed if the given time is 0', async () => {
     const session = await run({ options: { waitMs: 0 } });
     expect(warnings(session.events)).toEqual([]);
     expect(session.summary.out.frames).toBeLessThan(75);
@@ -180,7 +180,7 @@ describe('the reply', () => {
     expect(warnings(session.events)).toEqual([]);
   });
 
-  test('is heard out after a source that is empty', async () => {
+  test('is awaited to its end after an empty source', async () => {
     const session = await run({
       options: { source: sourceOf() },
       onLive: (service) => service.at(100, () => service.speak(speech(20))),
@@ -193,7 +193,7 @@ test.each([
   ['of a file as it is', utterance(), 'max', { pace: 'max' }],
   ['of real time not at all', utterance(), 1, {}],
   ['of a microphone not at all: its own clock sets it', { ...utterance(), isLive: true }, 'max', {}],
-] as const)('the pace is told %s', async (_what, source, pace, told) => {
+] as const)('the pace is reported %s', async (_what, source, pace, told) => {
   const { events } = await run({ options: { source, pace, waitMs: 100 } });
   const [first] = events;
   expect(first?.type).toBe('session');
@@ -201,7 +201,7 @@ test.each([
 });
 
 describe('the tail', () => {
-  test('is sent whole where its length is given, and the reply heard without more of it', async () => {
+  test('is sent completely if its length is given, and the reply is awaited without more silence', async () => {
     const session = await run({
       options: { tailMs: 1_010 },
       onLive: (service) => service.at(3_000, () => service.speak(speech(20))),
@@ -211,7 +211,7 @@ describe('the tail', () => {
     expect(session.summary.in.frames).toBe(1);
   });
 
-  test('leaves in real time also where the source left at once', async () => {
+  test('is sent in real time even if the source was sent at once', async () => {
     const session = await run({
       options: { pace: 'max', tailMs: 200 },
       onLive: (service) => service.at(600, () => service.speak(speech(20))),
@@ -229,7 +229,7 @@ describe('the tail', () => {
     expect(session.service.heard.at(-1)!.at).toBe(740);
   });
 
-  test('and the waiting for the reply stop, and nothing follows the summary, where the socket stalls', async () => {
+  test('and the wait for the reply stop if the socket stalls, and nothing follows the summary', async () => {
     let calls = 0;
     const session = await run({
       options: { waitMs: 1_000 },
@@ -249,8 +249,8 @@ describe('the tail', () => {
   });
 });
 
-describe('how long it goes on', () => {
-  test('is for as long as was said, where the source is repeated', async () => {
+describe('its duration', () => {
+  test('is as set if the source is repeated', async () => {
     const session = await run({ options: { loop: true, durationMs: 5_000, source: sourceOf(speech(300)) } });
     expect(session.outcome).toBe('ok');
     expect(session.summary).toMatchObject({ ok: true, elapsedMs: 5_000, close: { code: 1000 } });
@@ -279,8 +279,8 @@ describe('how long it goes on', () => {
   });
 });
 
-describe('an end that the service makes', () => {
-  test('normally, is no failure, but is warned of', async () => {
+describe('an end by the service', () => {
+  test('with 1000 is not a failure, but a warning', async () => {
     const session = await run({ onLive: (service) => service.at(500, () => service.close(1000, 'goodbye')) });
     expect([session.outcome, warnings(session.events)]).toEqual(['ok', ['closed-early']]);
     expect(session.summary).toMatchObject({ ok: true, close: { code: 1000, reason: 'goodbye' } });
@@ -301,16 +301,16 @@ describe('an end that the service makes', () => {
     expect(session.events.at(-1)?.type).toBe('summary');
   });
 
-  test('at the very moment of the confirmation is noticed', async () => {
+  test('right at the confirmation is noticed', async () => {
     const session = await run({ onLive: (service) => service.close(1011, '', failure('stream-broken')) });
     expect(codeOf(session.outcome)).toBe('stream-broken');
   });
 });
 
-describe('what it expected', () => {
+describe('what it expects', () => {
   const reply: Script['onLive'] = (service) => service.at(1_900, () => service.speakInTime(speech(400)));
 
-  test('and got makes it a success, with every verdict in the summary', async () => {
+  test('and gets makes it a success, with every verdict in the summary', async () => {
     const session = await run({
       options: {
         expectations: { 'expect-audio': 400, 'max-first-audio': 520, 'max-gap': 20, closeCode: 1000 },
@@ -321,7 +321,7 @@ describe('what it expected', () => {
     expect(session.summary.verdicts.map(({ ok }) => ok)).toEqual([true, true, true, true]);
   });
 
-  test('and did not get makes it fail, with each that failed and its measured value', async () => {
+  test('and does not get makes it fail, with each failed expectation and its measured value', async () => {
     const session = await run({
       options: {
         expectations: {
@@ -349,7 +349,7 @@ describe('what it expected', () => {
     expect(session.summary).toMatchObject({ ok: true, close: { code: 1011 } });
   });
 
-  test('of the close code judges another close', async () => {
+  test('of the close code fails for another close', async () => {
     const session = await run({ options: { expectations: { closeCode: 4000 } }, onLive: broken });
     expect(session.outcome).toMatchObject({ code: 'expectation-failed', exitCode: 1 });
     expect((session.outcome as VoicectlError).cause).toMatchObject({ code: 'stream-broken' });
@@ -361,7 +361,7 @@ describe('what it expected', () => {
     expect([outcome, summary.ok]).toEqual(['ok', true]);
   });
 
-  test('of the close code excuses nothing that is no close', async () => {
+  test('of the close code excuses nothing but closes', async () => {
     const session = await run({
       options: { expectations: { closeCode: 1000 } },
       drained: () => Promise.reject(failure('timed-out')),
@@ -432,19 +432,19 @@ describe('a session that fails', () => {
     ],
   ];
 
-  test.each(cases)('%s ends with a summary all the same', async (_what, script, code, summary) => {
+  test.each(cases)('%s still ends with a summary', async (_what, script, code, summary) => {
     const session = await run(script);
     expect(codeOf(session.outcome)).toBe(code);
     expect(session.events.at(-1)).toMatchObject({ type: 'summary', ok: false, ...summary });
     expect(session.events.filter(({ type }) => type === 'summary')).toHaveLength(1);
   });
 
-  test('to write ends at once, and does not go on sending', async () => {
+  test('to write ends at once, and sends nothing more', async () => {
     const session = await run(cases[5]![1]);
     expect(session.service.heard.length).toBeLessThan(18);
   });
 
-  test('tells of each repetition of the token request', async () => {
+  test('reports each repetition of the token request', async () => {
     const session = await run({
       requestToken: async ({ onRetry }) => {
         onRetry?.({ attempt: 1, delayMs: 250, error: failure('rate-limited') });
@@ -495,12 +495,12 @@ describe('a session that is interrupted', () => {
     },
   );
 
-  test('before it began asks for nothing', async () => {
+  test('before it begins requests nothing', async () => {
     const { outcome, summary } = await run({ signal: AbortSignal.abort(reason) });
     expect([outcome, summary.ok]).toEqual([reason, false]);
   });
 
-  test('by a consumer that stops to listen closes everything, sinks too', async () => {
+  test('by a consumer that stops listening closes everything, including sinks', async () => {
     const clock = createCountedClock();
     const calls: string[] = [];
     const session = startSession();
@@ -548,7 +548,7 @@ describe('a session that is interrupted', () => {
 });
 
 describe('a queue that is full', () => {
-  test('of a slow sink makes reading rest, and go on when it has drained', async () => {
+  test('of a slow sink pauses reading until it has drained', async () => {
     const taking: (() => void)[] = [];
     const sink = {
       write: () => new Promise<void>((resolve) => taking.push(resolve)),
@@ -567,7 +567,7 @@ describe('a queue that is full', () => {
     expect(await session.finish()).toBe('ok');
   });
 
-  test('of a slow view makes reading rest where messages come on, and none of them is lost', async () => {
+  test('of a slow view pauses reading while messages arrive, and loses none of them', async () => {
     const session = startSession({
       options: { source: utterance(), waitMs: 500 },
       onLive: (service) =>
@@ -583,7 +583,7 @@ describe('a queue that is full', () => {
 });
 
 describe('messages of the service', () => {
-  test('are counted by kind, whatever the kind is called', async () => {
+  test('are counted by kind, whatever its name is', async () => {
     const session = await run({
       options: { waitMs: 0 },
       onLive: (service) => {
@@ -600,7 +600,7 @@ describe('messages of the service', () => {
     ]);
   });
 
-  test('are counted by the beginning of their kind, unless all of it is expected', async () => {
+  test('are counted by the beginning of a long kind, unless the kind is expected', async () => {
     const expected = 'expected'.repeat(100);
     const session = await run({
       options: { waitMs: 0, expectations: { events: [expected] } },
@@ -616,7 +616,7 @@ describe('messages of the service', () => {
     });
   });
 
-  test('of more than a thousand kinds are counted together, but for those that are expected', async () => {
+  test('are counted together beyond a thousand kinds, except expected ones', async () => {
     const session = await run({
       options: { waitMs: 0, expectations: { events: ['wanted'], forbiddenEvents: ['unwanted'] } },
       onLive: (service) => {
@@ -631,13 +631,13 @@ describe('messages of the service', () => {
   });
 });
 
-test('the frames that a session sends have the length that was asked for', async () => {
+test('the frames of a session have the length that was set', async () => {
   const session = await run({ options: { frameMs: 60, tailMs: 0, waitMs: 0 } });
   expect(session.service.heard.map(({ pcm }) => pcm.length)).toEqual(Array(24).fill(1_920));
   expect(framesOf(speech(60), 60)).toHaveLength(1);
 });
 
-describe('a source that is enough before its end', () => {
+describe('a source that is stopped before its end', () => {
   test('is followed by silence and the reply, and the session ends well', async () => {
     const enough = new AbortController();
     const session = await run({
@@ -656,7 +656,7 @@ describe('a source that is enough before its end', () => {
 });
 
 describe('while audio flows', () => {
-  test('what was measured so far is told about once a second', async () => {
+  test('the measurements so far are emitted about once a second', async () => {
     const session = await run({
       onLive: (service) => service.at(2_500, () => service.speakInTime(speech(400))),
     });
@@ -668,7 +668,7 @@ describe('while audio flows', () => {
     expect(figures.at(-1)).toMatchObject({ firstAudioMs: session.summary.firstAudioMs });
   });
 
-  test('silence within a reply is told as a gap, and speech over the AI as a barge-in', async () => {
+  test('silence within a reply is reported as a gap, and speech over the AI as a barge-in', async () => {
     const session = await run({
       options: { source: sourceOf(speech(500), silence(2_000), speech(1_000)) },
       onLive(service) {
@@ -685,7 +685,7 @@ describe('while audio flows', () => {
     ]);
   });
 
-  test('a gap that is known only when the user has ended comes in the order of the events', async () => {
+  test('a gap that is known only after the user’s speech still comes in order', async () => {
     const session = await run({
       options: { source: sourceOf(speech(2_000)) },
       onLive(service) {
@@ -701,7 +701,7 @@ describe('while audio flows', () => {
     expect(times).toEqual(times.toSorted((a, b) => a - b));
   });
 
-  test('a pause in which the user spoke is no gap, nor one after an interruption', async () => {
+  test('a pause in which the user spoke is not a gap, nor is a pause after an interruption', async () => {
     const session = await run({
       options: { source: sourceOf(silence(1_000), speech(500), silence(2_000)) },
       onLive(service) {
@@ -718,7 +718,7 @@ describe('while audio flows', () => {
   });
 });
 
-describe('sinks that are heard', () => {
+describe('sinks that play', () => {
   const createHeard = () => {
     const calls: string[] = [];
     const sink = {
@@ -736,7 +736,7 @@ describe('sinks that are heard', () => {
     { type: 'status', status: 'interrupted' },
     { event: 'clear_audio_buffer' },
     { kind: 'state', state: 'barge-in' },
-  ])('are flushed when the service says %j', async (message) => {
+  ])('are flushed when the service sends %j', async (message) => {
     const { sink, calls } = createHeard();
     const session = startSession({
       options: { sinks: [sink], source: sourceOf(speech(400)), tailMs: 0, waitMs: 0 },
@@ -751,7 +751,7 @@ describe('sinks that are heard', () => {
     { type: 'status', status: 'listening' },
     { type: 'error', error: { code: 'INTERRUPTED' } },
     ['interrupted'],
-  ])('are not when it says %j', async (message) => {
+  ])('are not flushed when it sends %j', async (message) => {
     const { sink, calls } = createHeard();
     const session = startSession({
       options: { sinks: [sink], source: sourceOf(speech(400)), tailMs: 0, waitMs: 0 },
@@ -764,7 +764,7 @@ describe('sinks that are heard', () => {
   test.each([
     [true, ['hold', 'hold', 'close well']],
     [false, ['close well']],
-  ])('are held at each beginning of speech where that was asked for: %j', async (bargeIn, expected) => {
+  ])('are held when speech begins, if that is set: %j', async (bargeIn, expected) => {
     const { sink, calls } = createHeard();
     const source = sourceOf(speech(400), silence(1_000), speech(400));
     const session = startSession({ options: { sinks: [sink], source, bargeIn, tailMs: 0, waitMs: 0 } });
@@ -772,7 +772,7 @@ describe('sinks that are heard', () => {
     expect(calls).toEqual(expected);
   });
 
-  test('are told when the session has failed, so that they need not play to the end', async () => {
+  test('learn that the session has failed, so that they need not play to the end', async () => {
     const { sink, calls } = createHeard();
     const session = startSession({
       options: { sinks: [sink], source: sourceOf(speech(400)) },
@@ -782,7 +782,7 @@ describe('sinks that are heard', () => {
     expect(calls).toEqual(['close stream-broken']);
   });
 
-  test('end the session when they fail while nothing is written', async () => {
+  test('end the session if they fail while nothing is written', async () => {
     const { sink } = createHeard();
     let fail: (thrown: VoicectlError) => void = () => {};
     const failed = new Promise<VoicectlError>((resolve) => {
@@ -797,7 +797,7 @@ describe('sinks that are heard', () => {
   });
 });
 
-test('what the devices have to say is a warning of the session, what they said before it too', async () => {
+test('notices of devices become warnings of the session, including earlier ones', async () => {
   let tell: (notice: SessionNotice) => void = () => {};
   const session = startSession({
     options: {

@@ -48,7 +48,7 @@ const clip = (turn: number, [startMs, endMs]: Span, isTurn = true): ScriptedClip
 const nearly = (ms: number) => expect.closeTo(ms, -1.3);
 
 describe('a turn', () => {
-  test('that is answered has a response', () => {
+  test('with a reply has a response time', () => {
     const { turns, figures } = judge({ user: [[500, 1_500]], ai: [[2_100, 3_000]] });
     expect(turns).toEqual([
       expect.objectContaining({
@@ -62,7 +62,7 @@ describe('a turn', () => {
     expect(figures.silenceMs).toEqual(nearly(600));
   });
 
-  test('of one clip goes on over a pause, and its reply may be early', () => {
+  test('of one clip continues after a pause, and its reply may be early', () => {
     const call = {
       user: [
         [500, 1_500],
@@ -76,12 +76,12 @@ describe('a turn', () => {
     expect(judge(call).turns).toHaveLength(2);
   });
 
-  test('without a reply within the wait is unanswered, and open if the session ends before', () => {
+  test('without a reply in time is unanswered, or open if the session ends first', () => {
     expect(judge({ user: [[500, 1_500]], ai: [] }).turns[0]?.reply).toBe('unanswered');
     expect(judge({ lengthMs: 4_000, user: [[500, 1_500]], ai: [] }).turns[0]?.reply).toBe('open');
   });
 
-  test('loses its reply if a sound that is no turn comes between', () => {
+  test('loses its reply if a sound that is not a turn comes in between', () => {
     const { turns, figures } = judge({
       user: [
         [500, 1_500],
@@ -101,7 +101,7 @@ describe('an interruption', () => {
     [3_000, 4_000],
   ];
 
-  test('is yielded to where the AI is cut', () => {
+  test('makes the AI yield if its audio is cut', () => {
     const { turns, overlaps } = judge({ user, ai: [[2_000, 3_400]], cuts: [3_400] });
     expect(turns[1]).toMatchObject({
       interruption: 'yielded',
@@ -111,12 +111,12 @@ describe('an interruption', () => {
     expect(overlaps).toHaveLength(1);
   });
 
-  test('is yielded to where the service says so, however the audio ends', () => {
+  test('makes the AI yield if the service says so, however the audio ends', () => {
     const { turns } = judge({ user, ai: [[2_000, 3_400]], stops: [3_410] });
     expect(turns[1]).toMatchObject({ interruption: 'yielded' });
   });
 
-  test('is yielded to where the AI falls, but is loud when it ends', () => {
+  test('makes the AI yield if its audio falls, but is loud when it ends', () => {
     const pcm = Buffer.alloc(bytesForMs(12_000));
     for (let at = 2_000 * 16; at < 3_400 * 16; at += 1) {
       const gain = at < 3_380 * 16 ? 1 : 0.45;
@@ -131,7 +131,7 @@ describe('an interruption', () => {
     expect(turns[1]).toMatchObject({ interruption: 'yielded', yieldMs: nearly(400) });
   });
 
-  test('has no yield where the AI ends by itself, or goes on', () => {
+  test('has no yield if the AI ends by itself, or goes on', () => {
     expect(judge({ user, ai: [[2_000, 3_400]] }).turns[1]).toMatchObject({
       interruption: 'ended',
       yieldMs: null,
@@ -155,21 +155,21 @@ describe('an interruption', () => {
   });
 });
 
-describe('a sound that is no turn', () => {
+describe('a sound that is not a turn', () => {
   const user: Span[] = [
     [500, 1_500],
     [3_000, 3_300],
   ];
   const clips = [clip(1, [500, 1_500]), clip(2, [3_000, 3_300], false)];
 
-  test('changes nothing where the reply goes on', () => {
+  test('changes nothing if the reply goes on', () => {
     const { noises, figures } = judge({ user, clips, ai: [[2_000, 6_000]] });
     expect(noises).toEqual([expect.objectContaining({ stoppedAtMs: null, answeredAtMs: null })]);
     expect(figures).toMatchObject({ falseInterruptions: 0, answersNoise: 0, talkOverMs: 0 });
     expect(figures.overlapMs).toEqual(nearly(300));
   });
 
-  test('interrupts falsely where the AI stops, and resumes', () => {
+  test('is a false interruption if the AI stops and resumes', () => {
     const { noises } = judge({
       user,
       clips,
@@ -192,7 +192,7 @@ describe('a sound that is no turn', () => {
     expect(judge({ user, clips, ai: [[2_000, 3_500]] }).noises[0]?.stoppedAtMs).toBeNull();
   });
 
-  test('is answered where the AI was silent and speaks', () => {
+  test('gets a reply if the AI was silent and then speaks', () => {
     const late: Span[] = [
       [500, 1_500],
       [5_000, 5_300],
@@ -221,7 +221,7 @@ test('a service that echoes the user is not judged', () => {
   expect(turns).toEqual([]);
 });
 
-describe('with a background that can be heard', () => {
+describe('with an audible background', () => {
   /** Sounds of a tone of this gain in each span, over a tone 35 dB below 9,000. */
   const hummed = (
     lengthMs: number,
@@ -235,13 +235,13 @@ describe('with a background that can be heard', () => {
     return findSounds(measureSteps(pcm));
   };
 
-  test('a side that hardly speaks is not taken for one that never stops', () => {
+  test('a side that hardly speaks is not mistaken for one that never stops', () => {
     expect(hummed(20_000, [[5_000, 5_600, 9_000]])).toEqual([
       { startMs: nearly(5_000), endMs: nearly(5_600) },
     ]);
   });
 
-  test('soft speech belongs to a sound near it, and is none by itself', () => {
+  test('soft speech belongs to a sound near it, but is not a sound by itself', () => {
     expect(
       hummed(20_000, [
         [5_000, 7_000, 9_000],
@@ -271,7 +271,7 @@ describe('with a background that can be heard', () => {
     return findSounds(measureSteps(pcm));
   };
 
-  test('that swings, a sound begins and ends where its bands do', () => {
+  test('that varies, a sound begins and ends where its bands do', () => {
     const sounds = rumbled([
       [3_000, 3_500, 2],
       [6_000, 6_400, 0.13],

@@ -35,7 +35,7 @@ describe('levels in steps', () => {
     expect(levels[50]).toBeCloseTo(20 * Math.log10(8_000 / 0x8000) - 3, 0);
   });
 
-  test('are the same however the audio is divided, and when they are read before it is whole', () => {
+  test('are the same however the audio is split, even if they are read in between', () => {
     const pcm = tone(700, 500, 30);
     const parted = createStepLevels();
     for (let at = 0; at < pcm.length; at += 46) {
@@ -45,7 +45,7 @@ describe('levels in steps', () => {
     expect(parted.read()).toEqual(measureSteps(pcm));
   });
 
-  test('forget a step of which only a part has come, and go on after it', () => {
+  test('forget a step that is incomplete, and continue after it', () => {
     const pcm = tone(700, 100);
     const steps = createStepLevels();
     steps.add(0, pcm.subarray(0, bytesForMs(52)));

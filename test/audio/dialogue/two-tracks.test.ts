@@ -26,7 +26,7 @@ test('figures do not depend on the sizes of messages, nor on how far ahead they 
   expect((await play(640, 20)).judge(10_000)).toEqual(whole);
 });
 
-test('audio that was not heard when the service was interrupted is dropped', async () => {
+test('audio that was not yet heard when the service was interrupted is dropped', async () => {
   const tracks = await play(640, 20);
   tracks.interrupted(5_200);
   const [speech] = tracks.judge(10_000).ai;
@@ -34,7 +34,7 @@ test('audio that was not heard when the service was interrupted is dropped', asy
   expect(speech?.endMs).toBeLessThanOrEqual(5_200);
 });
 
-test('a late message is heard late, and so is what follows', () => {
+test('a late message is heard late, and so are later ones', () => {
   const tracks = createTwoTracks();
   const tone = Buffer.alloc(32_000);
   for (let at = 0; at < 16_000; at += 1) tone.writeInt16LE(Math.round(8_000 * Math.sin(at * 0.1)), at * 2);

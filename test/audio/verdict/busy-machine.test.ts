@@ -97,7 +97,7 @@ describe('a device in real time gets no remark', () => {
     expect(atEnd).toEqual([]);
   });
 
-  test('and is found to be well', () => {
+  test('and has nothing wrong', () => {
     expect(run({ stalls: busy(500, 60) })).toEqual(afterWell);
   });
 });
@@ -137,14 +137,14 @@ describe('a sample rate is recognised', () => {
   });
 });
 
-describe('a wrong pace is told in spite of delays', () => {
+describe('a wrong pace is reported in spite of delays', () => {
   test.each([0.8, 0.9, 1.15, 1.7])('of %d × real time', (times) => {
     const { told } = run({ rate: 16_000 * times, stalls: busy(500, 60), seconds: 15 });
     expect(told).toHaveLength(1);
     expect(Number(/sends at ([\d.]+) ×/.exec(told.flat()[0] ?? '')?.[1])).toBeCloseTo(times, 1);
   });
 
-  test('of a device that loses audio again and again', () => {
+  test('of a device that repeatedly loses audio', () => {
     const { told } = run({ stalls: busy(1_000, 200), loses: true, seconds: 25 });
     expect(told.flat()).toEqual([expect.stringMatching(/^the device sends at 0\.8\d? × real time$/)]);
   });

@@ -28,11 +28,11 @@ test.each([
   ['alaw', encodings.alaw, 1],
   ['swapped-bytes', encodings.swapped, 2],
   ['stereo', encodings.stereo, 4],
-])('%s is found, and nothing wrong in its pace', (finding, encode, bytesPerSample) => {
+])('%s is found, and its pace is right', (finding, encode, bytesPerSample) => {
   expect(judge(encode(), bytesPerSample)).toEqual([finding]);
 });
 
-test('a byte too many at the start is found, and explains half a sample at the end', () => {
+test('an extra byte at the start is found, and explains half a sample at the end', () => {
   expect(judge(encodings.shifted(), 2)).toEqual(['byte-shift']);
 });
 
@@ -85,7 +85,7 @@ describe('of one message', () => {
     ['noise', noise, 'noise'],
     ['big-endian samples', tone(10_000).swap16(), 'swapped-bytes'],
     ['more than is looked at', Buffer.concat([tone(10_000), noise, noise, noise]), 'pcm'],
-  ])('%s is told', (_what, message, format) => {
+  ])('%s is recognised', (_what, message, format) => {
     expect(recogniseFormat(message, 0)).toBe(format);
   });
 
@@ -110,7 +110,7 @@ describe('of one message', () => {
     ['int32', encodings.int32, 97],
     ['half-empty', encodings.halfEmpty, 94],
     ['int24', encodings.paddedTo24, 83],
-  ])('most of %s are told, and none as another format', (format, encode, least) => {
+  ])('most of %s are recognised, and none as another format', (format, encode, least) => {
     const bytes = encode();
     const told = Array.from({ length: Math.floor(bytes.length / 2_048) }, (_, at) =>
       recogniseFormat(bytes.subarray(2_048 * at, 2_048 * (at + 1)), 0),
@@ -119,7 +119,7 @@ describe('of one message', () => {
     expect(told.filter((found) => ![format, 'noise', 'unclear'].includes(found))).toEqual([]);
   });
 
-  test('a stream that is cut within a sample goes on in the next message', () => {
+  test('a stream that is split within a sample continues in the next message', () => {
     const message = Buffer.concat([Buffer.of(7), tone(10_000)]);
     expect([recogniseFormat(message, 0), recogniseFormat(message, 1)]).toEqual(['byte-shift', 'pcm']);
   });

@@ -14,7 +14,7 @@ function judged(...found: FoundInVoice[]) {
   return { told, found: judgements.map(({ kind, is, atMs, times }) => [kind, is, atMs, times]) };
 }
 
-test('a click beside a repeat is explained, and one elsewhere is not', () => {
+test('a click near a repeat is explained, and one elsewhere is not', () => {
   const { found } = judged(one('repeat', 1_000), one('click', 1_020), one('click', 5_000));
   expect(found).toEqual([
     ['repeat', 'finding', 1_000, 1],
@@ -31,22 +31,22 @@ test('a cause that is found later explains what was found before it', () => {
   ]);
 });
 
-test('a cause that goes on explains what is anywhere beside it', () => {
+test('a cause that continues explains everything near it', () => {
   const repeats = Array.from({ length: 300 }, (_, at) => one('repeat', 100 * at));
   expect(judged(...repeats, one('click', 200)).found).toEqual([['repeat', 'finding', 0, 300]]);
 });
 
-test('a remark explains no finding', () => {
+test('a remark does not explain a finding', () => {
   const { found } = judged(one('wrong-rate', 0, doubtful), one('click', 1_000), one('noise', 0, doubtful));
   expect(found.map(([kind]) => kind)).toEqual(['wrong-rate', 'click']);
 });
 
-test('a voice that is quiet stays so when its level changes', () => {
+test('a quiet voice is still reported when its level changes', () => {
   const { found } = judged(one('quiet-voice', 0, doubtful), one('level-jump', 9_000, doubtful));
   expect(found.map(([kind]) => kind)).toEqual(['quiet-voice', 'level-jump']);
 });
 
-test('the first that is certain counts, however many remarks came before it', () => {
+test('the first certain finding counts, however many remarks came before it', () => {
   const remarks = Array.from({ length: 100 }, (_, at) => one('click', 1_000 * at, doubtful));
   const { told, found } = judged(...remarks, one('click', 200_000));
   expect(told).toEqual(['click', 'click']);

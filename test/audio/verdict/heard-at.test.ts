@@ -15,13 +15,13 @@ test('audio that comes at once is heard one after the other', () => {
   expect(heard.timeOf(1_000)).toBe(1_500);
 });
 
-test('a pause moves what comes after it, however many there were', () => {
+test('each pause delays the audio after it, however many there were', () => {
   const heard = new HeardAt();
   for (let reply = 0; reply < 500; reply += 1) heard.note(reply * frameBytes, frameBytes, reply * 1_000);
   expect([9_980, 9_990].map((at) => heard.timeOf(at))).toEqual([499_000, 499_010]);
 });
 
-test('audio that an interruption drops is heard no later than that, and what comes next at its arrival', () => {
+test('audio that an interruption drops counts as heard by then, and later audio when it arrives', () => {
   const heard = new HeardAt();
   heard.note(0, 60_000 * 32, 0);
   heard.interrupted(2_000);
@@ -30,7 +30,7 @@ test('audio that an interruption drops is heard no later than that, and what com
   expect([1_000, 50_000, 60_000, 60_010].map((at) => heard.timeOf(at))).toEqual([1_000, 2_000, 5_000, 5_010]);
 });
 
-test('audio that comes in the moment of an interruption is no part of what was dropped', () => {
+test('audio that comes at the moment of an interruption is not dropped', () => {
   const heard = new HeardAt();
   heard.interrupted(0);
   heard.note(0, 10 * frameBytes, 0);

@@ -110,7 +110,7 @@ function kindsWithoutFault({ name, db, pcm }: Voice & { db: number }, replies?: 
 
 const voices = isWhole ? tenVoices() : fixtures.slice(0, 1);
 
-describe('each fault is named with its kind and no other', () => {
+describe('each fault is reported as its kind and no other', () => {
   test.each(soundFaults.map((one) => (isWhole ? one : { ...one, strengths: one.strengths.slice(-1) })))(
     '$kind',
     ({ kind, strengths, softerDb = [0], replies, isTurn }) => {
@@ -146,7 +146,7 @@ describe('each fault is named with its kind and no other', () => {
   );
 });
 
-test.each(['mulaw', 'alaw'])('%s that is told late explains its pace', (kind) => {
+test.each(['mulaw', 'alaw'])('%s that is found late explains its pace', (kind) => {
   const pcm = speechAt(16_000);
   const soft = softer(pcm, 36);
   const heard = hearReply(Buffer.concat([soft, pcm]), { fault: `format:as=${kind}` });
@@ -162,7 +162,7 @@ function kindsOf({ judgements }: ReturnType<typeof hearReply>): VoiceFinding[] {
   return judgements.map(({ kind }) => kind);
 }
 
-describe('a voice that is clean', () => {
+describe('a clean voice', () => {
   test.runIf(isWhole)(
     'is judged, and nothing is found, in 200 files that nobody here made',
     { timeout: 600_000 },

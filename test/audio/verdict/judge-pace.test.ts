@@ -77,7 +77,7 @@ describe('a pace', () => {
     expect(judge(measured)).toEqual(told);
   });
 
-  test('that is fast is explained by nothing', () => {
+  test('that is fast has no excuse', () => {
     expect(judge({ timesRealTime: 1.2, longestGapMs: 600, lostMs: 500, lateMs: 500 })).toEqual([
       sends(1.2),
       'gaps: a gap of 600 ms between messages',
@@ -160,7 +160,7 @@ test.each<[string, Measured, string[]]>([
   expect(judge(measured)).toEqual(told);
 });
 
-describe('a rate that its pace shows and the voice agrees with', () => {
+describe('a rate on which pace and voice agree', () => {
   test.each<[string, Measured, boolean]>([
     ['is certain', { timesRealTime: 1.5, scale: 1.5 }, true],
     ['is certain where the voice is a little off', { timesRealTime: 1.5, scale: 1.33 }, true],
@@ -177,7 +177,7 @@ describe('a rate that its pace shows and the voice agrees with', () => {
 });
 
 describe('the rate of a reply', () => {
-  test('with two readings has advice for each', () => {
+  test('with two explanations has advice for each', () => {
     const judged = judgeReplyRate({ ...steady, times: 1.5 }, {});
     expect(judged?.advice).toBe(
       'if the voice sounds 1.5 × too slow, resample it to 16 kHz; if it sounds right, devices must store what comes early, so send it in real time, or let devices buffer a whole reply',
@@ -212,7 +212,7 @@ describe('the rate of a reply', () => {
     [1.86, 'the service’s audio is 32 kHz, or 16 kHz stereo, or an unusual voice: it sounds 1.86 × too slow'],
     [0.5, 'the service’s audio is 8 kHz, or an unusual voice: it sounds 2 × too fast'],
     [undefined, undefined],
-  ])('is told by a voice of %s alone', (scale, remark) => {
+  ])('is recognised from a voice of %s alone', (scale, remark) => {
     expect(judgeVoiceRate(scale)?.remark).toBe(remark);
   });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ListenerBudget } from '../../../src/audio/verdict/listener.ts';
 
-test('says once that there are more voices than it listens to', () => {
+test('reports once that there are more voices than it listens to', () => {
   const said: number[] = [];
   const budget = new ListenerBudget((most) => said.push(most));
   const listened = Array.from({ length: 20 }, () => budget.take()).filter((one) => one !== undefined);

@@ -71,14 +71,14 @@ describe('a voice without a mistake', () => {
   });
 });
 
-describe('what is heard', () => {
+describe('it hears', () => {
   test('clipping below full scale', () => {
     const limit = 6_000;
     const clipped = change(speech, (sample) => Math.max(-limit, Math.min(limit, sample)));
     expect(kinds(clipped)).toEqual(['clipping']);
   });
 
-  test('clicks at seams of messages, with their places', () => {
+  test('clicks at message boundaries, with their places', () => {
     const places = spoken(speech, 4);
     const clicks = change(speech, (sample, index) => {
       const since = places.findLast((place) => place <= index);
@@ -90,7 +90,7 @@ describe('what is heard', () => {
     expect(heard.some(({ isCertain, at }) => isCertain && places.includes(at))).toBe(true);
   });
 
-  test('audio that is missing, with its place and length; its edges are no clicks', () => {
+  test('missing audio, with its place and length; its edges are not clicks', () => {
     const places = spoken(speech, 5);
     const holes = change(speech, (sample, index) =>
       places.some((place) => index >= place && index < place + 320) ? 0 : sample,
@@ -104,7 +104,7 @@ describe('what is heard', () => {
     }
   });
 
-  test('audio that is missing at the end of a long reply, which has its floor from before', () => {
+  test('missing audio at the end of a long reply whose floor is known from before', () => {
     let state = 1;
     const long = change(Buffer.concat([speech, speech, speech, speech]), (sample) => {
       state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
@@ -154,7 +154,7 @@ describe('what is heard', () => {
     expect(kinds(change(speech, (sample) => sample * factor))).toContain(kind);
   });
 
-  test('a change of the level from one reply to the next', () => {
+  test('a change of level from one reply to the next', () => {
     const listener = new Listener();
     for (const pcm of [speech, change(speech, (sample) => sample / 4)]) {
       for (let at = 0; at < pcm.length; at += 640) listener.push(pcm.subarray(at, at + 640));
@@ -167,7 +167,7 @@ describe('what is heard', () => {
     ['one that is quiet until then', [0.05, 0.05, 0.25], ['quiet-voice', 'quiet-voice', 'level-jump']],
     ['one that is quiet from then on', [0.5, 0.05, 0.05], ['level-jump', 'quiet-voice']],
     ['a loud one', [3, 3, 0.5], ['loud-voice', 'loud-voice', 'level-jump']],
-  ])('a change of the level explains that reply and no other of %s', (_voice, factors, expected) => {
+  ])('a change of level, which explains that reply but no other of %s', (_voice, factors, expected) => {
     const listener = new Listener();
     for (const factor of factors) {
       const pcm = change(speech, (sample) => sample * factor);
@@ -183,7 +183,7 @@ describe('what is heard', () => {
     ).toEqual(expected);
   });
 
-  test('a telephone, by what is missing above 4 kHz', () => {
+  test('a telephone, by the missing sound above 4 kHz', () => {
     const phone = speechAt(8_000);
     const resampler = createResampler(8_000, 16_000);
     const narrow = Float32Array.from({ length: phone.length / 2 }, (_, at) => phone.readInt16LE(2 * at));
@@ -194,7 +194,7 @@ describe('what is heard', () => {
   });
 });
 
-test('noise that is sent twice is no repeat, and half a second of speech is one wherever it is', () => {
+test('noise that is sent twice is not a repeat, but half a second of speech is, wherever it is', () => {
   let state = 1;
   const noise = change(Buffer.alloc(16_000), () => {
     state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;

@@ -67,7 +67,7 @@ describe('the pace of a device', () => {
     expect(check.report()).toMatchObject({ timesRealTime: 1, meanJitterMs: 0, lateMs: 0, messages: 3 });
   });
 
-  test('is measured anew after it was forgotten', () => {
+  test('is measured again after it was forgotten', () => {
     const { check, regularly } = createTimeline();
     regularly(200, 10);
     check.forget();
@@ -84,7 +84,7 @@ describe('the pace of a device', () => {
 });
 
 describe('a delay', () => {
-  test('is told as a gap, as lateness and in the jitter', () => {
+  test('counts as a gap, as lateness and in the jitter', () => {
     const { check, later, regularly } = createTimeline();
     regularly(50);
     later(120);
@@ -109,7 +109,7 @@ describe('a delay', () => {
     expect(check.report()).toMatchObject({ lateMs: 60.01 });
   });
 
-  test('that comes again and again makes the pace as uncertain as the longest', () => {
+  test('that comes repeatedly makes the pace as uncertain as the longest one', () => {
     const { check, later, regularly } = createTimeline();
     for (let index = 0; index < 10; index += 1) {
       later(220);
@@ -123,7 +123,7 @@ describe('a delay', () => {
     expect(check.report()).toMatchObject({ passedMs: 2_450, uncertainty: 0.0816 });
   });
 
-  test('in which the emulator did not run is no gap', () => {
+  test('in which the emulator did not run is not a gap', () => {
     const { check, later, regularly } = createTimeline();
     regularly(50);
     later(320, 300);
@@ -160,11 +160,11 @@ describe('messages that arrive together', () => {
     expect(burst(count, everyMs)).toEqual([messages, messages]);
   });
 
-  test('are none where they waited for the emulator', () => {
+  test('are not a burst if they waited for the emulator', () => {
     expect(burst(20, 0, 10)).toEqual([0, 0]);
   });
 
-  test('are one again after the next pause', () => {
+  test('are a burst again after the next pause', () => {
     const { check, later, regularly } = createTimeline();
     later(300, 300);
     regularly(9, 0);
@@ -173,7 +173,7 @@ describe('messages that arrive together', () => {
     expect(check.report().burstMessages).toBe(10);
   });
 
-  test('are counted from their first on, each time', () => {
+  test('are counted from the first one on, each time', () => {
     const { check, later, regularly } = createTimeline();
     for (let index = 0; index < 3; index += 1) {
       later(100);

@@ -50,31 +50,31 @@ describe('loudness', () => {
     [32, 'silence'],
     [33, 'quiet'],
     [329, 'quiet'],
-  ])('of no more than %d is told as %s, after 5 seconds', (level, finding) => {
+  ])('of no more than %d is reported as %s after 5 seconds', (level, finding) => {
     expect(hear([0, level], [4_999, level])).toEqual([]);
     expect(hear([0, level], [2_000, level], [5_000, level], [15_000, level])).toEqual([[5_000, finding]]);
   });
 
-  test('of 330 is speech, and nothing is told after it', () => {
+  test('of 330 is speech, after which nothing is reported', () => {
     expect(hear([0, 330], [5_000, 330], [10_000, 0], [20_000, 0], [30_000, 100], [40_000, 100])).toEqual([]);
   });
 
-  test('silence begins anew after a sound, at the end of what was examined last', () => {
+  test('silence begins again after a sound, at the end of the last examined audio', () => {
     expect(hear([0, 0], [2_000, 100], [4_000, 0], [6_999, 0])).toEqual([]);
     expect(hear([0, 0], [2_000, 100], [4_000, 0], [7_000, 0])).toEqual([[7_000, 'silence']]);
   });
 
-  test('what is quiet counts from its first sound', () => {
+  test('quiet audio counts from its first sound', () => {
     expect(hear([0, 0], [2_000, 0], [4_000, 100], [6_999, 100])).toEqual([]);
     expect(hear([0, 0], [2_000, 0], [4_000, 100], [7_000, 100])).toEqual([[7_000, 'quiet']]);
   });
 
-  test('the first sound began after what was examined before it', () => {
+  test('the first sound counts from the end of the audio that was examined before', () => {
     expect(hear([0, 0], [2_000, 100], [4_999, 100])).toEqual([]);
     expect(hear([0, 0], [2_000, 100], [5_000, 100])).toEqual([[5_000, 'quiet']]);
   });
 
-  test('silence is counted without a break, also late in a stream', () => {
+  test('silence is measured without interruption, even late in a stream', () => {
     const whisper = pcmOf(messageSamples, (index) => 100 * Math.sin(index / 5));
     const told = follow([...repeat(whisper, 12), ...repeat(Buffer.alloc(messageBytes), 24)]);
     expect(told).toEqual([
@@ -83,11 +83,11 @@ describe('loudness', () => {
     ]);
   });
 
-  test('a pause does not make quiet audio new', () => {
+  test('quiet audio is not reported again after a pause', () => {
     expect(hear([0, 100], [2_000, 0], [4_000, 0], [5_000, 100])).toEqual([[5_000, 'quiet']]);
   });
 
-  test('both are told of one device', () => {
+  test('both can be reported for one device', () => {
     expect(hear([0, 0], [5_000, 0], [6_000, 100], [10_000, 100])).toEqual([
       [5_000, 'silence'],
       [10_000, 'quiet'],
@@ -113,7 +113,7 @@ describe('of right samples', () => {
       pcm.subarray(at * bytes, (at + 1) * bytes),
     );
 
-  test('a tone is well', () => {
+  test('a tone is fine', () => {
     expect(follow(repeat(tone(), 4))).toEqual([]);
   });
 
@@ -127,7 +127,7 @@ describe('of right samples', () => {
     expect(findings(cut(stairs(0, 200), bytes))).toEqual(['stereo']);
   });
 
-  test.each([641, 3_201])('a tone is well in messages of %d bytes, which end within samples', (bytes) => {
+  test.each([641, 3_201])('a tone is fine in messages of %d bytes, which end within samples', (bytes) => {
     expect(follow(cut(Buffer.concat(repeat(tone(), 4)), bytes).map(copyOf))).toEqual([]);
   });
 
@@ -136,7 +136,7 @@ describe('of right samples', () => {
     expect(findings([...nothing, ...repeat(tone(3_000), 2)])).toEqual(['dc-offset']);
   });
 
-  test('an offset is told when the format is known, or its search has ended', () => {
+  test('an offset is reported when the format is known, or the search for it has ended', () => {
     const voltage = pcmOf(messageSamples, () => 3_000);
     expect(follow(repeat(voltage, 4))).toEqual([[3_300, 'dc-offset']]);
   });
@@ -159,31 +159,31 @@ describe('of right samples', () => {
     expect(findings(clipped(20, 20, sample))).toEqual([]);
   });
 
-  test('the offset of clipped audio is not told', () => {
+  test('the offset of clipped audio is not reported', () => {
     expect(findings(clipped(50, 50, 0x7fff, 3_000))).toEqual(['clipping']);
   });
 
-  test.each([1_000, -1_000])('a mean of %d is well', (offset) => {
+  test.each([1_000, -1_000])('a mean of %d is fine', (offset) => {
     expect(findings(repeat(tone(offset), 3))).toEqual([]);
   });
 
-  test.each([1_001, -1_001])('a mean of %d is an offset, told once', (offset) => {
+  test.each([1_001, -1_001])('a mean of %d is an offset, reported once', (offset) => {
     expect(follow(repeat(tone(offset), 4))).toEqual([[900, 'dc-offset']]);
   });
 
-  test('an offset that begins later is found, also after a minute', () => {
+  test('an offset that begins later is found, even after a minute', () => {
     expect(findings([...repeat(tone(), 3), ...repeat(tone(3_000), 3)])).toEqual(['dc-offset']);
     expect(findings([...repeat(tone(), 60), ...repeat(tone(3_000), 12)])).toEqual(['dc-offset']);
   });
 
-  test('noise has no offset: it may be samples that are misread', () => {
+  test('noise has no offset, because it may be misread samples', () => {
     const loud = pcmOf(messageSamples, (index) => 5_000 + (index % 2 === 0 ? 9_000 : -9_000));
     expect(findings([...repeat(tone(), 1), ...repeat(loud, 2)])).toEqual([]);
   });
 });
 
 describe('the format', () => {
-  test('is told by the fourth message that shows it', () => {
+  test('is reported with the fourth message that shows it', () => {
     expect(follow(repeat(swapped, 4))).toEqual([[300, 'swapped-bytes']]);
     expect(follow([...repeat(swapped, 0.3), ...repeat(Buffer.alloc(messageBytes), 2)])).toEqual([]);
   });
@@ -193,13 +193,13 @@ describe('the format', () => {
     expect(follow(repeat(soon, 2))).toEqual([[180, 'swapped-bytes']]);
   });
 
-  test('is told though other messages show nothing between', () => {
+  test('is reported even if other messages in between show nothing', () => {
     const messages = repeat(Buffer.alloc(messageBytes), 2);
     for (const at of [1, 5, 9, 13]) messages[at] = swapped;
     expect(follow(messages)).toEqual([[1_300, 'swapped-bytes']]);
   });
 
-  test('leaves nothing to say of the values of its samples', () => {
+  test('makes the values of samples meaningless', () => {
     const wrong = Buffer.from(tone(3_000)).swap16();
     expect(findings([...repeat(wrong, 1), ...repeat(tone(3_000), 12)])).toEqual(['swapped-bytes']);
   });
@@ -222,7 +222,7 @@ describe('the format', () => {
     expect(follow([...repeat(before, 7), ...repeat(swapped, 8)])).toContainEqual([at, 'swapped-bytes']);
   });
 
-  test('may change, and each is told once', () => {
+  test('may change, and each one is reported once', () => {
     const shifted = Buffer.concat([Buffer.of(7), tone().subarray(1)]);
     expect(findings([...repeat(swapped, 4), ...repeat(shifted, 4), ...repeat(swapped, 4)])).toEqual([
       'swapped-bytes',
@@ -234,7 +234,7 @@ describe('of the first message', () => {
   const header = Buffer.concat([Buffer.from('RIFF'), Buffer.alloc(40)]);
   const json = Buffer.from(JSON.stringify({ audio: 'A1b2'.repeat(20) }));
 
-  test('a WAV header is told, and what is wrong with the samples after it', () => {
+  test('a WAV header is reported, and mistakes in the samples after it', () => {
     const first = Buffer.concat([header, tone().subarray(header.length)]);
     expect(follow([first, ...repeat(swapped, 2)])).toEqual([
       [0, 'riff-header'],
@@ -243,12 +243,12 @@ describe('of the first message', () => {
     expect(findings([header, ...repeat(tone(3_000), 3)])).toEqual(['riff-header', 'dc-offset']);
   });
 
-  test('text is told, and has no other format', () => {
+  test('text is reported, and has no other format', () => {
     expect(findings([json, ...repeat(swapped, 4)])).toEqual(['json']);
     expect(findings([json, ...repeat(tone(3_000), 3)])).toEqual(['json']);
   });
 
-  test('a later message is samples, whatever its bytes', () => {
+  test('a later message counts as samples, whatever its bytes', () => {
     expect(
       findings([...repeat(tone(), 0.3), header, ...repeat(tone(), 0.6), json, ...repeat(tone(), 2)]),
     ).toEqual([]);

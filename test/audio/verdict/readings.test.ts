@@ -9,7 +9,7 @@ function read({ decode }: Pick<typeof rightReading, 'decode'>, bytes: readonly n
 
 const bytes = [0x01, 0x02, 0x83, 0x04, 0x05, 0xf6, 0x07, 0x08, 0x09];
 
-test('samples are signed, of 16 bits, low byte first; half a sample at the end is none', () => {
+test('samples are signed, with 16 bits, low byte first; half a sample at the end is ignored', () => {
   expect(read(rightReading, bytes)).toEqual([0x0201, 0x0483, 0xf605 - 0x10000, 0x0807]);
   expect(read(rightReading, bytes.slice(0, 8))).toHaveLength(4);
   expect(read(rightReading, [1])).toEqual([]);

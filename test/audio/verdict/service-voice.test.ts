@@ -21,11 +21,11 @@ function hear(reply: Buffer, said: Buffer = Buffer.alloc(0)) {
   return { warnings, ...voice.summary() };
 }
 
-test('a good voice is judged, and nothing is found', () => {
+test('a good voice is judged, without findings', () => {
   expect(hear(speechPcm)).toMatchObject({ warnings: [], findings: [], remarks: [], unjudged: null });
 });
 
-test('a kind of finding is one warning, and is in the summary', () => {
+test('each kind of finding is one warning, and is in the summary', () => {
   const stereo = encodings.stereo();
   expect(hear(Buffer.concat([stereo, stereo]))).toMatchObject({
     warnings: ['stereo'],
@@ -47,7 +47,7 @@ test('a reply of silence or tones is not judged, and says so', () => {
   expect(hear(Buffer.alloc(64_000)).unjudged).toBe('less than a second of speech');
 });
 
-test('a message that is sent twice hides no clicks that are far from it', () => {
+test('a message that is sent twice does not hide clicks far from it', () => {
   const clicked = Buffer.from(Buffer.concat([speechPcm, speechPcm]));
   for (let at = speechPcm.length + 640 * 50; at + 640 < clicked.length; at += 640 * 10)
     for (let index = 0; index < 24; index += 1) {
@@ -76,7 +76,7 @@ test('a click after an interrupted burst was heard when its reply came', () => {
   for (const one of ago) expect(one).toBeGreaterThan(0);
 });
 
-test('a reply that stops because the user speaks is not cut off', () => {
+test('a reply that stops because the user speaks does not count as cut off', () => {
   expect(hear(cutReply).findings).toEqual(['cut-off']);
   const bargeIn = Buffer.concat([Buffer.alloc(32_000), speechPcm]).subarray(0, cutReply.length);
   expect(hear(cutReply, bargeIn).findings).toEqual([]);

@@ -48,7 +48,7 @@ const asStereo = (pcm: Buffer) => {
 const tone = (hz: number, peak: number, seconds = 2) =>
   mapSamples(Buffer.alloc(32_000 * seconds), (_, i) => peak * Math.sin((2 * Math.PI * hz * i) / 16_000));
 
-describe('a device that does all well', () => {
+describe('a device that does everything right', () => {
   test.each(['hello.wav', 'question.wav', 'two-turns.wav', 'answer.wav'])(
     'gets no remark for %s at real time',
     (name) => {
@@ -56,17 +56,17 @@ describe('a device that does all well', () => {
     },
   );
 
-  test.each([2, 320, 1_920, 32_000])('gets none for messages of %d bytes either', (frameBytes) => {
+  test.each([2, 320, 1_920, 32_000])('gets no remark for messages of %d bytes either', (frameBytes) => {
     const every = () => frameBytes / 32;
     expect(judge(speech, { frameBytes, every }).told).toEqual([]);
   });
 
-  test('gets none for white noise, a high tone or a low one either', () => {
+  test('gets no remark for white noise, a high tone or a low one either', () => {
     const noise = mapSamples(Buffer.alloc(64_000), (_, i) => ((i * 7_919) ** 2 % 20_001) - 10_000);
     for (const pcm of [noise, tone(7_000, 10_000), tone(60, 10_000)]) expect(judge(pcm).findings).toEqual([]);
   });
 
-  test('gets none for an unsteady network that catches up', () => {
+  test('gets no remark for an unsteady network that catches up', () => {
     const verdict = judge(Buffer.concat([speech, speech]), {
       every: (index) => (index % 10 === 9 ? 60 : 15.5),
     });
@@ -88,7 +88,7 @@ describe('a device that sends the wrong samples is reported', () => {
     expect(verdict.remarks).toEqual([expect.stringContaining(words)]);
   });
 
-  test('of silence only where nothing was heard before it', () => {
+  test('of silence only if nothing was heard before it', () => {
     const quiet = Buffer.alloc(32_000 * 14);
     expect(judge(Buffer.concat([tone(440, 10_000, 3), quiet])).told).toEqual([]);
     expect(judge(Buffer.concat([tone(440, 100, 3), quiet])).told).toEqual(['silence']);
@@ -100,7 +100,7 @@ describe('a device that sends the wrong samples is reported', () => {
     expect(judge(quiet.subarray(0, 32_000 * 4), { every: () => 40 }).told).toEqual(['silence']);
   });
 
-  test('of audio that is very quiet, where nothing louder came before', () => {
+  test('of very quiet audio if nothing louder came before', () => {
     const whisper = mapSamples(Buffer.concat([speech, speech, speech, speech]), (sample) => sample / 100);
     expect(judge(whisper).told).toEqual(['quiet']);
     expect(judge(Buffer.concat([speech, whisper])).told).toEqual([]);
@@ -115,7 +115,7 @@ describe('a device that sends the wrong samples is reported', () => {
     expect(judge(Buffer.concat([noise, ...Array(times).fill(swapped)])).told).toEqual(['swapped-bytes']);
   });
 
-  test('of a wrong format that begins after a microphone that gives nothing but a voltage', () => {
+  test('of a wrong format after a microphone that delivers only a constant voltage', () => {
     const voltage = mapSamples(Buffer.alloc(10 * 32_000), () => 3_000);
     expect(judge(voltage).findings).toEqual(['dc-offset']);
     expect(judge(Buffer.concat([voltage, Buffer.from(speech).swap16()])).told).toEqual([
@@ -130,7 +130,7 @@ describe('a device that sends the wrong samples is reported', () => {
 });
 
 describe('a device that sends at the wrong pace is reported', () => {
-  test('how many times real time it sends', () => {
+  test('with its pace relative to real time', () => {
     expect(judge(Buffer.concat([speech, speech]), { every: () => 20 / 1.7 })).toMatchObject({
       pace: { timesRealTime: 1.7 },
       findings: ['too-fast'],
@@ -142,7 +142,7 @@ describe('a device that sends at the wrong pace is reported', () => {
   test.each([
     [44_100, '44.1 kHz'],
     [96_000, '48 kHz stereo'],
-  ])('that %d samples a second look like %s', (rate, words) => {
+  ])('when %d samples per second look like %s', (rate, words) => {
     const pcm = Buffer.concat(Array.from({ length: 5 }, () => speech));
     expect(judge(pcm, { every: () => (20 * 16_000) / rate }).remarks).toContainEqual(
       expect.stringContaining(`looks like ${words}`),
@@ -195,7 +195,7 @@ describe('while a device sends', () => {
     expect(told).toEqual([[2_000, []]]);
   });
 
-  test('another pace is told when it is seen twice, whatever its exact figure', () => {
+  test('another pace is reported when it is seen twice, whatever its exact figure', () => {
     const { told, send } = follow();
     send(6_020, 20);
     send(8_020, 10);
@@ -208,7 +208,7 @@ describe('while a device sends', () => {
     expect(told[1]?.[0]).toBeLessThan(10_100);
   });
 
-  test('a pace that was seen once is not told', () => {
+  test('a pace that was seen once is not reported', () => {
     const { told, send } = follow();
     send(6_020, 20);
     send(8_020, 10);
@@ -216,7 +216,7 @@ describe('while a device sends', () => {
     expect(told).toEqual([[2_000, []]]);
   });
 
-  test('one sample rate after another is told', () => {
+  test('one sample rate after another is reported', () => {
     const { told, send } = follow();
     send(6_000, 20 / 3);
     send(14_000, 20 / 2.75625);
@@ -226,7 +226,7 @@ describe('while a device sends', () => {
     ]);
   });
 
-  test('what is found in its text messages is told once', () => {
+  test('findings in its text messages are reported once', () => {
     const { check } = follow();
     expect(check.note('json-text')).toMatchObject([{ finding: 'json-text' }]);
     expect(check.note('json-text')).toEqual([]);
@@ -234,8 +234,8 @@ describe('while a device sends', () => {
   });
 });
 
-describe('a device whose rate its voice proves', () => {
-  test('is told so once, after both readings', () => {
+describe('a device whose voice proves its rate', () => {
+  test('is reported once, after both explanations', () => {
     let now = 0;
     const check = new VoiceCheck({ from: 'device', clock: { now: () => now } });
     const told: string[] = [];
@@ -282,7 +282,7 @@ describe('the voice of a service', () => {
     expect(hear(speechAt(16_000), { every })).toEqual({ found: [], unjudged: undefined });
   });
 
-  test('may be cut within a sample by a message, and not by its end', () => {
+  test('may be split within a sample by a message, but not at its end', () => {
     const pcm = speechAt(16_000);
     const even = pcm.subarray(0, 641 * 100);
     const ofSizes = (cut: Buffer, restMs = 1_000) =>
@@ -304,19 +304,19 @@ describe('the voice of a service', () => {
     ]);
   });
 
-  test('that is right, at the pace of 24 kHz, has two readings', () => {
+  test('that is right, at the pace of 24 kHz, has two explanations', () => {
     expect(hear(speechAt(16_000), { every: 40 / 3 }).found).toMatchObject([
       { finding: 'wrong-rate', isDoubtful: true, remark: expect.stringContaining('24 kHz, or 16 kHz sent') },
     ]);
   });
 
-  test('at 8 kHz that comes at once is remarkable', () => {
+  test('at 8 kHz that comes at once is a remark', () => {
     expect(hear(speechAt(8_000, 'answer.wav'), { every: 0 }).found).toMatchObject([
       { finding: 'wrong-rate', isDoubtful: true, remark: expect.stringContaining('unusual voice') },
     ]);
   });
 
-  test('is not judged where it is a tone, and says so', () => {
+  test('is not judged if it is a tone, and says so', () => {
     expect(hear(tone(440, 10_000, 3))).toEqual({ found: [], unjudged: 'less than a second of speech' });
   });
 

@@ -13,7 +13,7 @@ const files = setUpTempFolder();
 const audio = Buffer.from(Array.from({ length: 100_000 }, (_, i) => (i * 7) % 251));
 const declaredBytes = (path: string) => readFileSync(path).readUInt32LE(40);
 
-describe.skipIf(process.platform === 'win32')('in a process of its own', () => {
+describe.skipIf(process.platform === 'win32')('in a separate process', () => {
   const program = files.path('writer.mjs');
   // For each path and number of bytes: writes 100 ms at a time until that is reached, and prints how many bytes were accepted,
   // or why no more. All files stay open until the last is written.

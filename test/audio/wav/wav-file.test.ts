@@ -61,7 +61,7 @@ describe('a recording', () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  test('that is discarded may be gone already', async () => {
+  test('that is discarded may already be gone', async () => {
     const path = files.path();
     const file = await createWavFile(path);
     rmSync(path);
@@ -86,7 +86,7 @@ describe('a recording', () => {
     expect(statSync(path).size).toBe(684);
   });
 
-  test('has a header of all but the last second while it is written', async () => {
+  test('has a header that covers all but the last second while it is being written', async () => {
     const path = files.path();
     const file = await createWavFile(path);
     for (let written = 640; written <= 96_000; written += 640) {
@@ -96,7 +96,7 @@ describe('a recording', () => {
     await file.close();
   });
 
-  test('has a header of all but the last second after one large write', async () => {
+  test('has a header that covers all but the last second after one large write', async () => {
     const path = files.path();
     const file = await createWavFile(path);
     await file.write(audio);
@@ -104,7 +104,7 @@ describe('a recording', () => {
     await file.close();
   });
 
-  test('that is private is for the user alone, and replaces nothing', async () => {
+  test('that is private is only for the user, and replaces nothing', async () => {
     const path = files.path();
     await (await createWavFile(path, { isPrivate: true })).close();
     expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -112,7 +112,7 @@ describe('a recording', () => {
     await (await createWavFile(path)).close();
   });
 
-  test('can be closed twice, and not written after', async () => {
+  test('can be closed twice, but not written afterwards', async () => {
     const file = await createWavFile(files.path());
     await Promise.all([file.close(), file.close()]);
     await expect(file.write(audio)).rejects.toMatchObject({
@@ -128,7 +128,7 @@ describe('a recording', () => {
     expect(readFileSync(file.path).length).toBe(44 + 60 * audio.length);
   });
 
-  test('refuses audio while the disk lets some of it wait for two minutes', async () => {
+  test('refuses audio while some has waited for the disk for two minutes', async () => {
     const clock = createManualClock();
     const file = await createWavFile(files.path(), { clock });
     const first = file.write(audio);
@@ -181,7 +181,7 @@ describe.skipIf(!hasTools('mkfifo'))('a named pipe', () => {
     closeSync(reader);
   });
 
-  test('stays where a recording is discarded', async () => {
+  test('stays when a recording is discarded', async () => {
     const { path, openReader } = makePipe();
     const reader = openReader();
     await (await createWavFile(path)).discard();
@@ -189,7 +189,7 @@ describe.skipIf(!hasTools('mkfifo'))('a named pipe', () => {
     closeSync(reader);
   });
 
-  test('whose reader went away gets nothing more, though another one comes', async () => {
+  test('whose reader went away gets nothing more, even if another one comes', async () => {
     const { path, openReader } = makePipe();
     const first = openReader();
     const file = await createWavFile(path);

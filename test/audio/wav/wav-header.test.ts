@@ -35,7 +35,7 @@ test.each([
   expect([header.readUInt32LE(4), header.readUInt32LE(40)]).toEqual([riff, data]);
 });
 
-test('a rate of bytes that does not fit is the largest that does', () => {
+test('a byte rate that does not fit becomes the largest one that does', () => {
   const header = makeWavHeader({ ...mono, sampleRate: 384_000, channels: 8_000 }, 0);
   expect(header.readUInt32LE(28)).toBe(0xffffffff);
 });

@@ -79,7 +79,7 @@ test('a format after the audio is refused in a stream', async () => {
   );
 });
 
-test('a stream is probed without reading on into the audio', async () => {
+test('a stream is probed without reading into the audio', async () => {
   const chunks = [riff([fmt, chunk('data', none, { size: 1_000_000 })]), audio, audio];
   let taken = 0;
   const stream = Readable.from(
@@ -172,7 +172,7 @@ describe.each(damaged)('a file of %s', (_name, bytes, reason) => {
     expect(failure).toHaveProperty('message', expect.stringContaining(path));
   });
 
-  test('is refused as a stream too', async () => {
+  test('is also refused as a stream', async () => {
     const failure = await openWavStream(Readable.from(cut(bytes, 5))).catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: 'bad-input', message: expect.stringMatching(reason) });
   });
@@ -229,7 +229,7 @@ describe('the 64-bit size of RF64', () => {
   });
 });
 
-test('no more of a chunk is read than matters, whatever size it claims', async () => {
+test('only what matters of a chunk is read, whatever size it declares', async () => {
   const huge = Buffer.from(ds64(640n));
   huge.writeUInt32LE(100_000_000, 4);
   const { input, reads } = fileOf(riff([fmt, huge]), 200_000_000);
@@ -237,13 +237,13 @@ test('no more of a chunk is read than matters, whatever size it claims', async (
   expect(Math.max(...reads.map(({ length }) => length))).toBeLessThanOrEqual(40);
 });
 
-test('nothing is read from behind the audio once the format is known', async () => {
+test('nothing after the audio is read once the format is known', async () => {
   const { input, reads } = fileOf(wav(audio), 1_000_000);
   await probeWav(input);
   expect(Math.max(...reads.map(({ offset }) => offset))).toBeLessThanOrEqual(44);
 });
 
-test('a row of empty chunks is not followed for ever', async () => {
+test('an endless row of empty chunks is given up', async () => {
   const { input, reads } = fileOf(riff([]), 8 * giB);
   const read = input.read;
   input.read = async (offset, length) => {
@@ -254,7 +254,7 @@ test('a row of empty chunks is not followed for ever', async () => {
   await expect(probeWav(input)).rejects.toThrow(/ends within its header/);
 });
 
-test('what is no known file gets a hint for samples without a header', async () => {
+test('an unknown file gets a hint about samples without a header', async () => {
   await expect(openWavFile(files.write(Buffer.from('neither text nor audio')))).rejects.toMatchObject({
     hint: expect.stringMatching(/--raw/),
   });
@@ -271,7 +271,7 @@ test('an unknown codec comes with a line that converts it', async () => {
   expect(failure).toHaveProperty('hint', expect.stringMatching(/ffmpeg .* -ar 16000 -ac 1/));
 });
 
-test('a header with random damage is read or refused, never anything else', async () => {
+test('a randomly damaged header is either read or refused', async () => {
   const random = createRandom(7);
   const whole = riff([
     chunk('fmt ', extensibleBody({ tag: tags.float, bits: 32, channels: 2 })),

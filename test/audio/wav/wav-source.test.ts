@@ -23,8 +23,8 @@ const stereo48 = (hz: number) => {
 };
 const openFiles = () => readdirSync('/proc/self/fd').length;
 
-describe('what comes out', () => {
-  test('16 kHz 16-bit mono passes byte for byte, and again when read again', async () => {
+describe('the output', () => {
+  test('16 kHz 16-bit mono passes byte for byte, each time it is read', async () => {
     const source = await openWavFile(files.write(wav(second)));
     expect(source).toMatchObject({ durationMs: 1000, repeatable: true });
     expect(source.description).toMatchObject({ converted: false, text: '16,000 Hz, 16-bit, mono' });
@@ -41,7 +41,7 @@ describe('what comes out', () => {
     expect(snrDb).toBeGreaterThan(90);
   });
 
-  test('48 kHz stereo keeps nothing of 10 kHz, which 16 kHz cannot hold', async () => {
+  test('48 kHz stereo keeps nothing of 10 kHz, which 16 kHz cannot represent', async () => {
     const samples = fromPcm(await loadPcm(files.write(stereo48(10_000))));
     expect(toDb(middleRms(samples) + 1e-9)).toBeLessThan(-90);
   });
@@ -87,7 +87,7 @@ describe('what comes out', () => {
     }
   });
 
-  test('channels are mixed by their mean', async () => {
+  test('channels are mixed to their mean', async () => {
     const samples = [0.5, -0.25, 0.5, 0, 0, 0, -0.75, 0, 0];
     const pcm = await loadPcm(files.write(wav(encode(samples, tags.pcm, 16), { channels: 3 })));
     expect([...fromPcm(pcm)]).toEqual([0.25, 0, -0.25]);
@@ -115,7 +115,7 @@ describe('what comes out', () => {
     },
   );
 
-  test('chunks are whole samples, however the stream is cut', async () => {
+  test('chunks are whole samples, however the stream is split', async () => {
     const bytes = second.subarray(0, 3_000);
     const source = await openWavStream(Readable.from(cut(wav(bytes), 3, 4, 1)));
     const lengths: number[] = [];
@@ -129,7 +129,7 @@ test.each([
   ['resampled', { rate: 48_000 }],
   ['mixed to mono', { channels: 2 }],
   ['neither', {}],
-])('no chunk is empty where the audio is %s', async (_what, format) => {
+])('no chunk is empty if the audio is %s', async (_what, format) => {
   const source = await openWavStream(Readable.from(cut(wav(second.subarray(0, 960), format), 7)));
   for await (const pcm of source.read()) expect(pcm.length).toBeGreaterThan(0);
 });
@@ -140,7 +140,7 @@ test('a stream whose header gives no length has no duration', async () => {
   expect(source.durationMs).toBeUndefined();
 });
 
-describe('what is refused', () => {
+describe('it refuses', () => {
   test.each([
     ['48 kHz', wav(second, { rate: 48_000 })],
     ['stereo', wav(second, { channels: 2 })],
@@ -154,7 +154,7 @@ describe('what is refused', () => {
     });
   });
 
-  test('the right format is not refused under strictFormat', async () => {
+  test('not the right format under strictFormat', async () => {
     const source = await openWavFile(files.write(wav(second)), { strictFormat: true });
     expect((await collect(source.read())).length).toBe(32_000);
   });
@@ -175,7 +175,7 @@ describe('what is refused', () => {
   test.each([
     ['standard input', {}],
     ['the pipe', { name: 'the pipe' }],
-  ])('a stream that is no WAV, by its name: %s', async (name, options) => {
+  ])('a stream that is not a WAV, with its format: %s', async (name, options) => {
     const opening = openWavStream(Readable.from([Buffer.from('text')]), options);
     await expect(opening).rejects.toThrow(`${name}`);
   });
@@ -186,14 +186,14 @@ describe('what is refused', () => {
     await expect(collect(source.read())).rejects.toMatchObject({ code: 'bad-input' });
   });
 
-  test('a file that went away between opening and reading', async () => {
+  test('a file that disappears between opening and reading', async () => {
     const path = files.write(wav(second));
     const source = await openWavFile(path);
     rmSync(path);
     await expect(collect(source.read())).rejects.toMatchObject({ code: 'bad-input' });
   });
 
-  test('a stream that fails is reported as such', async () => {
+  test('a stream that fails, and reports the failure', async () => {
     const stream = new PassThrough();
     stream.write(wav(second).subarray(0, 1_000));
     const source = await openWavStream(stream);
@@ -206,7 +206,7 @@ describe('what is refused', () => {
 });
 
 describe('how it ends', () => {
-  test('a file that became shorter is read as far as there is audio', async () => {
+  test('a file that became shorter is read to the end of its audio', async () => {
     const path = files.write(wav(second));
     const source = await openWavFile(path);
     truncateSync(path, 44 + 1001);
@@ -238,7 +238,7 @@ describe('how it ends', () => {
     await expect(collect(source.read(AbortSignal.abort(reason)))).rejects.toBe(reason);
   });
 
-  test('aborting wakes a reading that waits for a stream, and closes the stream', async () => {
+  test('aborting ends a read that waits for a stream, and closes the stream', async () => {
     const stream = new PassThrough();
     stream.write(wav(second).subarray(0, 1044));
     const source = await openWavStream(stream);
@@ -255,7 +255,7 @@ describe('how it ends', () => {
     expect(stream.destroyed).toBe(true);
   });
 
-  test('aborting wakes an opening that waits for a header', async () => {
+  test('aborting ends an open that waits for a header', async () => {
     const stream = new PassThrough();
     const controller = new AbortController();
     const reason = new Error('enough');
@@ -265,7 +265,7 @@ describe('how it ends', () => {
     expect(stream.destroyed).toBe(true);
   });
 
-  test('a stream that is left early is closed, so that its writer notices', async () => {
+  test('a stream that is abandoned early is closed, so that its writer notices', async () => {
     const stream = new PassThrough();
     stream.write(wav(second));
     const source = await openWavStream(stream);
@@ -303,7 +303,7 @@ describe('how it ends', () => {
     expect((await collect(source.read())).equals(second)).toBe(true);
   });
 
-  test.skipIf(!hasTools('mkfifo'))('loading a pipe into which nobody writes can be aborted', async () => {
+  test.skipIf(!hasTools('mkfifo'))('loading a pipe without a writer can be aborted', async () => {
     const pipe = files.path('silent');
     execFileSync('mkfifo', [pipe]);
     const writer = openSync(pipe, 'r+');

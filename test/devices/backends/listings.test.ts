@@ -27,7 +27,7 @@ describe('what programs list', () => {
     expect(parsePulseList('output', '', '')).toEqual([]);
   });
 
-  test('arecord -L: names at the margin, what they are below', () => {
+  test('arecord -L: names at the margin, descriptions below', () => {
     const text =
       'default\n    Playback/recording through PulseAudio\nhw:CARD=U0,DEV=0\n    USB, Audio\n    Direct\n';
     expect(parseAlsaNames('input', text)).toEqual([
@@ -46,12 +46,12 @@ describe('what programs list', () => {
     ]);
   });
 
-  test('arecord -L without a sound card lists plugins, which are no devices', () => {
+  test('arecord -L without a sound card lists plugins, which are not devices', () => {
     const text = 'null\n    Discard all samples\npulse\n    PulseAudio Sound Server\nupmix\n    Plugin\n';
     expect(parseAlsaNames('input', text)).toEqual([]);
   });
 
-  test('pw-dump: nodes that are sources and sinks, and the default of each', () => {
+  test('pw-dump: sources and sinks among the nodes, and the default of each', () => {
     const dump = JSON.stringify([
       { type: 'PipeWire:Interface:Core', info: { props: {} } },
       {
@@ -87,7 +87,7 @@ describe('a device is chosen', () => {
     expect(selectDevice(text, devices).id).toBe(id);
   });
 
-  test('from others of the same name by the name in the backend', () => {
+  test('among devices of the same name by its name in the backend', () => {
     const monitors = [
       device('spk.monitor', 'Monitor'),
       device('mic.monitor', 'Monitor'),

@@ -16,7 +16,7 @@ describe('how many frames a device takes at once', () => {
     [1, 20],
     [2, 40],
     [10, 200],
-  ])('is %i if it takes so many every %i ms', (size, everyMs) => {
+  ])('is %i if it takes that many every %i ms', (size, everyMs) => {
     expect(measure(bursts(20, size, everyMs))).toBe(size);
   });
 
@@ -24,13 +24,13 @@ describe('how many frames a device takes at once', () => {
     expect(measure([...bursts(1, 12, 0), ...bursts(20, 1, 20, 20)])).toBe(1);
   });
 
-  test('is not changed by a device that was held up once and catches up', () => {
+  test('is not changed when a device was held up once and catches up', () => {
     const before = bursts(20, 1, 20);
     const after = bursts(20, 1, 20, 600);
     expect(measure([...before, ...bursts(1, 8, 0, 580), ...after.slice(0, 3)])).toBe(1);
   });
 
-  test('is not changed by a device that catches up in many small bursts', () => {
+  test('is not changed when a device catches up in many small bursts', () => {
     const intervals = Array.from({ length: 24 }, (_, i) => (i % 3 === 2 ? 6 : 4));
     let at = 700;
     const catchingUp = intervals.map((ms) => {

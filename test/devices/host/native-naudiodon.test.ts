@@ -26,7 +26,7 @@ function fakeLibrary() {
   return { told, require: load as unknown as NodeJS.Require };
 }
 
-test('naudiodon plays in pieces of 5 ms, and has 20 ms of silence when it starts', async () => {
+test('naudiodon plays in pieces of 5 ms, and starts with 20 ms of silence', async () => {
   const { told, require } = fakeLibrary();
   const output = await openNaudiodon(require).openOutput(undefined);
   expect(told.options).toMatchObject([

@@ -3,7 +3,7 @@ import { createConcealer } from '../../../src/devices/playout/conceal.ts';
 
 const tone = (count: number) => Float32Array.from({ length: count }, (_, i) => Math.sin(i / 6));
 
-test('a gap begins where the audio ended, fades within 40 ms, and what comes after it is faded in', () => {
+test('a gap begins where the audio ended and fades out within 40 ms, and audio after it fades in', () => {
   const concealer = createConcealer();
   expect(concealer.fading).toBe(false);
   const before = concealer.played(tone(2_000));

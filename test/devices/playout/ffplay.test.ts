@@ -16,7 +16,7 @@ const server = `setInterval(() => { if (require('node:fs').existsSync(process.en
   require('node:fs').writeFileSync(process.env.FAKE_DIR + '/watched', '');`;
 
 describe('ffplay', () => {
-  test('is a loudspeaker once its clock runs', async () => {
+  test('is open once its clock runs', async () => {
     const { common } = fakes({ ffplay: playing });
     const clock = createCountedClock();
     const speaker = await openSpeaker(ffmpeg, { ...common, clock });
@@ -24,7 +24,7 @@ describe('ffplay', () => {
     await speaker.stop();
   });
 
-  test('that runs without a device is none', async () => {
+  test('that runs without a device does not count as open', async () => {
     const { common } = fakes({ ffplay: running });
     const clock = createCountedClock();
     const opening = openSpeaker(ffmpeg, { ...common, clock });
@@ -34,7 +34,7 @@ describe('ffplay', () => {
     await expect(opening).rejects.toMatchObject({ message: 'it does not start playing' });
   });
 
-  test('that fails before its clock runs says why, and not how far it has come', async () => {
+  test('that fails before its clock runs reports the reason, not its progress', async () => {
     const { common } = fakes({
       ffplay: `process.stderr.write('    nan    :  0.000 fd=   0\\rALSA: no such card\\n    nan M-A:  0.000 fd=   0');
         process.exitCode = 1;`,
@@ -43,7 +43,7 @@ describe('ffplay', () => {
     await expect(opening).rejects.toMatchObject({ message: 'ALSA: no such card' });
   });
 
-  test('is lost with the sound server, though it would play on', async () => {
+  test('is lost with the sound server, although it would continue', async () => {
     const { dir, common } = fakes({ ffplay: playing, pactl: server });
     const clock = createCountedClock();
     const speaker = await openSpeaker(ffmpeg, { ...common, clock });
@@ -53,7 +53,7 @@ describe('ffplay', () => {
     await expect(speaker.lost).rejects.toMatchObject({ code: 'audio-device' });
   });
 
-  test('is not lost where there is no such server', async () => {
+  test('is not lost if there is no such server', async () => {
     const { common } = fakes({ ffplay: playing, pactl: 'process.exit(1)' });
     const clock = createCountedClock();
     const speaker = await openSpeaker(ffmpeg, { ...common, clock });

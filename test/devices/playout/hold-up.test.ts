@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createHoldUp } from '../../../src/devices/playout/playback.ts';
 import { createCountedClock } from '../../helpers/counted-clock.ts';
 
-test('a process that is not asked for a while is not held up; one whose timers are late is, for a moment', async () => {
+test('a process counts as held up only if its timers are late, and only for a moment', async () => {
   const counted = createCountedClock();
   let stoppedMs = 0;
   const holdUp = createHoldUp({ ...counted, now: () => counted.now() + stoppedMs });

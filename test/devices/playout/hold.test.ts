@@ -3,7 +3,7 @@ import { createHold } from '../../../src/devices/playout/playback.ts';
 import { silence, speech } from '../../helpers/pcm.ts';
 
 describe('a reply that the user interrupts', () => {
-  test('is left out to its end, however long it goes on', () => {
+  test('is not played to its end, however long it goes on', () => {
     const hold = createHold();
     hold.start(0);
     for (let now = 20; now < 10_000; now += 20) expect(hold.covers(speech(20), now)).toBe(true);

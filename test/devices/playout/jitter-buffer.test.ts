@@ -122,20 +122,20 @@ describe('audio that comes in time', () => {
     expect(buffer.stats).toEqual({ underruns: 0, flushedMs: 0, overflowMs: 0, skippedMs: 0 });
   });
 
-  test('is played as it was', () => {
+  test('is played unchanged', () => {
     const arrivals = inTime(2_000).map(({ at, pcm }) => ({ at: at + 10, pcm }));
     const { pcm } = listen(createJitterBuffer(), arrivals, { untilMs: 2_500 });
     expect(share(pcm.subarray(16_000, 48_000), 400)).toBeGreaterThan(0.999);
   });
 
-  test.each([1, 7, 40, 100, 250])('in messages of %d ms has no gap either', (ms) => {
+  test.each([1, 7, 40, 100, 250])('in messages of %d ms also has no gap', (ms) => {
     const buffer = createJitterBuffer();
     const { pcm } = listen(buffer, inTime(3_000, { ms }), { untilMs: 3_500 });
     expect(gaps(pcm)).toEqual([]);
     expect(buffer.stats.underruns).toBe(0);
   });
 
-  test('with half a sample at the end of each message is put together again', () => {
+  test('with half a sample at the end of each message is joined correctly', () => {
     const buffer = createJitterBuffer();
     const whole = tone(0, 1_000);
     const arrivals = Array.from({ length: 50 }, (_, i) => ({
@@ -146,7 +146,7 @@ describe('audio that comes in time', () => {
     expect(share(pcm.subarray(6_400, 25_600), 400)).toBeGreaterThan(0.999);
   });
 
-  test('is as loud as asked for', () => {
+  test('has the volume that was set', () => {
     const half = listen(createJitterBuffer({ volume: 0.5 }), inTime(500), { untilMs: 500 }).pcm;
     const full = listen(createJitterBuffer(), inTime(500), { untilMs: 500 }).pcm;
     const peak = (pcm: Buffer) =>
@@ -154,7 +154,7 @@ describe('audio that comes in time', () => {
     expect(peak(half) / peak(full)).toBeCloseTo(0.5, 2);
   });
 
-  test('leaves nothing to pull once all of it was played', () => {
+  test('leaves nothing to pull once all of it has been played', () => {
     const buffer = createJitterBuffer();
     expect(buffer.pull(0)).toBeUndefined();
     listen(buffer, inTime(200), { untilMs: 800 });
@@ -162,14 +162,14 @@ describe('audio that comes in time', () => {
     expect(buffer.stats.underruns).toBe(0);
   });
 
-  test('shorter than the delay is played too', () => {
+  test('that is shorter than the delay is also played', () => {
     const { pcm } = listen(createJitterBuffer(), [{ at: 0, pcm: tone(0, 20) }], { untilMs: 500 });
     expect(largestStep(pcm)).toBeGreaterThan(500);
   });
 });
 
 describe('jitter', () => {
-  test('below the delay is not heard', () => {
+  test('below the delay is inaudible', () => {
     const buffer = createJitterBuffer({ targetMs: 80 });
     const late = (i: number) => (i % 7 === 3 ? 45 : 0);
     const { pcm } = listen(buffer, inTime(10_000, { late }), { untilMs: 10_500 });
@@ -177,7 +177,7 @@ describe('jitter', () => {
     expect(buffer.stats.underruns).toBe(0);
   });
 
-  test('above it is learnt: the delay grows, and later gaps are none', () => {
+  test('above it is learnt: the delay grows, and there are no later gaps', () => {
     const buffer = createJitterBuffer();
     const late = (i: number) => (i % 50 === 30 ? 150 : 0);
     let early = 0;
@@ -211,7 +211,7 @@ describe('jitter', () => {
 });
 
 describe('patience', () => {
-  test('has a bound: after a gap audio waits for 400 ms at most, however late messages came before', () => {
+  test('is limited: after a gap audio waits for at most 400 ms, however late earlier messages came', () => {
     const buffer = createJitterBuffer();
     // The first second comes at once: what follows in real time is a second later than that.
     const early = inTime(4_000, { late: () => 0 }).map(({ at, pcm }) => ({
@@ -252,7 +252,7 @@ describe('a service that sends faster than real time', () => {
     expect(share(pcm.subarray(6_400, 6_400 + 9_000 * 32), 400)).toBeGreaterThan(0.99);
   });
 
-  test('has room for five minutes; what comes beyond them is dropped and counted', () => {
+  test('is kept for up to five minutes; the rest is dropped and counted', () => {
     const buffer = createJitterBuffer();
     for (let i = 0; i < 310; i += 1) buffer.push(Buffer.alloc(32_000, 1), i);
     expect(buffer.waitingMs).toBe(300_000);
@@ -291,7 +291,7 @@ describe('audio that came late', () => {
     },
   );
 
-  test('is left out within 1.5 s also while the device is corrected again and again', () => {
+  test('is skipped within 1.5 s, even while the device is corrected repeatedly', () => {
     const buffer = createJitterBuffer();
     const arrivals = inTime(6_000);
     // The device opens 400 ms after the first audio has come.
@@ -313,7 +313,7 @@ describe('audio that came late', () => {
     expect(waiting[80]).toBeLessThan(80);
   });
 
-  test('is played in full by a service that is ahead of real time: its audio is meant to wait', () => {
+  test('is played in full if the service is ahead of real time, because its audio is meant to wait', () => {
     const buffer = createJitterBuffer();
     for (const { pcm } of inTime(10_000)) buffer.push(pcm, 0);
     for (let now = 0; now < 10_000; now += 20) {
@@ -324,7 +324,7 @@ describe('audio that came late', () => {
   });
 });
 
-describe('a hole in the network, after which all that was held up comes at once', () => {
+describe('a network gap, after which all delayed audio comes at once', () => {
   const long = 20_000;
   /** Audio in real time but for holes of 500 ms; what does not come within one comes at its end. */
   const withHoles = (voice: (fromMs: number, ms: number) => Buffer, holesAt: readonly number[], ms = 500) =>
@@ -349,7 +349,7 @@ describe('a hole in the network, after which all that was held up comes at once'
     ['a murmur without pauses', murmurOf, 5_200],
     ['speech', pausing, 5_200],
     ['a pause of speech', pausing, 5_000],
-  ])('of 500 ms in %s is made up for within seconds, without another hole', (_what, voice, holeAt) => {
+  ])('of 500 ms in %s is made up for within seconds, without another gap', (_what, voice, holeAt) => {
     const buffer = createJitterBuffer();
     const skipped: number[] = [];
     const heard = listen(buffer, withHoles(voice, [holeAt]), {
@@ -381,7 +381,7 @@ describe('a hole in the network, after which all that was held up comes at once'
     expect(gaps(heard.pcm)).toHaveLength(1);
   });
 
-  test('once does not lengthen the delay of later replies, again and again does', () => {
+  test('lengthens the delay of later replies only if it happens repeatedly', () => {
     const once = createJitterBuffer();
     listen(once, withHoles(tone, [5_200], 250), { untilMs: 26_000 });
     expect(once.targetMs).toBe(20);
@@ -390,7 +390,7 @@ describe('a hole in the network, after which all that was held up comes at once'
     expect(often.targetMs).toBeGreaterThan(100);
   });
 
-  test('is told from a service that sends each sentence at once: nothing of it is left out', () => {
+  test('is distinguished from a service that sends each sentence at once, whose audio is played in full', () => {
     const buffer = createJitterBuffer();
     // Sentences of 2 s and 600 ms in turn, each at once, 700 ms after the one before was heard.
     const sentences: Arrival[] = [];
@@ -403,7 +403,7 @@ describe('a hole in the network, after which all that was held up comes at once'
     expect(buffer.stats.skippedMs).toBe(0);
   });
 
-  test('is told from a service that pauses: nothing is left out, and its delay stays', () => {
+  test('is distinguished from a service that pauses, whose audio and delay do not change', () => {
     const buffer = createJitterBuffer();
     // Real time, 2 s of tone with silence at its end, and then nothing for 700 ms.
     const paused = inTime(14_000).map(({ at }, i) => ({
@@ -416,7 +416,7 @@ describe('a hole in the network, after which all that was held up comes at once'
     expect(Math.max(...waiting)).toBeLessThanOrEqual(60);
   });
 
-  test('is told from another reply, which may be ahead', () => {
+  test('is distinguished from another reply, which may be ahead', () => {
     const buffer = createJitterBuffer();
     const first = inTime(5_000);
     const second = inTime(5_000).map(({ at, pcm }) => ({ at: 7_000 + Math.max(0, at - 1_000), pcm }));
@@ -425,7 +425,7 @@ describe('a hole in the network, after which all that was held up comes at once'
   });
 });
 
-describe('a hole in a reply', () => {
+describe('a gap in a reply', () => {
   const holeOf = (ms: number, before = tone(0, 1_000)) => {
     const buffer = createJitterBuffer();
     const arrivals = [
@@ -440,7 +440,7 @@ describe('a hole in a reply', () => {
     expect(holeOf(ms)).toBe(1);
   });
 
-  test('that is longer than a reply may pause is the end of it', () => {
+  test('that is longer than a reply may pause is its end', () => {
     expect(holeOf(2_000)).toBe(0);
   });
 
@@ -449,8 +449,8 @@ describe('a hole in a reply', () => {
   });
 });
 
-describe('a device that was held up and then wants much at once', () => {
-  test('makes a hole, which does not lengthen the delay', () => {
+describe('a device that was held up and then needs much audio at once', () => {
+  test('causes a gap, which does not lengthen the delay', () => {
     const buffer = createJitterBuffer();
     const arrivals = inTime(12_000);
     let next = 0;
@@ -483,7 +483,7 @@ describe('an interruption', () => {
     return { buffer, pcm };
   };
 
-  test('leaves nothing to pull, not even the fading of what was played, and what comes after it is played', () => {
+  test('leaves nothing to pull, not even a fade, and later audio is played', () => {
     const { buffer, pcm } = interrupt(({ flush }) => flush());
     expect(buffer.stats).toMatchObject({ underruns: 0, flushedMs: expect.closeTo(9_060, -2) });
     // Nor is the next reply preceded by what a filter still held.
@@ -491,7 +491,7 @@ describe('an interruption', () => {
     expect(share(pcm.subarray(2_100 * 32, 2_400 * 32), 400)).toBeGreaterThan(0.99);
   });
 
-  test('can end in a last frame that goes on where the audio was, and is silent after 10 ms', () => {
+  test('can end with a last frame that continues the audio and is silent after 10 ms', () => {
     let last: Buffer = Buffer.alloc(0);
     const { buffer, pcm } = interrupt(({ fadeOut }, now) => {
       last = fadeOut(now)!;
@@ -523,7 +523,7 @@ describe('a message that comes while nothing is pulled', () => {
     ['loud', 1_500, 0],
     ['silent', 299, 1],
     ['silent', 300, 0],
-  ])('after %s audio, %d ms after the buffer ran dry: %d under-runs', (loudness, lateMs, underruns) => {
+  ])('after %s audio, %d ms after the buffer ran dry: %d underruns', (loudness, lateMs, underruns) => {
     const buffer = createJitterBuffer();
     buffer.push(loudness === 'loud' ? tone(0, 200) : Buffer.alloc(6_400), 0);
     let dryAt = 0;

@@ -17,12 +17,12 @@ function tell(
 }
 
 describe('the lag of a device', () => {
-  test('is none while it plays as late as before, however its reports jitter', () => {
+  test('is 0 while its delay is constant, however its reports jitter', () => {
     const lag = createLag();
     expect(tell(lag, (i) => 60 + (i % 5) * 12, 200)).toEqual([]);
   });
 
-  test('is found within half a second of a stall, once', () => {
+  test('is found once, within half a second of a stall', () => {
     const lag = createLag();
     tell(lag, () => 60, 40);
     // It is given nothing for as long as was found, and then plays as before.
@@ -39,7 +39,7 @@ describe('the lag of a device', () => {
     expect(tell(lag, (i) => (i < 12 ? 560 : 260), 60, 34_000)).toHaveLength(1);
   });
 
-  test('is found again each time that the device is held up', () => {
+  test('is found each time the device is held up', () => {
     const lag = createLag();
     tell(lag, () => 60, 40);
     let from = 2_000;
@@ -71,7 +71,7 @@ describe('the lag of a device', () => {
     expect(Math.abs(least(behind.slice(-100)) - least(behind.slice(0, 20)))).toBeLessThan(10);
   });
 
-  test('is what waits in front of a device that wants no more, even if it was never shorter', () => {
+  test('is the audio that waits for a device that accepts no more, even if it was never less', () => {
     const lag = createLag();
     const found = Array.from({ length: 30 }, (_, i) =>
       lag.note({ behindMs: i < 8 ? 1_170 : 30, heldMs: 30 }, i * 50),
@@ -79,7 +79,7 @@ describe('the lag of a device', () => {
     expect(found.filter((ms) => ms > 0)).toEqual([1_140]);
   });
 
-  test('is corrected slowly if it is small, in precise reports only', () => {
+  test('is corrected slowly if it is small, but only with precise reports', () => {
     const [precise, coarse] = [createLag(), createLag()];
     for (let i = 0; i < 30; i += 1) {
       const behindMs = i < 10 ? 20 : 35;

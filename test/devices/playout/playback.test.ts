@@ -74,7 +74,7 @@ async function open(options: Partial<PlaybackOptions> = {}) {
 }
 
 describe('playback', () => {
-  test('takes whatever comes at once, and plays it in time', async () => {
+  test('takes audio immediately, and plays it in time', async () => {
     const { clock, fake, playback } = await open();
     await playback.write(speech(400));
     expect(clock.now()).toBe(0);
@@ -86,7 +86,7 @@ describe('playback', () => {
     expect(playback.underruns).toBe(0);
   });
 
-  test('reads what has arrived while this process was held up before it plays on', async () => {
+  test('reads audio that arrived while this process was held up before it continues', async () => {
     const { clock, fake, playback } = await open();
     await playback.write(speech(40));
     await clock.run(40);
@@ -101,7 +101,7 @@ describe('playback', () => {
     expect(playback.underruns).toBe(0);
   });
 
-  test('is in time again three seconds after this process was stopped for half a second', async () => {
+  test('is on time again three seconds after this process was stopped for half a second', async () => {
     const counted = createCountedClock();
     let stoppedMs = 0;
     // No timer fires while the process is stopped.
@@ -130,7 +130,7 @@ describe('playback', () => {
     expect(clock.pending).toEqual([]);
   });
 
-  test('gives the device nothing while there is nothing to play', async () => {
+  test('sends the device nothing while there is nothing to play', async () => {
     const { clock, fake, playback } = await open();
     await clock.run(1_000);
     expect(fake.frames).toEqual([]);
@@ -141,7 +141,7 @@ describe('playback', () => {
     expect(fake.frames.length).toBe(count);
   });
 
-  test('at its end plays what waits, and then lets the device go', async () => {
+  test('at its end plays waiting audio, and then releases the device', async () => {
     const { clock, fake, playback } = await open();
     await playback.write(speech(2_000));
     const closing = playback.close();
@@ -151,7 +151,7 @@ describe('playback', () => {
     expect(fake.calls).toEqual(['finish']);
   });
 
-  test('after a failure of the session, or once nobody waits any more, ends at once', async () => {
+  test('ends at once after a failure of the session, or once nobody waits any more', async () => {
     const failed = await open();
     await failed.playback.write(speech(2_000));
     await failed.playback.close(new VoicectlError('stream-broken', 'It broke'));
@@ -170,7 +170,7 @@ describe('playback', () => {
     expect(aborted.fake.calls).toEqual(['stop']);
   });
 
-  test('ends in a fade after a flush, and keeps its device', async () => {
+  test('fades out after a flush, and keeps its device', async () => {
     const clock = createCountedClock();
     const fake = createFakeSpeaker(clock, 100);
     const { playback } = await open({ clock, open: async () => fake.speaker });
@@ -260,7 +260,7 @@ describe('playback', () => {
       };
     }
 
-    test('goes on with a new one in the next pause, and lets the late one play what it has', async () => {
+    test('continues with a new one in the next pause, and lets the late one play the rest', async () => {
       const fresh = createFakeSpeaker(createCountedClock());
       const { playback, clock, late, told } = await heldUp(async () => fresh.speaker);
       await clock.run(400);
@@ -278,7 +278,7 @@ describe('playback', () => {
       expect(fresh.calls).toContain('stop');
     });
 
-    test('counts its holes within a second as one', async () => {
+    test('counts its gaps within a second as one', async () => {
       const { playback, clock, late } = await heldUp(() => Promise.reject(new Error('busy')));
       await playback.write(speech(5_000));
       late.holdUp();
@@ -301,7 +301,7 @@ describe('playback', () => {
       await playback.close(new VoicectlError('interrupted', 'Interrupted'));
     });
 
-    test('keeps it where it cannot be opened twice, and tries again 15 s later', async () => {
+    test('keeps it if it cannot be opened twice, and tries again 15 s later', async () => {
       const scene = await heldUp(() => Promise.reject(new VoicectlError('audio-device', 'busy')));
       await scene.playback.write(speech(30_000));
       await scene.clock.run(14_000);
@@ -312,7 +312,7 @@ describe('playback', () => {
       await scene.playback.close(new VoicectlError('interrupted', 'Interrupted'));
     });
 
-    test('ends the new one where that is lost before it was used, and keeps the late one', async () => {
+    test('ends the new one if that is lost before it is used, and keeps the late one', async () => {
       const fresh = createFakeSpeaker(createCountedClock());
       const { playback, clock, late, told } = await heldUp(async () => fresh.speaker);
       fresh.lose('the device accepts no audio', { stalled: true });
@@ -324,7 +324,7 @@ describe('playback', () => {
       await playback.close(new VoicectlError('interrupted', 'Interrupted'));
     });
 
-    test('ends the new one too where the session ends before it was used', async () => {
+    test('also ends the new one if the session ends before it is used', async () => {
       const fresh = createFakeSpeaker(createCountedClock());
       const { playback, late } = await heldUp(async () => fresh.speaker);
       await playback.close(new VoicectlError('interrupted', 'Interrupted'));
@@ -333,7 +333,7 @@ describe('playback', () => {
     });
   });
 
-  test('fails when the device is lost, also while nothing is played', async () => {
+  test('fails when the device is lost, even while nothing is played', async () => {
     const { playback, fake } = await open();
     fake.lose('ended with 1');
     await expect(playback.failed).resolves.toMatchObject({
@@ -346,7 +346,7 @@ describe('playback', () => {
     expect(fake.calls).toEqual(['stop']);
   });
 
-  test('opens a device that has stalled again, once, without being asked to wait for it', async () => {
+  test('reopens a stalled device without being told to wait for it', async () => {
     const clock = createCountedClock();
     const first = createFakeSpeaker(clock);
     const second = createFakeSpeaker(clock);
@@ -408,7 +408,7 @@ describe('playback', () => {
     });
   });
 
-  test('waits for a device that was lost as long as it may, and says when it is back', async () => {
+  test('waits for a lost device as long as allowed, and reports when it is back', async () => {
     const clock = createCountedClock();
     const first = createFakeSpeaker(clock);
     const second = createFakeSpeaker(clock);
@@ -458,7 +458,7 @@ describe('playback', () => {
       return { ...opened, clock, speaker, failure: () => failure };
     };
 
-    test('ends with the session: there is nothing to play, and nothing has failed', async () => {
+    test('ends with the session, without a failure, because there is nothing to play', async () => {
       const { playback, clock, speaker, failure } = await openOnce();
       speaker.lose('Connection terminated');
       await clock.timer(60_000);
@@ -470,7 +470,7 @@ describe('playback', () => {
       await playback.write(speech(20));
     });
 
-    test('ends where it is lost while it plays the rest', async () => {
+    test('ends if it is lost while it plays the rest', async () => {
       const { playback, clock, speaker, told, failure } = await openOnce();
       await playback.write(speech(1_000));
       const closing = playback.close();
@@ -483,7 +483,7 @@ describe('playback', () => {
     });
   });
 
-  test('that has more than five minutes to play says once that it drops the rest', async () => {
+  test('that has more than five minutes to play reports once that it drops the rest', async () => {
     const { playback, told } = await open();
     for (let minute = 0; minute < 7; minute += 1) await playback.write(Buffer.alloc(1_920_000));
     expect(told.map(({ code }) => code)).toEqual(['playback-full']);

@@ -40,7 +40,7 @@ async function openSettled(program: string, backend = aplay) {
 }
 
 describe('a program that plays', () => {
-  test('is open when it has not ended within a quarter of a second', async () => {
+  test('is open if it has not ended within a quarter of a second', async () => {
     const { clock, opening } = await openOn(`console.error('Connection refused'); process.exit(1)`);
     await expect(opening).rejects.toMatchObject({ code: 'audio-device', message: 'Connection refused' });
     expect(clock.now()).toBe(0);
@@ -65,7 +65,7 @@ describe('a program that plays', () => {
     await speaker.finish();
   });
 
-  test('is counted from anew after a pause: nothing is made up for', async () => {
+  test('is paced from the start again after a pause, without catching up', async () => {
     const { clock, speaker } = await openSettled(keeping);
     await speaker.ready();
     speaker.write(frame(1));
@@ -84,7 +84,7 @@ describe('a program that plays', () => {
     await speaker.finish();
   });
 
-  test('gets no burst of frames to make up for the time before the first one', async () => {
+  test('gets no burst of frames for the time before the first one', async () => {
     const { clock, speaker } = await openSettled(keeping);
     await speaker.ready();
     clock.advance(50);
@@ -100,7 +100,7 @@ describe('a program that plays', () => {
     await speaker.finish();
   });
 
-  test('is given silence before audio that follows a pause, if it starts with the first sample', async () => {
+  test('gets silence before audio that follows a pause, if it starts with the first sample', async () => {
     const { clock, speaker, played } = await openSettled(keeping, sox);
     const give = async (value: number) => {
       const isReady = speaker.ready();
@@ -118,14 +118,14 @@ describe('a program that plays', () => {
     await speaker.finish();
   });
 
-  test('that ends is lost, for a caller that waits for it and for one that asks it next', async () => {
+  test('that ends is lost, for a caller that is waiting and for the next call', async () => {
     const { speaker } = await openSettled(`process.stdin.once('data', () => process.exit(0))`);
     speaker.write(frame(1));
     await expect(speaker.lost).rejects.toMatchObject({ code: 'audio-device', message: 'ended with 0' });
     await expect(speaker.ready()).rejects.toMatchObject({ code: 'audio-device' });
   });
 
-  test('that takes nothing is lost once a second more than the system holds for it waits', async () => {
+  test('that takes nothing is lost once a second of audio waits beyond the buffer of the system', async () => {
     const { speaker } = await openSettled('setInterval(() => {}, 1000)');
     for (let i = 0; i < 2_000; i += 1) speaker.write(frame(1));
     await expect(speaker.ready()).rejects.toThrow('the program accepts no audio');
@@ -146,7 +146,7 @@ const telling = `
     before = played;
   }, 2);`;
 
-describe('a program that tells what it has played', () => {
+describe('a program that reports its progress', () => {
   const openTelling = async () => {
     const { dir, common } = fakes({ pacat: telling });
     const clock = createCountedClock();
@@ -178,7 +178,7 @@ describe('a program that tells what it has played', () => {
     return { clock, speaker, pass, written: () => writtenMs };
   };
 
-  test('is open as soon as specified so, and its delay is what it has not played', async () => {
+  test('is open as soon as it reports, and its delay is what it has not played', async () => {
     const { clock, speaker, pass } = await openTelling();
     expect(clock.now()).toBe(0);
     for (let t = 20; t <= 300; t += 20) await pass(t > 60 ? t - 60 : undefined);
@@ -187,7 +187,7 @@ describe('a program that tells what it has played', () => {
     await speaker.stop();
   });
 
-  test('and was held up is given nothing for as long; what waited meanwhile is told as late', async () => {
+  test('and was held up gets nothing for that long, and the waiting audio counts as late', async () => {
     const { clock, speaker, pass, written } = await openTelling();
     for (let t = 20; t <= 400; t += 20) await pass(t > 60 ? t - 60 : undefined);
     for (let t = 420; t <= 900; t += 20) await pass();
@@ -282,7 +282,7 @@ describe('a device host that plays', () => {
     },
   );
 
-  test('may fill its queues and sleep for seconds at first, and later for 0.8 s', async () => {
+  test('may fill its queues and sleep for seconds at first, but later only for 0.8 s', async () => {
     const { dir, clock, speaker } = await openHosted(16_000, 1, 30);
     let isLost = false;
     speaker.lost.catch(() => {
@@ -302,7 +302,7 @@ describe('a device host that plays', () => {
     await speaker.stop();
   });
 
-  test('that is lost while it plays the rest is waited for no longer', async () => {
+  test('that is lost while it plays the rest is no longer waited for', async () => {
     const { clock, speaker } = await openHosted(16_000, 1);
     speaker.write(frame(1));
     const finishing = speaker.finish();

@@ -10,8 +10,8 @@ vi.mock('node:child_process', async (original) => ({
   spawn: () => withoutStreams.child,
 }));
 
-describe('a device process for which no descriptor is left', () => {
-  test('is a device that cannot be opened, and its late error is no crash', () => {
+describe('a device process without a free descriptor', () => {
+  test('is a device that cannot be opened, and its late error does not crash', () => {
     const child = new EventEmitter();
     withoutStreams.child = child;
     const start = () =>

@@ -10,7 +10,7 @@ function open() {
 }
 
 describe('a report of losses', () => {
-  test('tells the first at once, and the sum of what follows once a second', () => {
+  test('reports the first one at once, and the sum of later ones once a second', () => {
     const { clock, losses, told } = open();
     for (let i = 0; i < 150; i += 1) {
       losses.add(20);
@@ -24,7 +24,7 @@ describe('a report of losses', () => {
     ]);
   });
 
-  test('is silent where nothing is lost, and tells the next loss at once', () => {
+  test('is silent if nothing is lost, and reports the next loss at once', () => {
     const { clock, losses, told } = open();
     losses.add(20);
     clock.advance(5_000);
@@ -34,7 +34,7 @@ describe('a report of losses', () => {
     expect(told.at(-1)).toEqual([5_000, 40]);
   });
 
-  test('tells the rest at its end, and leaves no timer', () => {
+  test('reports the rest at its end, and leaves no timer', () => {
     const { clock, losses, told } = open();
     losses.add(20);
     losses.add(60);

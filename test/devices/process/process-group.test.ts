@@ -34,7 +34,7 @@ const isAlive = (pid: number) => {
 };
 
 describe.skipIf(process.platform === 'win32')('a device process that is a script around a program', () => {
-  test('ends with all that it started, and with its pipes', async () => {
+  test('ends with everything that it started, and with its pipes', async () => {
     const { child, pid } = startWrapped();
     await new Promise((resolve) => (child.pcm as Readable).once('data', resolve));
     const inner = pid();
@@ -44,7 +44,7 @@ describe.skipIf(process.platform === 'win32')('a device process that is a script
     await expect.poll(() => (child.pcm as Readable).destroyed).toBe(true);
   });
 
-  test('that is killed itself leaves nothing behind either', async () => {
+  test('that is killed also leaves nothing behind', async () => {
     const { child, pid } = startWrapped();
     await new Promise((resolve) => (child.pcm as Readable).once('data', resolve));
     const inner = pid();

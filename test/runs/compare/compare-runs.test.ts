@@ -36,11 +36,11 @@ describe('a figure', () => {
     expect(comparison.verdict).toBe(change);
   });
 
-  test('is within the noise where the runs of the baseline differ as much', () => {
+  test('is within the noise if the runs of the baseline differ as much', () => {
     expect(compareRuns(times(300, 520, 410, 350, 480, 400), times(500)).verdict).toBe('same');
   });
 
-  test('is within the noise where its own run is as uncertain, though the baseline is steady', () => {
+  test('is within the noise if its own run is that uncertain, even if the baseline is steady', () => {
     const unsure = setOf([{ figures: [figure('first-audio:p95', 440, { noise: 0.1 })] }]);
     expect(compareRuns(steady, unsure).verdict).toBe('same');
     expect(compareRuns(steady, times(440)).verdict).toBe('worse');
@@ -62,13 +62,13 @@ describe('a figure', () => {
     ['first-audio:p95<5%', 'worse'],
     ['first-audio:p95<=36ms', 'same'],
     ['first-audio:p95<36ms', 'worse'],
-  ] as const)('with a tolerance of %s, nine in a hundred more is %s', (text, change) => {
+  ] as const)('with a tolerance of %s, 9 % more is %s', (text, change) => {
     const tolerances = [parseTolerance(text)];
     expect(compareRuns(times(400, 400, 400, 400, 400), times(436), tolerances).verdict).toBe(change);
     expect(compareRuns(times(400), times(436), tolerances).verdict).toBe(change);
   });
 
-  test('that is worse is first, and the largest of them before the others', () => {
+  test('that is worse comes first, the largest difference before the others', () => {
     const of = (token: number, connect: number, back: number) =>
       setOf([
         { figures: [figure('token:p50', token), figure('connect:p50', connect), figure('back:p50', back)] },
@@ -78,7 +78,7 @@ describe('a figure', () => {
     expect(names).toEqual(['back:p50', 'connect:p50', 'token:p50']);
   });
 
-  test('that is only known to be longer is worse if that is enough, and else unknown', () => {
+  test('that is only a lower bound is worse if that is enough, and otherwise unknown', () => {
     const bound = (value: number) =>
       setOf([{ figures: [figure('first-audio:p95', value, { isLowerBound: true })] }]);
     expect(compareRuns(steady, bound(500)).verdict).toBe('worse');
@@ -97,7 +97,7 @@ describe('a figure', () => {
     expect(compareRuns(bounds, times(400)).verdict).toBe('unknown');
   });
 
-  test('that most runs before did not finish is not compared with the few that did', () => {
+  test('that did not finish in most earlier runs is not compared with the few that did', () => {
     const bound = () => ({ figures: [figure('first-audio:p95', 30_000, { isLowerBound: true })] });
     const quick = times(2_000, 2_010, 2_020, 2_060, 2_050, 2_030, 2_040, 2_015, 2_025).runs;
     const base = (bounds: number) => setOf([...Array.from({ length: bounds }, bound), ...quick]);
@@ -113,7 +113,7 @@ describe('a figure', () => {
     expect(compareRuns(base(1), setOf([bound()])).figures[0]?.a).toBeGreaterThan(2_000);
   });
 
-  test('that only some runs of the baseline measured is not said to lack runs', () => {
+  test('that only some runs of the baseline measured is explained by that', () => {
     const base = (rare: number) =>
       setOf(
         Array.from({ length: 6 }, (_, run) => ({
@@ -141,17 +141,20 @@ describe('a figure', () => {
     [2, 0, 300, 'nothing got worse; 2 figures got better'],
     [2, 10, 300, '2 of 12 figures got better, and none worse; 10 cannot be judged'],
     [2, 10, 500, '2 figures got worse beyond the noise'],
-  ])('is counted apart where it cannot be judged: %i can, %i cannot, at %i ms', (known, fresh, ms, says) => {
-    const named = (name: string, count: number, value: number) =>
-      Array.from({ length: count }, (_, index) => figure(`${name}-${index}`, value));
-    const base = setOf(
-      [400, 404, 396, 402, 398, 401].map((value) => ({ figures: named('known', known, value) })),
-    );
-    const now = setOf([{ figures: [...named('known', known, ms), ...named('fresh', fresh, 1)] }]);
-    expect(comparisonText(compareRuns(base, now))).toBe(says);
-  });
+  ])(
+    'is unknown separately if it cannot be judged: %i can, %i cannot, at %i ms',
+    (known, fresh, ms, says) => {
+      const named = (name: string, count: number, value: number) =>
+        Array.from({ length: count }, (_, index) => figure(`${name}-${index}`, value));
+      const base = setOf(
+        [400, 404, 396, 402, 398, 401].map((value) => ({ figures: named('known', known, value) })),
+      );
+      const now = setOf([{ figures: [...named('known', known, ms), ...named('fresh', fresh, 1)] }]);
+      expect(comparisonText(compareRuns(base, now))).toBe(says);
+    },
+  );
 
-  test('that is longer by what is allowed is not said to be within the noise', () => {
+  test('that is longer within the tolerance does not count as within the noise', () => {
     const comparison = compareRuns(steady, times(436), [parseTolerance('first-audio:p95<10%')]);
     expect(comparisonText(comparison)).toBe('not worse: 1 figure is within the noise or what is allowed');
   });
@@ -167,7 +170,7 @@ describe('a figure', () => {
         ({ name }) => name === 'token:p95/p50',
       );
 
-    test('is worse if it is longer, though the p95 alone is within the noise', () => {
+    test('is worse if it is longer, even if the p95 alone is within the noise', () => {
       const comparison = compareRuns(uneven, setOf([run(100, 220)]));
       expect(comparison.figures).toMatchObject([
         { name: 'token:p95/p50', change: 'worse', difference: expect.closeTo(0.1) },
@@ -183,23 +186,23 @@ describe('a figure', () => {
       ['the median is shorter, and the p95 is not longer', 80, 200],
       ['the median is far shorter', 20, 220],
       ['the median is longer, and the p95 is not', 130, 200],
-    ])('is not if %s', (_name, p50, p95) => {
+    ])('is not worse if %s', (_name, p50, p95) => {
       expect(changeOf(p50, p95)?.change).toBe('same');
     });
 
-    test('is not if the user lets the p95 be longer by as much', () => {
+    test('is not worse if the tolerance allows a longer p95', () => {
       expect(changeOf(100, 220, ['token:p95<15%'])?.change).toBe('same');
       expect(changeOf(100, 220, ['token:p95<5%'])?.change).toBe('worse');
     });
   });
 
-  test('of which there is none says nothing', () => {
+  test('that is missing says nothing', () => {
     const none = compareRuns(setOf([{}, {}, {}, {}, {}, {}]), setOf([{}]));
     expect(none.verdict).toBe('unknown');
     expect(comparisonText(none)).toContain('there are no figures');
   });
 
-  test('without any noise is sorted all the same', () => {
+  test('without any noise is also sorted', () => {
     const flat = (value: number) =>
       setOf(
         Array.from({ length: 6 }, () => ({
@@ -210,13 +213,13 @@ describe('a figure', () => {
     expect(figures.map(({ change, difference }) => [change, difference])).toEqual(Array(3).fill(['same', 0]));
   });
 
-  test('that nothing was measured of any more is worse; a gap may vanish', () => {
+  test('that is no longer measured is worse, but a gap may vanish', () => {
     const base = (name: string) => setOf([1, 2, 3, 4, 5].map(() => ({ figures: [figure(name, 400)] })));
     expect(compareRuns(base('first-audio:p50'), setOf([{}])).verdict).toBe('worse');
     expect(compareRuns(base('gap:p50'), setOf([{}])).verdict).toBe('unknown');
   });
 
-  test('of shares: one failure of a hundred is noise, twenty are not', () => {
+  test('of shares: one failure in a hundred is noise, twenty are not', () => {
     const failed = (share: number) => setOf([{ figures: [figure('failed', share, { noise: 0.05 })] }]);
     const base = setOf([1, 2, 3, 4, 5, 6, 7, 8].flatMap(() => failed(0).runs));
     expect(compareRuns(base, failed(0.01)).verdict).toBe('same');
@@ -228,7 +231,7 @@ describe('a figure', () => {
 });
 
 describe('a run that is not valid', () => {
-  test.each(['first', 'second'] as const)('is not judged by, if it is the %s one', (which) => {
+  test.each(['first', 'second'] as const)('is not judged if it is the %s one', (which) => {
     const bad = setOf([{ invalid: ['it stood still'], figures: [figure('first-audio:p95', 900)] }], {
       name: 'bad',
     });
@@ -241,7 +244,7 @@ describe('a run that is not valid', () => {
   });
 });
 
-describe('runs that are not comparable are refused', () => {
+describe('runs that cannot be compared are refused', () => {
   const item = (id: string): ComparedItem => ({ id, title: '', verdict: 'pass', message: '' });
   test.each([
     ['another kind', setOf([{}], { kind: 'stream' }), /is a result of load, .* of stream/],
@@ -282,14 +285,14 @@ describe('a verdict', () => {
     [['pass'], 'skipped', 'unknown'],
     [['unknown'], 'fail', 'unknown'],
     [['skipped'], 'pass', 'same'],
-  ] as const)('after %j that is %s is %s', (before, now, change) => {
+  ] as const)('after %j, %s is %s', (before, now, change) => {
     const comparison = compareRuns(judged(...before), judged(now));
     expect(comparison.verdict).toBe(change);
     expect(comparison.items).toHaveLength(change === 'same' ? 0 : 1);
     expect(comparison.unchanged).toBe(change === 'same' ? 1 : 0);
   });
 
-  test('of a rule that was broken beside a situation counts as kept where it is not told', () => {
+  test('of a rule that was broken in a situation counts as kept if it is missing', () => {
     const drilled = (...ids: string[]) =>
       setOf(
         [

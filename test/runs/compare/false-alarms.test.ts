@@ -76,7 +76,7 @@ const print = (text: string) => isWhole && process.stdout.write(`${text}\n`);
 const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
 
 describe.each(Object.entries(services).slice(0, isWhole ? undefined : 2))('%s', (name, service) => {
-  test('equal runs are not told to be worse, and a p95 that is 10 % longer is, with 20 runs', () => {
+  test('equal runs are not reported as worse, but a p95 that is 10 % longer is, with 20 runs', () => {
     const tail = { fromMs: service.p90, factor: 1.1 };
     const [equal = 1, longer = 0] = compareOften(service, { runs: 20, seed: 1 }, [
       [undefined, isWorse],
@@ -110,7 +110,7 @@ describe.each(Object.entries(services).slice(0, isWhole ? undefined : 2))('%s', 
  * Where all times of runs differ by 5 %, one run cannot show that they are 10 % longer: not even to somebody who knows the
  * noise, and allows 2 % of false alarms. Several new runs can: `compare` takes a baseline on both sides.
  */
-test('all times that are 10 % longer in runs that differ by 5 % are told by many new runs, and by no rule from one', () => {
+test('times that are 10 % longer in runs that differ by 5 % are detected with many new runs, never with one', () => {
   const { normal } = createDraws(3);
   const [between, within, of] = [0.05, 0.01, 23];
   const run = (shift: number) => shift + between * normal() + within * normal();

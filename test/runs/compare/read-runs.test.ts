@@ -27,7 +27,7 @@ const drilled = {
 };
 const summary = { type: 'summary', stopped: null };
 
-describe('the kind is told by the file', () => {
+describe('the kind is detected from the file', () => {
   test('a result of load', () => {
     const found = simulateRun({ time: () => 400, between: () => 0, failing: 0 }, createDraws(1), {
       sessions: 150,
@@ -61,7 +61,7 @@ describe('the kind is told by the file', () => {
     ]);
   });
 
-  test('a session says how long its file is and how fast it was sent: others are not comparable', () => {
+  test('a session includes the length of its file and its pace, so others cannot be compared', () => {
     const at = (more: object) => readRuns(lines({ ...begin, ...more }, session), 's.jsonl');
     const plain = at({ durationMs: 2_256 });
     expect(compareRuns(plain, at({ durationMs: 2_256 })).verdict).toBe('unknown');
@@ -69,14 +69,14 @@ describe('the kind is told by the file', () => {
     expect(() => compareRuns(plain, at({ durationMs: 900 }))).toThrow('length of the file in ms is 2256');
   });
 
-  test('several sessions, without those that warm up', () => {
+  test('several sessions, without warm-up runs', () => {
     const found = readRuns(lines(begin, run(900, true), run(300), run(310), run(320), total), 's.jsonl');
     const [{ figures }] = found.runs;
     expect(figures.find(({ name }) => name === 'first-audio:p50')).toMatchObject({ value: 310 });
     expect(figures.find(({ name }) => name === 'failed')).toMatchObject({ value: expect.closeTo(1 / 3) });
   });
 
-  test('turn-taking is compared from ten events on, and not where it was not judged', () => {
+  test('turn-taking is compared from ten events on, and only if it was judged', () => {
     const turn = { responseMs: 600, yieldMs: null, talkOverMs: 0 };
     const namesOf = (turns: number, unjudged: string | null = null) => {
       const dialogue = { unjudged, turns: Array.from({ length: turns }, () => turn) };
@@ -88,7 +88,7 @@ describe('the kind is told by the file', () => {
     expect(namesOf(10, 'an echo')).toEqual([]);
   });
 
-  test('a check, and a drill with a rule that was broken beside a situation', () => {
+  test('a check, and a drill with a rule that was broken in a situation', () => {
     expect(readRuns(lines(rule, summary), 'c.jsonl')).toMatchObject({
       kind: 'check',
       runs: [{ items: [{ id: 'R12' }] }],
@@ -110,7 +110,7 @@ describe('the kind is told by the file', () => {
     );
   });
 
-  test('a baseline, which is what addToBaseline has written', () => {
+  test('a baseline, as addToBaseline writes it', () => {
     const one = readRuns(lines(begin, session), 's.jsonl');
     let [text, count] = ['', 0];
     for (let runs = 0; runs < 25; runs += 1)

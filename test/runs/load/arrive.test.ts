@@ -22,7 +22,7 @@ function createCoarseClock() {
   return { ...clock, now, after, timers };
 }
 
-test('an arrival that is rare is neither early nor as late as a timer', async () => {
+test('rare arrivals are neither early nor as late as a timer', async () => {
   const clock = createCoarseClock();
   const arrival = startArrivals(clock, new AbortController().signal);
   for (const due of [7.9, 30.4, 35.4]) {
@@ -34,7 +34,7 @@ test('an arrival that is rare is neither early nor as late as a timer', async ()
   expect(clock.timers.length).toBeLessThanOrEqual(3);
 });
 
-test('an arrival that comes soon after another is waited for alike, where most are rare', async () => {
+test('an arrival soon after another is waited for in the same way if most are rare', async () => {
   const clock = createCoarseClock();
   const arrival = startArrivals(clock, new AbortController().signal);
   for (const due of [20, 40, 60, 62.5, 64.9]) {
@@ -45,7 +45,7 @@ test('an arrival that comes soon after another is waited for alike, where most a
   }
 });
 
-test('arrivals that are close wait for timers alone, and are not early either', async () => {
+test('close arrivals only use timers, and are not early either', async () => {
   const clock = createCoarseClock();
   const arrival = startArrivals(clock, new AbortController().signal);
   await arrival(0);

@@ -12,12 +12,12 @@ test('ten sessions share a device, and the eleventh has another', () => {
   expect(devices).toBe(2);
 });
 
-test('a place of a device is used again when its session has certainly ended', () => {
+test('a place of a device is reused when its session has certainly ended', () => {
   const { devices } = planDevices(evenly(100, 2_001), need);
   expect(devices).toBe(1);
 });
 
-test('sixty requests of tokens alone share a device within a window', () => {
+test('sixty sessions that only request tokens share a device within a window', () => {
   const tokensOnly = { tokens: 1, streams: 0, longestMs: 12_000, requestMs: 10_000 };
   expect(planDevices(evenly(60, 0), tokensOnly).devices).toBe(1);
   expect(planDevices(evenly(61, 0), tokensOnly).devices).toBe(2);
@@ -26,7 +26,7 @@ test('sixty requests of tokens alone share a device within a window', () => {
   expect(planDevices(Float64Array.from([...evenly(60, 0), 70_000]), tokensOnly).devices).toBe(1);
 });
 
-test('no device ever exceeds 10 streams or 60 tokens a minute, however late the service answers', () => {
+test('no device ever exceeds 10 streams or 60 tokens per minute, however late the service answers', () => {
   const needs = fc.record({
     tokens: fc.integer({ min: 1, max: 3 }),
     streams: fc.integer({ min: 0, max: 2 }),

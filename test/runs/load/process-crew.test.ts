@@ -9,7 +9,7 @@ import { createManualClock } from '../../helpers/manual-clock.ts';
 const folder = mkdtempSync(join(tmpdir(), 'voicectl-crew-test-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('a generator that does not get ready is ended, and the run is not valid', async () => {
+test('a generator that does not become ready is ended, and the run is not valid', async () => {
   const [worker, pidFile] = [join(folder, 'worker.mjs'), join(folder, 'pid')];
   writeFileSync(
     worker,

@@ -174,7 +174,7 @@ describe('a forged result with', () => {
     expect(read(result).metrics.token?.unfinished.count).toBe(6);
   });
 
-  test('names of all objects is read without them', () => {
+  test('names that all objects have is read without them', () => {
     const text = JSON.stringify(written()).replaceAll(
       /"(failures|metrics|touched)":\{/g,
       '$&"__proto__":3,"constructor":4,',
@@ -183,7 +183,7 @@ describe('a forged result with', () => {
   });
 });
 
-test('a second in which a session was taken back is read, a result with fewer than none is not', () => {
+test('a second may have a negative number of arrivals, but a result may not', () => {
   const result = written();
   result.series[1].counts.arrived = -1;
   expect(read(result).series[1]?.counts.arrived).toBe(-1);
@@ -191,7 +191,7 @@ test('a second in which a session was taken back is read, a result with fewer th
   expect(() => read(result)).toThrow('series.1.counts.done: -1, expected number to be >=0');
 });
 
-test('texts of a result are read as they are, and shown once without control characters', () => {
+test('texts of a result are read unchanged, and shown without control characters', () => {
   const result = written();
   result.stopped = `Interrupted${esc}[2J`;
   result.facts.arrival = 'burst:1\u202e';
@@ -230,6 +230,6 @@ test.each([
   ['nothing of a result', '{}'],
   ['another format', '{"type":"load-result","format":2}'],
   ['a million lists in each other', '['.repeat(1e6)],
-])('a file with %s is no result', (_what, text) => {
+])('a file with %s is not a result', (_what, text) => {
   expect(() => readResult(text, 'x.json')).toThrow('x.json is not a result of voicectl load');
 });

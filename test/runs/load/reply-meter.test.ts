@@ -113,7 +113,7 @@ describe('load and session measure the same', () => {
   });
 });
 
-test('hears whole samples where messages end within one', () => {
+test('hears whole samples if messages end within one', () => {
   const tally = new Tally();
   const meter = new ReplyMeter(tally, settleMs);
   meter.expect(0);

@@ -49,7 +49,7 @@ describe('a merge of results', () => {
     );
   });
 
-  test('refuses results of different runs, and a shard that is there twice', () => {
+  test('refuses results of different runs, and a shard that is included twice', () => {
     const one = resultOf([], { has: [1], of: 2 });
     expect(() => mergeResults([one, { ...one, facts: { ...facts, seed: 2 } }])).toThrow('different runs');
     expect(() => mergeResults([one, one])).toThrow('Shard 1 is listed twice');
@@ -68,7 +68,7 @@ describe('a merge of results', () => {
   });
 });
 
-test('the largest and the smallest time are exact, and the rest has three figures', () => {
+test('the largest and the smallest time are exact, and the others have three figures', () => {
   const { metrics } = resultOf([tickOf({ finished: { token: [1.234567, 777.777, 5000.001] } })], {
     has: [1],
     of: 1,
@@ -76,7 +76,7 @@ test('the largest and the smallest time are exact, and the rest has three figure
   expect(metrics.token?.finished).toMatchObject({ count: 3, maxUs: 5_000_001 });
 });
 
-test('seconds in which nothing happened are in the series, with the sessions that were open', () => {
+test('the series includes seconds in which nothing happened, with the open sessions', () => {
   const { series } = resultOf([tickOf({ second: 0, opened: 3 }), tickOf({ second: 3, opened: -1 })], {
     has: [1],
     of: 1,

@@ -73,7 +73,7 @@ const every20 = (from: number, to: number) =>
 describe('a talker', () => {
   const talk = (parts: Parameters<typeof createTalker>[0]) => createTalker(parts, false);
 
-  test('measures first audio from the moment when the last frame of speech was due', () => {
+  test('measures first audio from when the last frame of speech was due', () => {
     const { finished, counts, until } = play(talk, { audioAt: every20(440, 1_000) });
     // The eighth frame was due at 140 ms.
     expect(finished['first-audio']).toEqual([300_000]);
@@ -86,7 +86,7 @@ describe('a talker', () => {
     expect(until).toBe(1_380);
   });
 
-  test('has no response to a reply that is silent: how long nothing was heard counts as a lower bound', () => {
+  test('has no response time for a silent reply: the time without sound counts as a lower bound', () => {
     const { finished, unfinished } = play(talk, {
       audioAt: every20(440, 1_000),
       message: { payload: Buffer.alloc(640) },
@@ -96,7 +96,7 @@ describe('a talker', () => {
     expect(unfinished.response).toEqual([1_240_000]);
   });
 
-  test('hears a long reply to its end, and silence after it for no reply', () => {
+  test('hears a long reply to its end, and ignores silence after it', () => {
     const long = { audioAt: every20(440, 9_000), lastMs: 12_000 };
     expect(play(talk, long).until).toBe(8_980 + times.settleMs);
     // Five seconds of a reply may be silent; then what is silent is no reply.
@@ -104,7 +104,7 @@ describe('a talker', () => {
     expect(play(talk, { ...long, message: silent }).until).toBe(5_420 + times.settleMs);
   });
 
-  test('tells the worst jitter and the longest gap of a reply', () => {
+  test('counts the worst jitter and the longest gap of a reply', () => {
     const { finished } = play(talk, { audioAt: [440, 460, 560, 580] });
     expect(finished.gap).toEqual([100_000]);
     expect(finished.jitter).toEqual([80_000]);
@@ -126,7 +126,7 @@ describe('a talker', () => {
 describe('a barge-in', () => {
   const interrupt = (parts: Parameters<typeof createTalker>[0]) => createTalker(parts, true);
 
-  test('speaks again half a second into the reply, and measures how long that went on', () => {
+  test('speaks again half a second into the reply, and measures how long the reply goes on', () => {
     // The reply begins at 440 ms, is interrupted at 940 ms, and stops at 1,040 ms; the next comes at 1,400 ms.
     const { finished, counts, thrown } = play(interrupt, {
       audioAt: [...every20(440, 1_060), ...every20(1_400, 1_500)],
@@ -149,14 +149,14 @@ describe('a barge-in', () => {
     expect(finished.yield).toEqual([420_000]);
   });
 
-  test('has no yield of a reply that was over before the first word', () => {
+  test('has no yield for a reply that was over before the first word', () => {
     const { finished, unfinished } = play(interrupt, {
       audioAt: [...every20(440, 900), ...every20(1_400, 1_500)],
     });
     expect([finished.yield, unfinished.yield]).toEqual([undefined, undefined]);
   });
 
-  test('takes nothing of the old reply for the answer to a short interruption', () => {
+  test('does not take the rest of the old reply for the reply to a short interruption', () => {
     // The interruption ends at 1,080 ms, the old reply at 1,180 ms; the answer comes at 1,600 ms.
     const { finished } = play(interrupt, { audioAt: [...every20(440, 1_200), ...every20(1_600, 1_700)] });
     expect(finished['first-audio']).toEqual([300_000, 520_000]);
@@ -181,7 +181,7 @@ test.each<[from: number, to: number, missed: number]>([
   [500, 700, 10],
   // It comes back after its end.
   [500, 3_000, 25],
-])('of frames due while it stood still from %d to %d ms, %d were missed', (from, to, missed) => {
+])('when it stood still from %d to %d ms, %d frames were missed', (from, to, missed) => {
   const { counts } = play((parts) => createListener(parts, 1_000), { standStill: [from, to] });
   expect(counts).toMatchObject({ framesMissed: missed, framesOut: 51 - missed });
 });

@@ -52,7 +52,7 @@ test('a second is shown when all generators have reported it, and none is left o
   expect(shown.map(([second]) => second)).toEqual([0, 1, 2, 3, 4]);
 });
 
-test('the live figures are those of the run so far, with the last second beside them', async () => {
+test('the live figures cover the run so far, and the last second', async () => {
   const seen: ReturnType<typeof readLive>[] = [];
   const threshold = {
     text: 'token:max<1s',

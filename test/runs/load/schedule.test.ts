@@ -25,11 +25,11 @@ test('a ramp takes as long as all its sessions do, up or down', () => {
   expect(down.filter((ms) => ms < 5_000)).toHaveLength(75);
 });
 
-test('a burst arrives at one moment, and the next after its interval', () => {
+test('a burst arrives at once, and the next one after its interval', () => {
   expect(schedule('burst:2/5s', 5)).toEqual([0, 0, 5000, 5000, 10_000]);
 });
 
-test('Poisson arrivals are those of the seed, at the rate on average, and uneven', () => {
+test('Poisson arrivals depend on the seed, have the rate on average, and are uneven', () => {
   const first = schedule('poisson:50/s', 5_000);
   expect(schedule('poisson:50/s', 5_000)).toEqual(first);
   expect(first.at(-1)).toBeGreaterThan(95_000);

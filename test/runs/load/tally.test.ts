@@ -25,7 +25,7 @@ function measure() {
 }
 
 describe('a pause of the process that measures', () => {
-  test('is seen with its length, once', () => {
+  test('is reported once, with its length', () => {
     const { tally, pass, standStill } = measure();
     pass(1_000);
     expect(tally.flush().pauseMs).toBe(0);
@@ -46,7 +46,7 @@ describe('a pause of the process that measures', () => {
     expect(tally.flush().pauseMs).toBe(counted);
   });
 
-  test('is in the times that were measured meanwhile, and in no others', () => {
+  test('counts in times that were measured meanwhile, and in no others', () => {
     const { tally, pass, standStill } = measure();
     pass(100);
     tally.finished('token', 50);
@@ -62,7 +62,7 @@ describe('a pause of the process that measures', () => {
     expect(tally.flush().touched).toEqual({});
   });
 
-  test('is in what began before it, however short the measured time', () => {
+  test('counts in everything that began before it, however short the measured time is', () => {
     const meter = measure();
     meter.pass(1_000);
     const began = meter.now;

@@ -27,11 +27,11 @@ test.each([
   expect(judged.value).toBeCloseTo(value, 0);
 });
 
-test('a threshold of something that was never measured does not hold', () => {
+test('a threshold for something that was never measured does not hold', () => {
   expect(judge('token:p95<1s', {})).toMatchObject({ holds: false, value: null, isCrossed: false });
 });
 
-test.each(['gap:max<1ms', 'jitter:p95<1ms'])('%s holds where each reply came in one message', (text) => {
+test.each(['gap:max<1ms', 'jitter:p95<1ms'])('%s holds if each reply came in one message', (text) => {
   expect(judge(text, { counts: { replies: 20 } })).toMatchObject({ holds: true, value: 0 });
   expect(judge(text, { counts: { replies: 0 } })).toMatchObject({ holds: false, value: null });
   const measured = { counts: { replies: 20 }, finished: { gap: [5], jitter: [5] } };
@@ -47,7 +47,7 @@ test.each([
   expect(judge(text, { counts: { arrived: 100, failed: 4 } }).holds).toBe(holds);
 });
 
-test('the place of a percentile is counted exactly', () => {
+test('the rank of a percentile is exact', () => {
   // 99.9 / 100 * 1000 is more than 999: the last of a thousand, which did not finish, would be the next one.
   const thousand = Array.from({ length: 999 }, (_, index) => index + 1);
   const tick = { finished: { token: thousand }, unfinished: { token: [5_000] } };
@@ -63,7 +63,7 @@ describe('times that did not finish', () => {
     expect(judge('token:max<10s', tick)).toMatchObject({ value: 5000, isLowerBound: true, holds: false });
   });
 
-  test('leave a percentile certain that even the worst of them could not move', () => {
+  test('do not affect a percentile that even the worst of them could not change', () => {
     expect(judge('token:p1<10ms', tick)).toMatchObject({ holds: true });
     expect(judge('token:p98<500ms', tick)).toMatchObject({ holds: true });
   });

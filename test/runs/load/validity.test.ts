@@ -25,7 +25,7 @@ function invalid({
   });
 }
 
-test('a run whose machine was not the limit is valid', () => {
+test('a run whose machine was not the bottleneck is valid', () => {
   expect(invalid()).toEqual([]);
   expect(invalid({ lateMs: 19.9, core: 0.91 })).toEqual([]);
   expect(invalid({ longestPauseMs: 299, framesMissed: 10, touched: 10 })).toEqual([]);
@@ -40,7 +40,7 @@ test.each([
   [{ touched: 11 }, '11 of 1000 first-audio times include a pause of this machine'],
   [{ dropped: 1 }, '1 arrivals were dropped'],
   [{ lost: 'it was ended by SIGKILL' }, 'generator 1/2.1 was lost: it was ended by SIGKILL'],
-])('a run with %j is not', (given, why) => {
+])('a run with %j is not valid', (given, why) => {
   expect(invalid(given)).toEqual([expect.stringContaining(why)]);
 });
 

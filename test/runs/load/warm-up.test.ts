@@ -26,7 +26,7 @@ const warm = (forMs: number, signal = new AbortController().signal) =>
   warmUp({ clock: systemClock, target, signal, times }, systemClock.now() + forMs);
 
 describe('a warm-up', () => {
-  test('gets tokens from itself, without the key', async () => {
+  test('requests tokens from itself, without the key', async () => {
     await warm(60_000);
     expect(arrived).toHaveLength(40);
     const body = JSON.stringify({ apiKey: 'none', deviceId: 'none' });

@@ -46,7 +46,7 @@ const speechTimes = (heard: ScriptedService['heard']) => {
   return loud.filter((at, index) => index === 0 || at - (loud[index - 1] ?? 0) > 20);
 };
 
-describe('a turn is said', () => {
+describe('a turn is spoken', () => {
   test('when connected, and the next once the reply has ended', async () => {
     const { session, heard, verdicts } = await converse([first(), turn()], {
       onLive: (service) => replies(service, [2_000, 500], [6_000, 500]),
@@ -68,7 +68,7 @@ describe('a turn is said', () => {
     expect(speechTimes(heard)[1]).toBe(2_320 + 400);
   });
 
-  test('some time after the clip before it', async () => {
+  test('some time after the previous clip', async () => {
     const { heard } = await converse([first(), turn({ when: { afterMs: 500 } })], {
       onLive: (service) => replies(service, [4_400, 200]),
     });
@@ -90,7 +90,7 @@ describe('a turn is said', () => {
     expect(heard.every(({ at, pcm }, index) => at === index * 20 && pcm.length === 640)).toBe(true);
   });
 
-  test('not at all where the reply it waits for never begins: that, and all after it, has failed', async () => {
+  test('not at all if the reply that it waits for never begins: then it and all later turns fail', async () => {
     const { session, verdicts } = await converse([first(), turn({ name: 'second' }), turn()]);
     expect(session.outcome).toMatchObject({ code: 'expectation-failed', details: { kind: 'turn-skipped' } });
     expect(verdicts).toEqual({
@@ -101,14 +101,14 @@ describe('a turn is said', () => {
     expect(session.summary.elapsedMs).toBeLessThan(1_400 + 3_000 + 100);
   });
 
-  test('not at all where the AI has stopped speaking before it could be interrupted', async () => {
+  test('not at all if the AI stops speaking before it can be interrupted', async () => {
     const { verdicts } = await converse([first(), turn({ when: { duringReplyMs: 600 } })], {
       onLive: (service) => replies(service, [1_700, 200]),
     });
     expect(verdicts['turn 2: said']).toBe('turn-skipped: not spoken: the AI spoke for only 200 ms');
   });
 
-  test('while the AI is still to be heard, though all of its audio came at once', async () => {
+  test('while the AI can still be heard, even if all of its audio came at once', async () => {
     const { session } = await converse([first(), turn({ when: { duringReplyMs: 600 } })], {
       onLive: (service) => {
         service.at(1_700, () => service.speak(speech(2_000)));
@@ -118,7 +118,7 @@ describe('a turn is said', () => {
     expect(session.outcome).toBe('ok');
   });
 
-  test('not whole where the service closes the stream within it', async () => {
+  test('only partly if the service closes the stream during it', async () => {
     const { session, verdicts } = await converse([first()], {
       onLive: (service) => service.at(700, () => service.close(1000)),
     });
@@ -128,7 +128,7 @@ describe('a turn is said', () => {
     );
   });
 
-  test('not at all after a break of the stream, which is the failure', async () => {
+  test('not at all after the stream breaks, which is the failure', async () => {
     const { session, verdicts } = await converse([first(), turn()], {
       onLive: (service) => service.at(1_800, () => service.close(1011, '', failure('stream-broken'))),
     });
@@ -174,7 +174,7 @@ describe('the reply to a turn', () => {
     });
   });
 
-  test('is not what is left of the reply before it', async () => {
+  test('does not include the rest of the previous reply', async () => {
     const { verdicts } = await converse(
       [first(), turn({ when: { duringReplyMs: 200 }, 'expect-audio': 0 })],
       {
@@ -184,7 +184,7 @@ describe('the reply to a turn', () => {
     expect(verdicts['turn 2: expect-audio']).toBe('too-little-audio: 0 ms');
   });
 
-  test('counts also where it came while the gate still waited for the pause', async () => {
+  test('counts even if it came while the gate still waited for the pause', async () => {
     const { verdicts } = await converse([first({ 'max-first-audio': 100, 'expect-audio': 400 })], {
       onLive: (service) => replies(service, [1_440, 400]),
     });
@@ -198,7 +198,7 @@ describe('the reply to a turn', () => {
     expect(verdicts['turn 1: max-first-audio']).toBe(`${800 - 480} ms`);
   });
 
-  test('to a turn that only listens is measured from its begin', async () => {
+  test('to a turn that only listens is measured from its beginning', async () => {
     const { verdicts } = await converse([first({ say: undefined, 'max-first-audio': 1_000 })], {
       onLive: (service) => replies(service, [300, 200]),
     });
@@ -241,7 +241,7 @@ describe('what must follow a turn', () => {
     expect(verdicts['turn 1: expect event']).toBe(measured);
   });
 
-  test('may come when the next turn has begun', async () => {
+  test('may come after the next turn has begun', async () => {
     const turns = [first({ expect: [event({}, 6_000)] }), turn()];
     const { session, verdicts } = await converse(turns, {
       onLive: (service) => {
@@ -279,13 +279,13 @@ describe('what must follow a turn', () => {
       { onLive: (service) => replies(service, [1_700, 2_720 + stopsAfterMs - 1_700], [6_500, 100]) },
     );
 
-  test('is that the AI falls silent when it is interrupted', async () => {
+  test('may be that the AI falls silent when it is interrupted', async () => {
     const { session, verdicts } = await bargeIn(400);
     expect(verdicts['turn 2: expect silence']).toBe('after 400 ms');
     expect(session.outcome).toBe('ok');
   });
 
-  test('is not that it falls silent in the end', async () => {
+  test('is not met by silence at the end of the reply', async () => {
     const { session, verdicts } = await bargeIn(700);
     expect(verdicts['turn 2: expect silence']).toBe('not-interrupted: after 700 ms');
     expect(session.outcome).toMatchObject({ exitCode: 1 });
@@ -313,7 +313,7 @@ describe('what must follow a turn', () => {
     },
   );
 
-  test('is waited for also after the reply', async () => {
+  test('is also waited for after the reply', async () => {
     const { session } = await converse([first({ expect: [event({}, 8_000)] })], { onLive: statusAt(9_000) });
     expect(session.outcome).toBe('ok');
   });
@@ -347,7 +347,7 @@ describe('what must be absent', () => {
     expect(verdicts['turn 1: absent audio']).toBe('none');
   });
 
-  test('is not absent where the service had no time for it', async () => {
+  test('does not count as absent if the service had no time to send it', async () => {
     const absent = [{ type: 'audio' }, { type: 'event', event: { kind: 'error', where: {} } }] as const;
     const { session, verdicts } = await converse([first({ absent })], {
       onLive: (service) => service.at(2_000, () => service.close(1000)),
@@ -357,7 +357,7 @@ describe('what must be absent', () => {
     expect(verdicts).toMatchObject({ 'turn 1: absent audio': measured, 'turn 1: absent event': measured });
   });
 
-  test('an event, within the turn and not the next', async () => {
+  test('may be an event within the turn, but not in the next one', async () => {
     const absent = [{ type: 'event', event: { kind: 'error', where: {} } }] as const;
     const turns = [first({ absent }), turn({ absent })];
     const { verdicts } = await converse(turns, {
@@ -373,7 +373,7 @@ describe('what must be absent', () => {
   });
 });
 
-test('a conversation holds the limits of the whole session too, after those of its turns', async () => {
+test('the limits of the whole session are also judged in a conversation, after the limits of its turns', async () => {
   const options = { expectations: { 'expect-audio': 700, closeCode: 1000 } };
   const { session } = await converse([first(), turn()], {
     options,
