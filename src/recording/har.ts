@@ -162,7 +162,8 @@ function listHeaders(headers: Record<string, string>): Header[] {
 function closeOf(wire: readonly WireLine[]): Pick<Entry, 'comment'> {
   const close = wire.find((line) => line.type === 'close');
   if (close === undefined) return {};
-  return { comment: `Closed by the ${close.by} with ${close.code} ${close.reason}`.trimEnd() };
+  const by = close.by === 'client' ? 'device' : 'service';
+  return { comment: `Closed by the ${by} with ${close.code} ${close.reason}`.trimEnd() };
 }
 
 function errorOf({ error }: { error?: string | undefined }): { _error?: string } {

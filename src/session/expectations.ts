@@ -84,7 +84,7 @@ function judgeForbidden(kind: string, count: number, isConfirmed: boolean): Expe
       name: 'forbid-event',
       ok: true,
       expected,
-      measured: 'nothing: never confirmed',
+      measured: 'none, but never confirmed',
       skipped: true,
     };
   return verdict('forbid-event', 'forbidden-event', {

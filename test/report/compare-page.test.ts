@@ -17,7 +17,7 @@ const openTab = setUpTabs();
 const figure = (change: FigureChange['change'], difference: number): FigureChange => ({
   ...{ name: `first-audio:${change}`, a: 706, b: 706 * (1 + difference), difference, noise: 0.04, change },
   ...{ isLowerBound: false, isNoiseKnown: change !== 'unknown', tolerance: null },
-  why: change === 'unknown' ? 'fewer than 5 runs before' : null,
+  why: change === 'unknown' ? 'fewer than 5 earlier runs' : null,
 });
 
 const side = { subject: 'http://127.0.0.1:8787', runs: 6, from: 0, to: 60_000 };
@@ -82,7 +82,7 @@ describe('the page of a run that was compared with its baseline', () => {
 
   test('says of each figure that was not compared why', () => {
     expect(reportPage(addBaseline(runPage('good'), unknown))).toMatch(
-      /<details class="fold" open>[\s\S]*unknown[\s\S]*; fewer than 5 runs before/,
+      /<details class="fold" open>[\s\S]*unknown[\s\S]*; fewer than 5 earlier runs/,
     );
     expect(reportPage(addBaseline(runPage('good'), broken))).toContain('Not comparable: task is talk.');
   });

@@ -121,7 +121,7 @@ function requireComparable(a: RunSet, b: RunSet): void {
   if (a.kind !== b.kind)
     throw notComparable(
       `${a.name} is a result of ${a.kind}, ${b.name} of ${b.kind}`,
-      'Both must be of one kind.',
+      'Both must be of the same kind.',
     );
   const planOf = new Map(b.plan);
   for (const [name, value] of a.plan) {
@@ -230,7 +230,7 @@ function compareFigure(name: string, { a: all, b, runs, of, tolerance }: FigureP
   if (a.length === 0 || b.length === 0) {
     const isGone =
       all.length >= fewestRuns && b.length === 0 && name.endsWith(':p50') && !mayVanish.test(name);
-    const before = all.length === 0 ? 'not measured before' : 'most runs before did not finish';
+    const before = all.length === 0 ? 'not measured before' : 'most earlier runs did not finish';
     return {
       ...common,
       ...{ a: meanOf(name, a), b: meanOf(name, b), difference: null, noise: null, isNoiseKnown: false },
@@ -279,8 +279,8 @@ function changeOf(
 
 /** Why the noise is not known: there are too few runs, or too few have the figure. */
 function fewText(measured: number, runs: number): string {
-  if (runs < fewestRuns) return `fewer than ${fewestRuns} runs before`;
-  return `measured in only ${countText(measured, 'run')} before; ${fewestRuns} are needed`;
+  if (runs < fewestRuns) return `fewer than ${fewestRuns} earlier runs`;
+  return `measured in only ${countText(measured, 'earlier run')}; ${fewestRuns} are needed`;
 }
 
 function meanOf(name: string, figures: readonly Figure[]): number | null {

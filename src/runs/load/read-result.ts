@@ -40,7 +40,7 @@ const someOf = <Name extends string, Value extends z.ZodType>(names: readonly Na
 
 const times = z
   .object({ count, minUs: count.nullable(), maxUs: count.nullable(), hdr: z.string() })
-  .refine(isSound, { error: 'expected a histogram that load --out has written', abort: true });
+  .refine(isSound, { error: 'expected a histogram that load --out wrote', abort: true });
 
 const isWhole = (value: unknown, most: number) =>
   Number.isInteger(value) && (value as number) >= 0 && (value as number) <= most;

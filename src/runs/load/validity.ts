@@ -28,7 +28,7 @@ export function whyInvalid({ counts, lateness, generators, metrics, touched }: J
         : []),
       ...(longestPauseMs !== null && longestPauseMs >= shortestStandstillMs
         ? [
-            `generator ${name} stood still for ${longestPauseMs} ms (it must be less than ${shortestStandstillMs} ms)`,
+            `generator ${name} stood still for ${longestPauseMs} ms (must be less than ${shortestStandstillMs} ms)`,
           ]
         : []),
       ...(lost === null ? [] : [`generator ${name} was lost: ${lost}`]),
@@ -61,5 +61,6 @@ export function whyIncomplete({ has, of }: LoadResult['shards']): string[] {
   const missing = Array.from({ length: of }, (_, index) => index + 1).filter((shard) => !has.includes(shard));
   if (missing.length === 0) return [];
   const more = missing.length > mostNamed ? ` and ${missing.length - mostNamed} more` : '';
-  return [`shard ${missing.slice(0, mostNamed).join(', ')}${more} of ${of} is missing`];
+  const [word, verb] = missing.length === 1 ? ['shard', 'is'] : ['shards', 'are'];
+  return [`${word} ${missing.slice(0, mostNamed).join(', ')}${more} of ${of} ${verb} missing`];
 }

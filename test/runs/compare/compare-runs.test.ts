@@ -53,7 +53,7 @@ describe('a figure', () => {
       figures: [{ change: 'unknown', isNoiseKnown: false }],
     });
     expect(comparison.figures[0]?.noise).toBeLessThan(0.01);
-    expect(comparison.figures[0]?.why).toBe('fewer than 5 runs before');
+    expect(comparison.figures[0]?.why).toBe('fewer than 5 earlier runs');
   });
 
   test.each([
@@ -103,7 +103,7 @@ describe('a figure', () => {
     const base = (bounds: number) => setOf([...Array.from({ length: bounds }, bound), ...quick]);
     const unknown = {
       verdict: 'unknown',
-      figures: [{ a: null, difference: null, why: 'most runs before did not finish' }],
+      figures: [{ a: null, difference: null, why: 'most earlier runs did not finish' }],
     };
     expect(compareRuns(base(11), setOf([bound()]))).toMatchObject(unknown);
     expect(compareRuns(base(11), times(2_100), [parseTolerance('first-audio:p95<1%')])).toMatchObject(
@@ -124,7 +124,7 @@ describe('a figure', () => {
       const { figures } = compareRuns(base(rare), setOf([{ figures: [figure('gap:p50', 70)] }]));
       return figures.find(({ name }) => name === 'gap:p50')?.why;
     };
-    expect(whyOf(3)).toBe('measured in only 3 runs before; 5 are needed');
+    expect(whyOf(3)).toBe('measured in only 3 earlier runs; 5 are needed');
     expect(whyOf(1)).toBe('measured in only 1 run before; 5 are needed');
     expect(whyOf(0)).toBe('not measured before');
     const gaps = setOf([...times(1, 1, 1, 1, 1).runs.map(() => ({})), { figures: [figure('gap:p50', 50)] }]);

@@ -53,5 +53,5 @@ test('the core of a generator is judged over its busiest ten seconds', () => {
 
 test('a merged result needs all its shards', () => {
   expect(whyIncomplete({ has: [1, 2, 3], of: 3 })).toEqual([]);
-  expect(whyIncomplete({ has: [2], of: 3 })).toEqual(['shard 1, 3 of 3 is missing']);
+  expect(whyIncomplete({ has: [2], of: 3 })).toEqual(['shards 1, 3 of 3 are missing']);
 });
