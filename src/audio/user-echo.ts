@@ -26,7 +26,7 @@ const remembered = 1_500;
 const comparedBytes = 64;
 /** Quieter messages may be identical by chance. */
 const tellingDbfs = -50;
-/** A service with this much audio of its own at most has an echo: a second, or this share of what it returns. */
+/** With this much audio of its own a service does not just return the user's: a second, or this share of what it returns. */
 const ownMs = 1_000;
 const ownShare = 0.05;
 /** An echo is changed if less than this of a window comes back unchanged. */

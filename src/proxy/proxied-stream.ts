@@ -28,7 +28,7 @@ import { ownerOf, type ProxyJudge, type StreamSubject } from './judge.ts';
 import { deviceName, requestedDevice, type TokenMatches } from './match-tokens.ts';
 import { type Leg, sides, type WaitingBytes } from './passage.ts';
 import type { ProxyEvents } from './proxy-events.ts';
-import { inject, type StreamSpoiler, spoilStream } from './spoil-stream.ts';
+import { inject, type SpoilStreamOptions, type StreamSpoiler, spoilStream } from './spoil-stream.ts';
 import { StreamWitness } from './stream-witness.ts';
 import { createLanes, type Lanes } from './voice-lane.ts';
 
@@ -330,11 +330,7 @@ function createSubject(
   };
 }
 
-interface SubstituteOptions {
-  joined: Joined;
-  witness: StreamWitness;
-  values: TemplateValues;
-  dialect: Dialect;
+interface SubstituteOptions extends Pick<SpoilStreamOptions, 'joined' | 'witness' | 'values' | 'dialect'> {
   pulse: Pulse;
   onThrown: (thrown: unknown) => void;
 }

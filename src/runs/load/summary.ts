@@ -37,12 +37,7 @@ export interface MetricSummary {
 }
 
 /** Milliseconds. */
-export interface SecondTimes {
-  p50: number;
-  p95: number;
-  p99: number;
-  max: number;
-}
+export type SecondTimes = Record<'p50' | 'p95' | 'p99' | 'max', number>;
 
 /** One second, for people. */
 export interface SecondSummary extends Pick<SeriesSecond, 'second' | 'counts' | 'open'> {
