@@ -125,11 +125,11 @@ describe('a figure', () => {
       return figures.find(({ name }) => name === 'gap:p50')?.why;
     };
     expect(whyOf(3)).toBe('measured in only 3 earlier runs; 5 are needed');
-    expect(whyOf(1)).toBe('measured in only 1 run before; 5 are needed');
+    expect(whyOf(1)).toBe('measured in only 1 earlier run; 5 are needed');
     expect(whyOf(0)).toBe('not measured before');
     const gaps = setOf([...times(1, 1, 1, 1, 1).runs.map(() => ({})), { figures: [figure('gap:p50', 50)] }]);
     expect(comparisonText(compareRuns(gaps, setOf([{ figures: [figure('gap:p50', 70)] }])))).toBe(
-      'it cannot be known whether it got worse: measured in only 1 run before; 5 are needed',
+      'it cannot be known whether it got worse: measured in only 1 earlier run; 5 are needed',
     );
   });
 
