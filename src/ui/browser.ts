@@ -48,6 +48,16 @@ export interface Browser {
   idle: readonly KeyCommand[];
 }
 
+/** A screen of something that ends by itself, or when the user quits. */
+export interface Watched extends Browser {
+  /** How it ended, and when. */
+  ended: { ok: boolean; text: string; at: number } | undefined;
+  /** The user has quit, and the end is awaited. */
+  isEnding: boolean;
+}
+
+export const stillRunning = { ended: undefined, isEnding: false } as const;
+
 export const noticeMs = 4_000;
 
 export function createBrowser(start: ScreenStart): Browser {
@@ -108,6 +118,13 @@ export function pressKey<Model extends Browser>(model: Model, key: Key, page: nu
     if (command !== 'copyJson' && command !== 'quit') return only(model);
   }
   return runCommand(model, command, page);
+}
+
+/** Handles a key on a screen of something that ends. `page`: number of lines of the list. */
+export function pressWatchedKey<Model extends Watched>(model: Model, key: Key, page: number): Pressed<Model> {
+  const { model: next, actions } = pressKey(model, key, page);
+  const isEnding = next.isEnding || actions.some(({ type }) => type === 'quit');
+  return { model: { ...next, isEnding }, actions };
 }
 
 function runCommand<Model extends Browser>(model: Model, command: KeyCommand, page: number): Pressed<Model> {

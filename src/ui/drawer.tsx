@@ -1,8 +1,7 @@
 import { Box, renderToString } from 'ink';
-import type { Band } from './bands.ts';
 import { widthOf } from './cells.ts';
 import { glyphsFor } from './glyphs.ts';
-import { margin, type Size } from './layout.ts';
+import { type Band, margin, type Size } from './layout.ts';
 import { GlyphProvider } from './theme.ts';
 
 /** Turns the bands of a screen into output for the terminal. */
@@ -17,6 +16,7 @@ export function createDrawer(isAscii: boolean): Drawer {
   let shown: readonly string[] = [];
 
   const linesOf = ({ name, lines, on, draw }: Band, columns: number): readonly string[] => {
+    if (lines === 0) return [];
     const dependencies = [lines, columns, ...on];
     const before = drawn.get(name);
     if (before !== undefined && isSame(before.on, dependencies)) return before.lines;

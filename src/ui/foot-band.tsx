@@ -1,9 +1,9 @@
 import { Text } from 'ink';
-import type { Band } from './bands.ts';
 import type { Browser, PromptPurpose } from './browser.ts';
 import { cutTo, widthOf } from './cells.ts';
 import { shownRows } from './event-list.ts';
 import { bindingsFor, filterExample, type KeyCommand } from './keys.ts';
+import type { Band } from './layout.ts';
 import { useGlyphs } from './theme.ts';
 
 /** The last line of every screen. */

@@ -1,13 +1,12 @@
 import { Box, Text } from 'ink';
 import type { ReactNode } from 'react';
-import { type Band, space } from './bands.ts';
 import { type Browser, type Overlay, shownItems } from './browser.ts';
 import { cutNameTo, cutTo, padTo, widthOf } from './cells.ts';
 import { Divider } from './components/Rule.tsx';
 import { heldCount, type Row, rowsInView, shownRows } from './event-list.ts';
 import { glyphsFor, legendFor } from './glyphs.ts';
 import { bindingsFor } from './keys.ts';
-import { firstShown } from './layout.ts';
+import { type Band, firstShown, space } from './layout.ts';
 import { colours, useGlyphs } from './theme.ts';
 
 interface ListOptions {
@@ -47,7 +46,7 @@ export function listBands(model: Browser, { title, width, lines, ...options }: L
       const draw = () => options.drawRow?.(row, isMarked) ?? drawEvent(row, isMarked);
       return { name: `event ${row.id}`, lines: 1, on: [row, isMarked], draw };
     }),
-    ...(rows.length < lines ? [space('below events', lines - rows.length)] : []),
+    space('below events', lines - rows.length),
   ];
 }
 

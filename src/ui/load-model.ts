@@ -1,10 +1,9 @@
 import { escapeText } from '../kernel/escape.ts';
 import { say } from '../report/event-words.ts';
 import type { LiveLoad } from '../runs/load/live.ts';
-import { append, createBrowser, moveTo, tell } from './browser.ts';
+import { append, createBrowser, moveTo, stillRunning, tell, type Watched } from './browser.ts';
 import { addSecond, noPast, type Past } from './load-past.ts';
 import type { FrameRequest, Notice, ScreenStart } from './port.ts';
-import { stillRunning, type Watched } from './watched.ts';
 
 /** What happens on the screen of a load run. */
 export type LoadNews =

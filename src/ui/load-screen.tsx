@@ -3,7 +3,6 @@ import type { FailureKind } from '../kernel/failure-kind.ts';
 import { measuredText, thresholdLimitText } from '../report/load-lines.ts';
 import type { LiveLoad } from '../runs/load/live.ts';
 import type { JudgedThreshold } from '../runs/load/thresholds.ts';
-import { type Band, space } from './bands.ts';
 import { cutTo, padTo } from './cells.ts';
 import { AmountBars } from './components/AmountBars.tsx';
 import { Bar } from './components/Bar.tsx';
@@ -12,16 +11,15 @@ import { WatchedHead } from './components/Head.tsx';
 import { LoadTimes } from './components/LoadTimes.tsx';
 import { Divider } from './components/Rule.tsx';
 import { footBand } from './foot-band.tsx';
-import type { Size } from './layout.ts';
+import { type Band, layoutLoad, type Size, space } from './layout.ts';
 import { listBands } from './list-bands.tsx';
-import { layoutLoad } from './load-layout.ts';
 import type { LoadModel } from './load-model.ts';
 import { colours, useGlyphs } from './theme.ts';
 
 /** The screen of a load run, from top to bottom. */
 export function loadBands(model: LoadModel, terminal: Size): Band[] {
   const layout = layoutLoad(terminal, model);
-  const { columns, plan, headings, timeLines, thresholdLines, spaces, listLines } = layout;
+  const { columns, hasHeadings, timeLines, thresholdLines, spaceLines } = layout;
   const { now, live, past, ended } = model;
   return [
     {
@@ -30,40 +28,34 @@ export function loadBands(model: LoadModel, terminal: Size): Band[] {
       on: [Math.floor((ended?.at ?? now) / 100), ended, model.isEnding],
       draw: () => <LoadHead model={model} width={columns} />,
     },
-    ...(plan
-      ? [
-          {
-            name: 'plan',
-            lines: 1,
-            on: [live?.counts.arrived, Math.floor(now / 1000), ended],
-            draw: () => <PlanLine model={model} width={columns} />,
-          },
-        ]
-      : []),
+    {
+      name: 'plan',
+      lines: layout.planLines,
+      on: [live?.counts.arrived, Math.floor(now / 1000), ended],
+      draw: () => <PlanLine model={model} width={columns} />,
+    },
     {
       name: 'counts',
       lines: 1,
       on: [live],
       draw: () => <CountLine counts={countsOf(live)} width={columns} />,
     },
-    ...(spaces ? [space('above times', 1)] : []),
+    space('above times', spaceLines),
     {
       name: 'times',
-      lines: Number(headings) + timeLines,
+      lines: Number(hasHeadings) + timeLines,
       on: [live],
-      draw: () => <LoadTimes live={live} past={past} width={columns} lines={timeLines} heading={headings} />,
+      draw: () => (
+        <LoadTimes live={live} past={past} width={columns} lines={timeLines} heading={hasHeadings} />
+      ),
     },
-    ...(spaces ? [space('above thresholds', 1)] : []),
-    ...(headings && thresholdLines > 0
-      ? [
-          {
-            name: 'thresholds heading',
-            lines: 1,
-            on: [live?.thresholds.length],
-            draw: () => <Divider title="thresholds" width={columns} />,
-          },
-        ]
-      : []),
+    space('above thresholds', spaceLines),
+    {
+      name: 'thresholds heading',
+      lines: Number(hasHeadings && thresholdLines > 0),
+      on: [],
+      draw: () => <Divider title="thresholds" width={columns} />,
+    },
     {
       name: 'thresholds',
       lines: thresholdLines,
@@ -72,8 +64,8 @@ export function loadBands(model: LoadModel, terminal: Size): Band[] {
         <ThresholdLines thresholds={live?.thresholds ?? []} width={columns} lines={thresholdLines} />
       ),
     },
-    ...(spaces ? [space('above list', 1)] : []),
-    ...listBands(model, { title: 'failures', width: columns, lines: listLines }),
+    space('above list', spaceLines),
+    ...listBands(model, { title: 'failures', width: columns, lines: layout.listLines }),
     footBand(model, columns),
   ];
 }

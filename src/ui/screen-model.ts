@@ -1,7 +1,5 @@
-import type { Band } from './bands.ts';
-import type { Browser, Pressed } from './browser.ts';
-import { layoutServe, layoutStream, layoutVerdicts, type Size } from './layout.ts';
-import { layoutLoad } from './load-layout.ts';
+import { type Browser, type Pressed, pressWatchedKey } from './browser.ts';
+import { type Band, layoutLoad, layoutServe, layoutStream, layoutVerdicts, type Size } from './layout.ts';
 import { createLoadModel, type LoadNews, reduceLoad } from './load-model.ts';
 import { loadBands } from './load-screen.tsx';
 import type { Action, FrameRequest, ScreenStart } from './port.ts';
@@ -19,7 +17,6 @@ import {
 import { streamBands } from './stream-screen.tsx';
 import { createVerdictModel, reduceVerdicts, type VerdictNews } from './verdict-model.ts';
 import { verdictBands } from './verdict-screen.tsx';
-import { pressWatchedKey } from './watched.ts';
 
 /** One kind of screen: its state, and how it is shown. */
 interface ScreenKind<Model extends Browser, Layout extends { listLines: number }> {

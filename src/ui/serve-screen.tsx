@@ -2,7 +2,6 @@ import { Box, Text } from 'ink';
 import { escapeText } from '../kernel/escape.ts';
 import type { EmulatorState } from '../protocol/control.ts';
 import { countersShown, type ServeCounters } from '../report/serve-counters.ts';
-import { type Band, space } from './bands.ts';
 import { cutTo, padNameTo, padStartTo, widthOf } from './cells.ts';
 import { Bar } from './components/Bar.tsx';
 import { CountLine } from './components/CountLine.tsx';
@@ -10,7 +9,7 @@ import { durationText, Head } from './components/Head.tsx';
 import { partOf } from './components/LevelMeter.tsx';
 import { Divider, shownNote } from './components/Rule.tsx';
 import { footBand } from './foot-band.tsx';
-import { firstShown, halves, layoutServe, type Size } from './layout.ts';
+import { type Band, firstShown, halves, layoutServe, type Size, space } from './layout.ts';
 import { listBands } from './list-bands.tsx';
 import { readMeter, restingMeter } from './meter.ts';
 import {
@@ -25,7 +24,7 @@ import { type Colour, colours, useGlyphs } from './theme.ts';
 /** The screen of the emulator, from top to bottom. */
 export function serveBands(model: ServeModel, terminal: Size): Band[] {
   const layout = layoutServe(terminal, model.most);
-  const { columns, urlLines, isWide, deviceLines, streamLines, listLines } = layout;
+  const { columns, urlLines, deviceLines, streamLines, spaceLines } = layout;
   const { left, right, gap } = halves(columns, 0.42);
   const { now, state, meters, counters, panel, stream, device } = model;
   const faults = state?.faults ?? [];
@@ -42,16 +41,12 @@ export function serveBands(model: ServeModel, terminal: Size): Band[] {
     ),
   };
   const stacked: Band[] = [
-    ...(deviceLines > 0
-      ? [
-          {
-            name: 'devices',
-            lines: 1 + deviceLines,
-            on: [state, panel, device],
-            draw: () => <DevicesPanel model={model} width={columns} lines={deviceLines} />,
-          },
-        ]
-      : []),
+    {
+      name: 'devices',
+      lines: deviceLines === 0 ? 0 : 1 + deviceLines,
+      on: [state, panel, device],
+      draw: () => <DevicesPanel model={model} width={columns} lines={deviceLines} />,
+    },
     {
       name: 'streams',
       lines: 1 + streamLines,
@@ -66,32 +61,28 @@ export function serveBands(model: ServeModel, terminal: Size): Band[] {
       on: [Math.floor(now / 100), state?.clock.aheadMs, model.isStopping],
       draw: () => <ServeHead model={model} width={columns} />,
     },
-    ...(urlLines > 0
-      ? [
-          {
-            name: 'urls',
-            lines: urlLines,
-            on: [model.addresses],
-            draw: () => <UrlLines addresses={model.addresses} width={columns} lines={urlLines} />,
-          },
-        ]
-      : []),
+    {
+      name: 'urls',
+      lines: urlLines,
+      on: [model.addresses],
+      draw: () => <UrlLines addresses={model.addresses} width={columns} lines={urlLines} />,
+    },
     {
       name: 'counters',
       lines: 1,
       on: [counters, faults.map(({ id }) => id).join()],
       draw: () => <CounterLine counters={counters} faults={faults.map(({ name }) => name)} width={columns} />,
     },
-    ...(layout.spaces ? [space('above panels', 1)] : []),
-    ...(isWide ? [side] : stacked),
-    ...(layout.spaces ? [space('above journal', 1)] : []),
+    space('above panels', spaceLines),
+    ...(layout.isWide ? [side] : stacked),
+    space('above journal', spaceLines),
     ...listBands(model, {
       title: 'journal',
       width: columns,
-      lines: listLines,
+      lines: layout.listLines,
       isFocused: panel === 'events',
     }),
-    ...(layout.spaces ? [space('above foot', 1)] : []),
+    space('above foot', spaceLines),
     footBand(model, columns),
   ];
 }

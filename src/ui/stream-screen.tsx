@@ -4,7 +4,6 @@ import { escapeText } from '../kernel/escape.ts';
 import { secondsText } from '../protocol/time-text.ts';
 import type { SessionState } from '../session/events.ts';
 import type { Figures, PlaybackFigures } from '../session/metrics.ts';
-import { type Band, space } from './bands.ts';
 import { cutTo, padStartTo, thatFit } from './cells.ts';
 import { LeftBar } from './components/Bar.tsx';
 import { Head } from './components/Head.tsx';
@@ -12,7 +11,7 @@ import { LevelMeter, LevelScale } from './components/LevelMeter.tsx';
 import { Divider } from './components/Rule.tsx';
 import { TimelinePanel } from './components/Timeline.tsx';
 import { footBand } from './foot-band.tsx';
-import { halves, layoutStream, type Size } from './layout.ts';
+import { type Band, halves, layoutStream, type Size, space } from './layout.ts';
 import { listBands } from './list-bands.tsx';
 import { readMeter } from './meter.ts';
 import type { ScreenStart } from './port.ts';
@@ -25,7 +24,7 @@ const timelineStepMs = 200;
 /** The screen of a session, from top to bottom. */
 export function streamBands(model: StreamModel, terminal: Size): Band[] {
   const layout = layoutStream(terminal);
-  const { columns, panelLines, voiceLines, both, axis, figureLines, listLines } = layout;
+  const { columns, panelLines, voiceLines, figureLines, spaceLines } = layout;
   const { left, right, gap } = halves(columns);
   const { start, now, wall, figures, summary, meters, marks, turns } = model;
   const moment = Math.floor((summary?.elapsedMs ?? now) / 100);
@@ -37,23 +36,19 @@ export function streamBands(model: StreamModel, terminal: Size): Band[] {
       on: [moment, model.session, model.state, summary, model.isEnding],
       draw: () => <StreamHead model={model} width={columns} />,
     },
-    ...(layout.steps
-      ? [
-          {
-            name: 'steps',
-            lines: 1,
-            on: [model.state],
-            draw: () => <Steps state={model.state} width={columns} />,
-          },
-        ]
-      : []),
-    ...(layout.spaces ? [space('above panels', 1)] : []),
+    {
+      name: 'steps',
+      lines: layout.stepLines,
+      on: [model.state],
+      draw: () => <Steps state={model.state} width={columns} />,
+    },
+    space('above panels', spaceLines),
     {
       name: 'panels',
-      lines: layout.panels ? 1 + panelLines : 2,
+      lines: layout.levelLines,
       on: [meters, now, model.isMuted, model.isSpeaking, model.token, Math.ceil(wall / 1000)],
       draw: () =>
-        layout.panels ? (
+        layout.hasPanels ? (
           <Box columnGap={gap}>
             <TokenPanel model={model} width={left} lines={panelLines} />
             <Levels model={model} width={right} isPanel />
@@ -62,24 +57,30 @@ export function streamBands(model: StreamModel, terminal: Size): Band[] {
           <Levels model={model} width={columns} isPanel={false} />
         ),
     },
-    ...(layout.spaces ? [space('above timeline', 1)] : []),
+    space('above timeline', spaceLines),
     {
       name: 'timeline',
-      lines: 2 * voiceLines + Number(both) + (axis ? 2 : 0),
+      lines: layout.timelineLines,
       on: [marks, turns, Math.floor((summary?.t ?? now) / timelineStepMs)],
       draw: () => (
-        <TimelinePanel model={model} width={columns} voiceLines={voiceLines} hasBoth={both} hasAxis={axis} />
+        <TimelinePanel
+          model={model}
+          width={columns}
+          voiceLines={voiceLines}
+          hasBoth={layout.hasBoth}
+          hasAxis={layout.hasAxis}
+        />
       ),
     },
-    ...(layout.spaces ? [space('above figures', 1)] : []),
+    space('above figures', spaceLines),
     {
       name: 'figures',
       lines: figureLines,
       on: [figures, summary],
       draw: () => <FigureLines views={views} lines={figureLines} width={columns} />,
     },
-    ...(layout.spaces ? [space('above list', 1)] : []),
-    ...listBands(model, { title: 'events', width: columns, lines: listLines }),
+    space('above list', spaceLines),
+    ...listBands(model, { title: 'events', width: columns, lines: layout.listLines }),
     footBand(model, columns),
   ];
 }

@@ -1,10 +1,9 @@
 import { escapeText } from '../kernel/escape.ts';
 import { say } from '../report/event-words.ts';
 import type { Verdict } from '../rules/rule.ts';
-import { append, createBrowser, moveTo, tell } from './browser.ts';
+import { append, createBrowser, moveTo, stillRunning, tell, type Watched } from './browser.ts';
 import type { Row } from './event-list.ts';
 import type { FrameRequest, Notice, ScreenStart } from './port.ts';
-import { stillRunning, type Watched } from './watched.ts';
 
 /** Something that gets a verdict: a rule of the specification, for example. */
 export interface Item {

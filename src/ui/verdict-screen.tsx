@@ -1,6 +1,5 @@
 import { Box, Text } from 'ink';
 import type { Verdict } from '../rules/rule.ts';
-import { type Band, space } from './bands.ts';
 import { cutTo, padTo, widthOf } from './cells.ts';
 import { AmountBars } from './components/AmountBars.tsx';
 import { CountLine } from './components/CountLine.tsx';
@@ -9,14 +8,15 @@ import { Divider } from './components/Rule.tsx';
 import { markedRow } from './event-list.ts';
 import { footBand } from './foot-band.tsx';
 import type { Glyphs } from './glyphs.ts';
-import { layoutVerdicts, type Size } from './layout.ts';
+import { type Band, layoutVerdicts, type Size, space } from './layout.ts';
 import { listBands } from './list-bands.tsx';
 import { type Colour, colours, useGlyphs } from './theme.ts';
 import type { JudgedItem, VerdictModel } from './verdict-model.ts';
 
 /** A screen of verdicts, from top to bottom. */
 export function verdictBands(model: VerdictModel, terminal: Size): Band[] {
-  const { columns, doing, amountLines, counts, seenLines, spaces, listLines } = layoutVerdicts(terminal);
+  const layout = layoutVerdicts(terminal);
+  const { columns, amountLines } = layout;
   const { now, items, amounts, ended, what, list } = model;
   const marked = markedRow(list);
   const item = marked === undefined ? undefined : items[marked.id];
@@ -35,37 +35,29 @@ export function verdictBands(model: VerdictModel, terminal: Size): Band[] {
         />
       ),
     },
-    ...(doing
-      ? [
-          {
-            name: 'doing',
-            lines: 1,
-            on: [model.doing, Math.ceil(now / 1000), ended],
-            draw: () => <DoingLine model={model} width={columns} />,
-          },
-        ]
-      : []),
+    {
+      name: 'doing',
+      lines: layout.doingLines,
+      on: [model.doing, Math.ceil(now / 1000), ended],
+      draw: () => <DoingLine model={model} width={columns} />,
+    },
     {
       name: 'amounts',
       lines: amountLines,
       on: [amounts],
       draw: () => <AmountBars amounts={amounts} width={columns} lines={amountLines} />,
     },
-    ...(counts
-      ? [
-          {
-            name: 'counts',
-            lines: 1,
-            on: [items],
-            draw: () => <VerdictCounts items={items} width={columns} />,
-          },
-        ]
-      : []),
-    ...(spaces ? [space('above list', 1)] : []),
+    {
+      name: 'counts',
+      lines: layout.countLines,
+      on: [items],
+      draw: () => <VerdictCounts items={items} width={columns} />,
+    },
+    space('above list', layout.spaceLines),
     ...listBands(model, {
       title: what,
       width: columns,
-      lines: listLines,
+      lines: layout.listLines,
       ...(list.filter === '' ? { note: `${judgedCount(model)} of ${items.length}` } : {}),
       drawRow: (row, isMarked) => {
         const shown = items[row.id];
@@ -73,16 +65,12 @@ export function verdictBands(model: VerdictModel, terminal: Size): Band[] {
         return <VerdictLine item={shown} idWidth={idWidth} isMarked={isMarked} width={columns} />;
       },
     }),
-    ...(seenLines > 0
-      ? [
-          {
-            name: 'seen',
-            lines: 1 + seenLines,
-            on: [item],
-            draw: () => <SeenLines item={item} width={columns} />,
-          },
-        ]
-      : []),
+    {
+      name: 'seen',
+      lines: layout.seenLines,
+      on: [item],
+      draw: () => <SeenLines item={item} width={columns} />,
+    },
     footBand(model, columns),
   ];
 }

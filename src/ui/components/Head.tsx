@@ -1,7 +1,7 @@
 import { Text } from 'ink';
+import type { Watched } from '../browser.ts';
 import { padTo, widthOf } from '../cells.ts';
 import { type Colour, colours, useGlyphs } from '../theme.ts';
-import type { Watched } from '../watched.ts';
 
 interface HeadProps {
   command: string;
