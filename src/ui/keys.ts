@@ -4,34 +4,7 @@ import type { Key } from './read-keys.ts';
 /** What a filter of events can hold. */
 export const filterExample = 'words kind:NAME from:device|service device:ID stream:N';
 
-/** Every command that a key can have. */
-export type KeyCommand =
-  | 'up'
-  | 'down'
-  | 'pageUp'
-  | 'pageDown'
-  | 'first'
-  | 'follow'
-  | 'open'
-  | 'back'
-  | 'filter'
-  | 'pause'
-  | 'copyJson'
-  | 'copyCurl'
-  | 'save'
-  | 'mute'
-  | 'talk'
-  | 'reconnect'
-  | 'nextPanel'
-  | 'advance'
-  | 'close'
-  | 'send'
-  | 'faults'
-  | 'help'
-  | 'quit';
-
 interface Binding {
-  command: KeyCommand;
   keys: readonly Key[];
   /** The name of the key on the screen; default: its keys. */
   shown?: string;
@@ -43,21 +16,12 @@ interface Binding {
   needs?: ActionType;
 }
 
-/** A key of one screen. */
-export interface ScreenKey {
-  command: KeyCommand;
-  shown: string;
-  help: string;
-  hint: string | undefined;
-}
-
 const ofVerdicts = (help: string) => ({ check: help, drill: help });
 
-/** Every key, in the order of the help. */
-export const bindings: readonly Binding[] = [
-  { command: 'help', keys: ['?'], help: 'this help', hint: 'keys' },
-  {
-    command: 'quit',
+/** The key of every command, in the order of the help. */
+const keyTable = {
+  help: { keys: ['?'], help: 'this help', hint: 'keys' },
+  quit: {
     keys: ['q'],
     help: {
       stream: 'quit after the reply; twice: immediately',
@@ -67,8 +31,7 @@ export const bindings: readonly Binding[] = [
     },
     hint: 'quit',
   },
-  {
-    command: 'follow',
+  follow: {
     keys: ['end', 'G'],
     help: {
       stream: 'follow the newest event',
@@ -78,57 +41,35 @@ export const bindings: readonly Binding[] = [
     },
     hint: 'follow',
   },
-  { command: 'mute', keys: ['m'], help: { stream: 'mute or unmute' }, hint: 'mute', needs: 'mute' },
-  {
-    command: 'talk',
-    keys: ['space'],
-    help: { stream: 'hold to talk, muted otherwise' },
-    hint: 'talk',
-    needs: 'mute',
-  },
-  {
-    command: 'reconnect',
+  mute: { keys: ['m'], help: { stream: 'mute or unmute' }, hint: 'mute', needs: 'mute' },
+  talk: { keys: ['space'], help: { stream: 'hold to talk, muted otherwise' }, hint: 'talk', needs: 'mute' },
+  reconnect: {
     keys: ['r'],
     help: { stream: 'connect again, with a fresh token' },
     hint: 'reconnect',
     needs: 'reconnect',
   },
-  {
-    command: 'nextPanel',
-    keys: ['tab'],
-    help: { serve: 'next panel: journal, streams, devices' },
-    hint: 'panel',
-  },
-  {
-    command: 'advance',
+  nextPanel: { keys: ['tab'], help: { serve: 'next panel: journal, streams, devices' }, hint: 'panel' },
+  advance: {
     keys: ['+'],
     help: { serve: 'move the clock 61 s ahead: tokens expire, windows reset' },
     hint: '61 s',
     needs: 'advance',
   },
-  {
-    command: 'close',
+  close: {
     keys: ['x'],
     help: { serve: 'close the marked stream (1012), after a question' },
     hint: 'close',
     needs: 'close',
   },
-  {
-    command: 'faults',
+  faults: {
     keys: ['f'],
     help: { serve: 'add or end a fault; type to filter them' },
     hint: 'faults',
     needs: 'fault',
   },
-  {
-    command: 'send',
-    keys: ['e'],
-    help: { serve: 'send a message to the marked stream' },
-    hint: 'send',
-    needs: 'send',
-  },
-  {
-    command: 'filter',
+  send: { keys: ['e'], help: { serve: 'send a message to the marked stream' }, hint: 'send', needs: 'send' },
+  filter: {
     keys: ['/'],
     help: {
       stream: `filter: ${filterExample}`,
@@ -138,8 +79,7 @@ export const bindings: readonly Binding[] = [
     },
     hint: 'filter',
   },
-  {
-    command: 'open',
+  open: {
     keys: ['enter'],
     help: {
       serve: 'open the marked event, stream or device',
@@ -149,22 +89,36 @@ export const bindings: readonly Binding[] = [
     },
     hint: 'open',
   },
-  {
-    command: 'pause',
+  pause: {
     keys: ['p'],
     help: { stream: 'pause or continue the list', serve: 'pause or continue the list' },
     hint: 'pause',
   },
-  { command: 'up', keys: ['up', 'k'], help: 'the line above' },
-  { command: 'down', keys: ['down', 'j'], help: 'the line below' },
-  { command: 'pageUp', keys: ['pageup'], shown: 'pgup', help: 'a page up' },
-  { command: 'pageDown', keys: ['pagedown'], shown: 'pgdn', help: 'a page down' },
-  { command: 'first', keys: ['home', 'g'], help: 'the first line' },
-  { command: 'back', keys: ['escape'], shown: 'esc', help: 'back; with nothing open: clear the filter' },
-  { command: 'copyJson', keys: ['y'], help: 'copy the marked line as JSON', needs: 'copy' },
-  { command: 'copyCurl', keys: ['c'], help: 'copy the token request as curl', needs: 'copyCurl' },
-  { command: 'save', keys: ['s'], help: 'save the events as JSON lines', needs: 'save' },
-];
+  up: { keys: ['up', 'k'], help: 'the line above' },
+  down: { keys: ['down', 'j'], help: 'the line below' },
+  pageUp: { keys: ['pageup'], shown: 'pgup', help: 'a page up' },
+  pageDown: { keys: ['pagedown'], shown: 'pgdn', help: 'a page down' },
+  first: { keys: ['home', 'g'], help: 'the first line' },
+  back: { keys: ['escape'], shown: 'esc', help: 'back; with nothing open: clear the filter' },
+  copyJson: { keys: ['y'], help: 'copy the marked line as JSON', needs: 'copy' },
+  copyCurl: { keys: ['c'], help: 'copy the token request as curl', needs: 'copyCurl' },
+  save: { keys: ['s'], help: 'save the events as JSON lines', needs: 'save' },
+} satisfies Record<string, Binding>;
+
+export type KeyCommand = keyof typeof keyTable;
+
+export const bindings = Object.entries<Binding>(keyTable).map(([command, binding]) => ({
+  ...binding,
+  command: command as KeyCommand,
+}));
+
+/** A key of one screen. */
+export interface ScreenKey {
+  command: KeyCommand;
+  shown: string;
+  help: string;
+  hint: string | undefined;
+}
 
 /** The keys of a screen whose actions the program supports. */
 export function bindingsFor({ screen, can }: Pick<ScreenStart, 'screen' | 'can'>): readonly ScreenKey[] {
