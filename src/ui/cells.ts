@@ -12,13 +12,13 @@ export function widthOf(text: string): number {
 }
 
 /** The text in exactly `width` cells: cut with an ellipsis, or filled up with spaces. */
-export function padTo(text: string, width: number, ellipsis = '…'): string {
-  return fillTo(cutTo(text, width, ellipsis), width);
+export function padTo(text: string, width: number): string {
+  return fillTo(cutTo(text, width), width);
 }
 
 /** The same of a name, which is cut in its middle. */
-export function padNameTo(name: string, width: number, ellipsis = '…'): string {
-  return fillTo(cutNameTo(name, width, ellipsis), width);
+export function padNameTo(name: string, width: number): string {
+  return fillTo(cutNameTo(name, width), width);
 }
 
 function fillTo(cut: string, width: number): string {
@@ -26,33 +26,31 @@ function fillTo(cut: string, width: number): string {
 }
 
 /** The same with the spaces before the text. */
-export function padStartTo(text: string, width: number, ellipsis = '…'): string {
-  const cut = cutTo(text, width, ellipsis);
+export function padStartTo(text: string, width: number): string {
+  const cut = cutTo(text, width);
   return ' '.repeat(Math.max(0, width - widthOf(cut))) + cut;
 }
 
 /** The text in at most `width` cells, cut after a whole word unless that leaves less than half of it. */
-export function cutTo(text: string, width: number, ellipsis = '…'): string {
+export function cutTo(text: string, width: number): string {
   if (width <= 0) return '';
   // Text that is far too long is not measured to its end.
-  const near = nearText(text, width);
+  const near = takeBeginning(text, width);
   if (near === text && widthOf(text) <= width) return text;
-  const room = width - widthOf(ellipsis);
-  return room < 0 ? '' : wholeWords(firstCells(charactersOf(near), room).join(''), near) + ellipsis;
+  return `${wholeWords(firstCells(charactersOf(near), width - 1).join(''), near)}…`;
 }
 
 /** A name in at most `width` cells: of a longer one the beginning and the end, in which names differ: `kitchen…0017`. */
-export function cutNameTo(name: string, width: number, ellipsis = '…'): string {
+export function cutNameTo(name: string, width: number): string {
   if (width <= 0) return '';
-  const near = nearText(name, width);
+  const near = takeBeginning(name, width);
   if (near === name && widthOf(name) <= width) return name;
-  const room = width - widthOf(ellipsis);
-  if (room < 0) return '';
+  const room = width - 1;
   const characters = charactersOf(near);
   const end = firstCells(characters.toReversed(), Math.ceil(room / 3))
     .reverse()
     .join('');
-  return firstCells(characters, room - widthOf(end)).join('') + ellipsis + end;
+  return `${firstCells(characters, room - widthOf(end)).join('')}…${end}`;
 }
 
 function charactersOf(text: string): string[] {
@@ -85,7 +83,7 @@ function wholeWords(kept: string, text: string): string {
 }
 
 /** The beginning of a text, longer than `width` cells. Long text is not read to its end. */
-export function nearText(text: string, width: number): string {
+export function takeBeginning(text: string, width: number): string {
   return cutText(text, 4 * Math.max(0, width) + 64);
 }
 
@@ -94,8 +92,8 @@ export function nearText(text: string, width: number): string {
  * several (families, flags, skin tones, variation selectors), so that only the first part of each is shown. Of text that
  * is longer than `width` cells, only the beginning.
  */
-export function steady(text: string, width: number): string {
-  const near = nearText(text, width);
+export function toTerminalCells(text: string, width: number): string {
+  const near = takeBeginning(text, width);
   if (plain.test(near)) return near;
   const parts = Array.from(segmenter.segment(near), ({ segment }) =>
     composed.test(segment) ? String.fromCodePoint(segment.codePointAt(0) ?? 0) : segment,
@@ -106,8 +104,11 @@ export function steady(text: string, width: number): string {
 
 const composed = /[\u200d\ufe0e\ufe0f\u20e3]|[\u{1f1e6}-\u{1f1ff}]|\p{Emoji_Modifier}/u;
 
-/** The first of these texts that fit beside one another, with `gap` cells between them: none is cut. */
-export function thatFit(texts: readonly string[], width: number, gap: number): string[] {
+/** Cells between texts beside one another. */
+const gap = 3;
+
+/** The first of these texts that fit beside one another: none is cut. */
+export function takeFitting(texts: readonly string[], width: number): string[] {
   let left = width + gap;
   const over = texts.findIndex((text) => {
     left -= widthOf(text) + gap;

@@ -28,7 +28,7 @@ export function createDrawer(isAscii: boolean): Drawer {
       </GlyphProvider>,
       { columns },
     );
-    // Ink cuts long text with its own ellipsis.
+    // Text is cut with the ellipsis of Unicode, by Ink too.
     const split = (isAscii ? text.replaceAll('…', glyphs.ellipsis) : text).split('\n');
     const exactly = Array.from({ length: lines }, (_, index) => split[index] ?? '');
     drawn.set(name, { on: dependencies, lines: exactly });

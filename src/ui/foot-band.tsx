@@ -1,6 +1,6 @@
 import { Text } from 'ink';
 import type { Browser, PromptPurpose } from './browser.ts';
-import { cutTo, widthOf } from './cells.ts';
+import { cutTo, takeFitting, widthOf } from './cells.ts';
 import { shownRows } from './event-list.ts';
 import { bindingsFor, filterExample, type KeyCommand } from './keys.ts';
 import type { Band } from './layout.ts';
@@ -19,7 +19,7 @@ export function footBand(model: Browser, columns: number): Band {
 
 /** The last line: a prompt, a question, the last action, or the keys. */
 function Foot({ model, width }: { model: Browser; width: number }) {
-  const { ellipsis, show } = useGlyphs();
+  const { show } = useGlyphs();
   const { overlay, notice } = model;
   if (overlay?.type === 'prompt') {
     return <Prompt {...promptTexts[overlay.purpose]} typed={overlay.text} width={width} />;
@@ -31,13 +31,12 @@ function Foot({ model, width }: { model: Browser; width: number }) {
   if (overlay?.type === 'confirm') {
     return (
       <Text wrap="truncate">
-        <Text bold>{cutTo(show(overlay.question, width), width - 30, ellipsis)}</Text>{' '}
+        <Text bold>{cutTo(show(overlay.question, width), width - 30)}</Text>{' '}
         <Text dimColor>y or enter: yes, any other key: no</Text>
       </Text>
     );
   }
-  if (notice !== undefined)
-    return <Text wrap="truncate">{cutTo(show(notice.text, width), width, ellipsis)}</Text>;
+  if (notice !== undefined) return <Text wrap="truncate">{cutTo(show(notice.text, width), width)}</Text>;
   return <Hints model={model} width={width} />;
 }
 
@@ -48,7 +47,7 @@ interface PromptProps extends PromptText {
 
 /** What is typed, and as far as there is room: what to type, and which key confirms. */
 function Prompt({ label, example, keys, typed, width }: PromptProps) {
-  const { ellipsis, show } = useGlyphs();
+  const { show } = useGlyphs();
   // Show the end of the text, where typing continues.
   const text = [...show(typed.slice(-2 * width), width)].slice(-(width - label.length - 5)).join('');
   const room = width - label.length - widthOf(text) - 6;
@@ -57,20 +56,17 @@ function Prompt({ label, example, keys, typed, width }: PromptProps) {
   return (
     <Text wrap="truncate">
       <Text bold>{label}:</Text> {text}
-      <Text inverse> </Text> <Text dimColor>{room < 12 ? '' : cutTo(show(help, width), room, ellipsis)}</Text>
+      <Text inverse> </Text> <Text dimColor>{room < 12 ? '' : cutTo(show(help, width), room)}</Text>
     </Text>
   );
 }
 
 function Hints({ model, width }: { model: Browser; width: number }) {
-  let left = width + 3;
-  const hints = hintsFor(model).flatMap((hint) => {
-    left -= hint.key.length + 1 + hint.text.length + 3;
-    return left < 0 ? [] : [hint];
-  });
+  const hints = hintsFor(model);
+  const texts = hints.map(({ key, text }) => `${key} ${text}`);
   return (
     <Text wrap="truncate">
-      {hints.map(({ key, text }, index) => (
+      {hints.slice(0, takeFitting(texts, width).length).map(({ key, text }, index) => (
         <Text key={text}>
           {index === 0 ? '' : '   '}
           <Text bold>{key}</Text> <Text dimColor>{text}</Text>

@@ -1,53 +1,22 @@
 import { dialogueSigns } from '../report/dialogue-lines.ts';
 import { originSigns } from '../report/event-words.ts';
-import { nearText, steady } from './cells.ts';
+import { takeBeginning, toTerminalCells } from './cells.ts';
 import type { ScreenStart } from './port.ts';
 
 /** The characters that screens are drawn with. */
-export interface Glyphs {
-  /** Text in characters of the screen. Of text that is longer than `cells`, only the beginning. */
-  show(text: string, cells: number): string;
-  ellipsis: string;
-  rule: string;
-  /** A bar: full, half full, empty, and its peak. */
-  bar: string;
-  halfBar: string;
-  track: string;
-  hold: string;
-  /** Loudness from silence up, one character a step. */
-  levels: readonly string[];
-  device: string;
-  service: string;
-  self: string;
-  cursor: string;
-  live: string;
-  pending: string;
-  done: string;
-  bargeIn: string;
-  gap: string;
-  /** Something that was found in the sound of a voice. */
-  sound: string;
-  /** Both voices speak. */
-  overlap: string;
-  now: string;
-  dot: string;
-  next: string;
-  failed: string;
-  passed: string;
-  dash: string;
-  minus: string;
-  times: string;
-  atLeast: string;
-}
+export type Glyphs = typeof unicode;
 
-const unicode: Glyphs = {
-  show: steady,
+const unicode = {
+  /** Text in characters of the screen. Of text that is longer than `cells`, only the beginning. */
+  show: (text: string, cells: number) => toTerminalCells(text, cells),
   ellipsis: '…',
   rule: '─',
+  /** A bar: full, half full, empty, and its peak. */
   bar: '━',
   halfBar: '╸',
   track: '─',
   hold: '┃',
+  /** Loudness from silence up. */
   levels: ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'],
   ...originSigns,
   cursor: '›',
@@ -56,21 +25,21 @@ const unicode: Glyphs = {
   done: '○',
   bargeIn: '▲',
   gap: '╳',
+  /** Something that was found in the sound of a voice. */
   sound: '◆',
-  overlap: dialogueSigns.overlap,
-  now: '▏',
+  /** Both voices speak. */
+  overlap: dialogueSigns.overlap as string,
   dot: '·',
   next: '›',
   failed: '✗',
   passed: '✓',
   dash: '–',
   minus: '−',
-  times: '×',
   atLeast: '≥',
 };
 
 const ascii: Glyphs = {
-  show: (text, cells) => toAscii(nearText(text, cells)),
+  show: (text, cells) => toAscii(takeBeginning(text, cells)),
   ellipsis: '~',
   rule: '-',
   bar: '=',
@@ -89,14 +58,12 @@ const ascii: Glyphs = {
   gap: 'x',
   sound: '!',
   overlap: dialogueSigns.plainOverlap,
-  now: '|',
   dot: '.',
   next: '>',
   failed: 'x',
   passed: '+',
   dash: '-',
   minus: '-',
-  times: 'x',
   atLeast: '>',
 };
 

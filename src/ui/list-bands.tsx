@@ -66,11 +66,11 @@ function EventLine({ row, isMarked, width, hasWho }: EventLineProps) {
   const time = (row.t / 1000).toFixed(3).padStart(8);
   const whoWidth = hasWho ? (width < 70 ? 6 : width < 100 ? 20 : 28) : 0;
   const isMild = row.level === 'info';
-  const kind = padTo(show(row.subject, kindWidth), kindWidth, glyphs.ellipsis);
+  const kind = padTo(show(row.subject, kindWidth), kindWidth);
   const textWidth = width - kindWidth - whoWidth - 16;
   const whole = show(row.text, textWidth);
   const isShort = row.short !== undefined && widthOf(whole) > textWidth;
-  const text = cutTo(isShort ? show(row.short ?? '', textWidth) : whole, textWidth, glyphs.ellipsis);
+  const text = cutTo(isShort ? show(row.short ?? '', textWidth) : whole, textWidth);
   const origin = glyphs[row.from];
   const colour = row.level === 'error' ? colours.bad : colours.warning;
   const voice = row.from === 'device' ? colours.you : colours.ai;
@@ -87,9 +87,7 @@ function EventLine({ row, isMarked, width, hasWho }: EventLineProps) {
         </Text>
       )}{' '}
       {hasWho && (
-        <Text dimColor={!isMarked}>
-          {padTo(show(whoText(row, whoWidth - 1, glyphs.ellipsis), whoWidth), whoWidth - 1)}{' '}
-        </Text>
+        <Text dimColor={!isMarked}>{padTo(show(whoText(row, whoWidth - 1), whoWidth), whoWidth - 1)} </Text>
       )}
       <Text bold={!isMild}>{kind}</Text>{' '}
       {row.level === 'error' ? (
@@ -102,12 +100,12 @@ function EventLine({ row, isMarked, width, hasWho }: EventLineProps) {
 }
 
 /** The number of the stream, and if they fit, in a proxy the side, and the device. */
-function whoText({ stream, side, device }: Row, width: number, ellipsis: string): string {
+function whoText({ stream, side, device }: Row, width: number): string {
   const number = (stream === undefined ? '' : String(stream)).padStart(4);
   if (width < 10 || device === undefined) return number;
   const whole = `${number} ${side} ${device}`;
   if (side !== undefined && widthOf(whole) <= width) return whole;
-  return `${number} ${cutNameTo(device, width - widthOf(number) - 1, ellipsis)}`;
+  return `${number} ${cutNameTo(device, width - widthOf(number) - 1)}`;
 }
 
 interface ListPanelProps {
@@ -152,7 +150,7 @@ function DetailLines({
 }: Omit<ListPanelProps, 'model'> & { detail: Overlay & { type: 'detail' } }) {
   const glyphs = useGlyphs();
   const { title, top } = detail;
-  const show = (text: string) => cutTo(glyphs.show(text, width), width - 1, glyphs.ellipsis);
+  const show = (text: string) => cutTo(glyphs.show(text, width), width - 1);
   const shown = detail.lines.slice(top, top + lines);
   const note =
     detail.lines.length > lines ? `${top + 1} to ${top + shown.length} of ${detail.lines.length} lines` : '';
@@ -175,7 +173,7 @@ function ChoiceLines({
   width,
   lines,
 }: Omit<ListPanelProps, 'model'> & { choice: Overlay & { type: 'choice' } }) {
-  const { ellipsis, cursor, show } = useGlyphs();
+  const { cursor, show } = useGlyphs();
   const { at, title } = choice;
   const items = shownItems(choice);
   const top = firstShown(at, lines, items.length);
@@ -185,8 +183,7 @@ function ChoiceLines({
       {items.slice(top, top + lines).map(({ value, help, clears }, index) => (
         <Text key={clears ?? value} wrap="truncate" inverse={top + index === at}>
           {top + index === at ? cursor : ' '}
-          <Text bold>{padTo(show(value, 22), 22, ellipsis)}</Text>{' '}
-          {padTo(show(help, width), width - 24, ellipsis)}
+          <Text bold>{padTo(show(value, 22), 22)}</Text> {padTo(show(help, width), width - 24)}
         </Text>
       ))}
     </Box>
@@ -199,7 +196,6 @@ function noteOf({ items, filter, at }: Overlay & { type: 'choice' }, shown: numb
 }
 
 function HelpLines({ model, top, width, lines }: ListPanelProps & { top: number }) {
-  const { ellipsis } = useGlyphs();
   const rows = [
     ...bindingsFor(model.start),
     ...legendFor(model.start).map(({ sign, help }) => ({ command: help, shown: sign, help })),
@@ -212,7 +208,7 @@ function HelpLines({ model, top, width, lines }: ListPanelProps & { top: number 
       {shown.map(({ command, shown: keys, help }) => (
         <Text key={command} wrap="truncate">
           {' '}
-          <Text bold>{padTo(keys, 8)}</Text> {cutTo(help, width - 10, ellipsis)}
+          <Text bold>{padTo(keys, 8)}</Text> {cutTo(help, width - 10)}
         </Text>
       ))}
     </Box>

@@ -161,7 +161,7 @@ interface ThresholdLineProps extends Pick<ThresholdLinesProps, 'width'> {
 }
 
 function ThresholdLine({ threshold, nameWidth, width }: ThresholdLineProps) {
-  const { passed, failed, ellipsis, dot, ...glyphs } = useGlyphs();
+  const { passed, failed, dot, ...glyphs } = useGlyphs();
   const { text, holds, value, limit } = threshold;
   const show = (words: string) => glyphs.show(words, width);
   const colour = holds ? colours.good : value === null ? colours.warning : colours.bad;
@@ -171,7 +171,7 @@ function ThresholdLine({ threshold, nameWidth, width }: ThresholdLineProps) {
   return (
     <Text wrap="truncate">
       <Text color={colour}>{holds ? passed : value === null ? dot : failed}</Text>{' '}
-      {padTo(cutTo(show(text), nameWidth, ellipsis), nameWidth)}
+      {padTo(cutTo(show(text), nameWidth), nameWidth)}
       {'  '}
       <Text bold>{measured}</Text>{' '}
       {bar >= narrowestBar && (

@@ -116,8 +116,8 @@ function CounterLine({
   faults: readonly string[];
   width: number;
 }) {
-  const { dot, ellipsis } = useGlyphs();
-  const names = cutTo(faults.join(', '), 24, ellipsis);
+  const { dot } = useGlyphs();
+  const names = cutTo(faults.join(', '), 24);
   const taken = faults.length === 0 ? 0 : 14 + String(faults.length).length + widthOf(names);
   return (
     <CountLine counts={countersShown(counters)} width={width - taken}>
@@ -146,7 +146,6 @@ function UrlLines({
   width: number;
   lines: number;
 }) {
-  const { ellipsis } = useGlyphs();
   const { tokenUrl, streamUrl, page, curl } = addresses ?? { tokenUrl: '', streamUrl: '', curl: '' };
   const rows: [label: string, text: string][] = [
     ['token', tokenUrl],
@@ -159,7 +158,7 @@ function UrlLines({
       {rows.slice(0, lines).map(([label, text]) => (
         <Text key={label} wrap="truncate">
           <Text dimColor>{label.padEnd(7)}</Text>
-          {cutTo(text, width - 7, ellipsis)}
+          {cutTo(text, width - 7)}
         </Text>
       ))}
     </Box>
@@ -206,14 +205,14 @@ function DeviceLine({
   width: number;
   isMarked: boolean;
 }) {
-  const { ellipsis, dash, show } = useGlyphs();
+  const { dash, show } = useGlyphs();
   const nameWidth = Math.max(8, Math.floor(width * 0.22));
   const barWidth = Math.max(3, Math.floor((width - nameWidth - 36) / 2));
   const leftMs =
     resetAt === null ? undefined : Date.parse(resetAt) - Date.parse(model.state?.clock.now ?? resetAt);
   return (
     <Text wrap="truncate">
-      <Text inverse={isMarked}>{padNameTo(show(escapeText(device), nameWidth), nameWidth, ellipsis)}</Text>{' '}
+      <Text inverse={isMarked}>{padNameTo(show(escapeText(device), nameWidth), nameWidth)}</Text>{' '}
       <Text dimColor>conn</Text> <UsedBar used={connections} of={maxConnections} width={barWidth} />
       {padStartTo(`${connections}/${maxConnections}`, 6)} <Text dimColor>window</Text>{' '}
       <UsedBar used={requests} of={limit} width={barWidth} />
@@ -266,7 +265,7 @@ interface StreamLineProps {
 }
 
 function StreamLine({ state, model, width, isMarked }: StreamLineProps) {
-  const { ellipsis, cursor, passed, device: up, service: down, ...glyphs } = useGlyphs();
+  const { cursor, passed, device: up, service: down, ...glyphs } = useGlyphs();
   const { stream, device, durationMs } = state;
   const nameWidth = Math.max(8, Math.floor(width * 0.18));
   const meterWidth = Math.max(3, Math.floor(width * 0.1));
@@ -281,8 +280,7 @@ function StreamLine({ state, model, width, isMarked }: StreamLineProps) {
     <Text wrap="truncate">
       <Text inverse={isMarked && model.panel === 'streams'}>
         {isMarked ? cursor : ' '}
-        {padStartTo(String(stream), 4)}{' '}
-        {padNameTo(show(escapeText(device ?? '(no token yet)')), nameWidth, ellipsis)}
+        {padStartTo(String(stream), 4)} {padNameTo(show(escapeText(device ?? '(no token yet)')), nameWidth)}
       </Text>
       {padStartTo(durationText(durationMs), 8)}{' '}
       {widthOf(remark) > room - 2 ? null : (
@@ -300,7 +298,7 @@ function StreamLine({ state, model, width, isMarked }: StreamLineProps) {
           <Text color={colours.warning} bold>
             !
           </Text>{' '}
-          {cutTo(show(remark), widthOf(remark) > room - 2 ? room + 4 + 2 * meterWidth : room - 2, ellipsis)}
+          {cutTo(show(remark), widthOf(remark) > room - 2 ? room + 4 + 2 * meterWidth : room - 2)}
         </Text>
       )}
     </Text>

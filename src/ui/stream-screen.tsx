@@ -4,7 +4,7 @@ import { escapeText } from '../kernel/escape.ts';
 import { secondsText } from '../protocol/time-text.ts';
 import type { SessionState } from '../session/events.ts';
 import type { Figures, PlaybackFigures } from '../session/metrics.ts';
-import { cutTo, padStartTo, thatFit } from './cells.ts';
+import { cutTo, padStartTo, takeFitting } from './cells.ts';
 import { LeftBar } from './components/Bar.tsx';
 import { Head } from './components/Head.tsx';
 import { LevelMeter, LevelScale } from './components/LevelMeter.tsx';
@@ -176,7 +176,7 @@ function Steps({ state, width }: { state: SessionState | undefined; width: numbe
   const at = state === undefined ? -1 : steps.indexOf(state);
   const texts = steps.map((step, index) => (index < at ? `${step} ${passed}` : step));
   const most = texts.findIndex(
-    (_, first) => thatFit(texts.slice(first), width, 3).length === texts.length - first,
+    (_, first) => takeFitting(texts.slice(first), width).length === texts.length - first,
   );
   return (
     <Text wrap="truncate">
@@ -201,7 +201,7 @@ function Steps({ state, width }: { state: SessionState | undefined; width: numbe
 /** The claims of the token, its remaining lifetime, and the remaining requests. */
 function TokenPanel({ model, width, lines }: { model: StreamModel; width: number; lines: number }) {
   const { token, wall } = model;
-  const { ellipsis, dash, show } = useGlyphs();
+  const { dash, show } = useGlyphs();
   const claims = token?.claims ?? {};
   const claim = (name: string) =>
     claims[name] === undefined ? dash : show(escapeText(String(claims[name])), width);
@@ -211,7 +211,7 @@ function TokenPanel({ model, width, lines }: { model: StreamModel; width: number
     <Box flexDirection="column" width={width}>
       <Divider title="token" note={answered} width={width} />
       <Text wrap="truncate">
-        {cutTo(`sub ${claim('sub')}  aud ${claim('aud')}  iss ${claim('iss')}`, width, ellipsis)}
+        {cutTo(`sub ${claim('sub')}  aud ${claim('aud')}  iss ${claim('iss')}`, width)}
       </Text>
       <Share
         label="valid"
@@ -231,11 +231,7 @@ function TokenPanel({ model, width, lines }: { model: StreamModel; width: number
       />
       {lines > 3 && (
         <Text dimColor wrap="truncate">
-          {cutTo(
-            `iat ${clockText(claims.iat)}  exp ${clockText(claims.exp)}  jti ${claim('jti')}`,
-            width,
-            ellipsis,
-          )}
+          {cutTo(`iat ${clockText(claims.iat)}  exp ${clockText(claims.exp)}  jti ${claim('jti')}`, width)}
         </Text>
       )}
     </Box>

@@ -81,14 +81,14 @@ function judgedCount({ items }: VerdictModel): number {
 
 /** What is being done now, and for how long. */
 function DoingLine({ model, width }: { model: VerdictModel; width: number }) {
-  const { ellipsis, show } = useGlyphs();
+  const { show } = useGlyphs();
   const { doing, ended, now } = model;
   const leftMs = doing.until === undefined ? undefined : Math.max(0, doing.until - now);
   const left = leftMs === undefined ? '' : ` ${Math.ceil(leftMs / 1000)} s`;
   const text = ended === undefined ? `${doing.text}${left}` : ended.text;
   return (
     <Text wrap="truncate">
-      <Text dimColor>now</Text> {cutTo(show(text, width), width - 4, ellipsis)}
+      <Text dimColor>now</Text> {cutTo(show(text, width), width - 4)}
     </Text>
   );
 }
@@ -168,11 +168,11 @@ function VerdictLine({ item, idWidth, isMarked, width }: VerdictLineProps) {
       )}
       {isAlone || (
         <Text dimColor={!isMarked && (verdict === undefined || verdict === 'skipped')}>
-          {padTo(show(title), titleWidth, glyphs.ellipsis)}{' '}
+          {padTo(show(title), titleWidth)}{' '}
         </Text>
       )}
       <Text dimColor={!isMarked && !isLoud}>
-        {cutTo(show(message), isAlone ? room : room - titleWidth - 1, glyphs.ellipsis)}
+        {cutTo(show(message), isAlone ? room : room - titleWidth - 1)}
       </Text>
     </Text>
   );

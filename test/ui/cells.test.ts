@@ -1,6 +1,14 @@
 import stringWidth from 'string-width';
 import { describe, expect, test, vi } from 'vitest';
-import { cutNameTo, cutTo, padNameTo, padStartTo, padTo, steady, widthOf } from '../../src/ui/cells.ts';
+import {
+  cutNameTo,
+  cutTo,
+  padNameTo,
+  padStartTo,
+  padTo,
+  toTerminalCells,
+  widthOf,
+} from '../../src/ui/cells.ts';
 
 const texts = [
   '',
@@ -54,8 +62,8 @@ describe('text in cells', () => {
   });
 
   test('emoji that terminals disagree on are shown by the first of their parts', () => {
-    expect(steady('a 👨‍👩‍👧 b ❤️ c 👍🏽', 80)).toBe('a 👨 b ❤ c 👍');
-    expect(steady('plain 你好 e\u0301', 80)).toBe('plain 你好 e\u0301');
+    expect(toTerminalCells('a 👨‍👩‍👧 b ❤️ c 👍🏽', 80)).toBe('a 👨 b ❤ c 👍');
+    expect(toTerminalCells('plain 你好 e\u0301', 80)).toBe('plain 你好 e\u0301');
   });
 
   test('of a text that is far too long only the beginning is looked at, whole characters of it', () => {
@@ -67,7 +75,9 @@ describe('text in cells', () => {
       looked.push(text.length);
       return segment.call(this, text);
     });
-    const shown = [30, 31, 32, 33].map((width) => cutTo(steady(`x${'👍'.repeat(100_000)}`, width), width));
+    const shown = [30, 31, 32, 33].map((width) =>
+      cutTo(toTerminalCells(`x${'👍'.repeat(100_000)}`, width), width),
+    );
     spy.mockRestore();
     expect(shown[0]).toBe(`x${'👍'.repeat(14)}…`);
     expect(Math.max(...looked)).toBeLessThan(250);
@@ -75,6 +85,6 @@ describe('text in cells', () => {
   });
 
   test('what shrinks below the width does not look as if it were all', () => {
-    expect(cutTo(steady('👨‍👩‍👧‍👦'.repeat(500), 60), 60)).toMatch(/^(👨)+…$/u);
+    expect(cutTo(toTerminalCells('👨‍👩‍👧‍👦'.repeat(500), 60), 60)).toMatch(/^(👨)+…$/u);
   });
 });

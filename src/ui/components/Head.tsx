@@ -34,7 +34,7 @@ export function Head({ command, subject, state, stateKind, elapsedMs, width }: H
         {name}
       </Text>
       {'  '}
-      {padTo(glyphs.show(subject, room), room, glyphs.ellipsis)}{' '}
+      {padTo(glyphs.show(subject, room), room)}{' '}
       <Text {...(colour === undefined ? { dimColor: true } : { color: colour })}>{mark}</Text>{' '}
       <Text bold>{state}</Text>
       {'  '}

@@ -74,8 +74,7 @@ function TimeCells({
   statistics,
   isPast,
 }: Pick<TimesRow, 'cells' | 'isPast'> & { statistics: readonly LiveStatistic[] }) {
-  const { ellipsis } = useGlyphs();
-  const text = statistics.map((name) => padStartTo(cells[name] ?? '', cellWidth, ellipsis)).join('');
+  const text = statistics.map((name) => padStartTo(cells[name] ?? '', cellWidth)).join('');
   return isPast ? (
     <Text bold color={colours.bad}>
       {text}

@@ -12,8 +12,8 @@ interface RuleProps {
 
 /** The heading of a panel: a line with its title, and a note at the end. */
 export function Divider({ title, note = '', width, isFocused = false }: RuleProps) {
-  const { rule, ellipsis, cursor } = useGlyphs();
-  const shownNote = cutTo(note, width - widthOf(title) - 8, ellipsis);
+  const { rule, cursor } = useGlyphs();
+  const shownNote = cutTo(note, width - widthOf(title) - 8);
   const noteText = shownNote === '' ? '' : ` ${shownNote} `;
   const line = Math.max(0, width - widthOf(title) - widthOf(noteText) - 6);
   return (
