@@ -120,9 +120,13 @@ export function pressKey<Model extends Browser>(model: Model, key: Key, page: nu
   return runCommand(model, command, page);
 }
 
-/** Handles a key on a screen of something that ends. `page`: number of lines of the list. */
-export function pressWatchedKey<Model extends Watched>(model: Model, key: Key, page: number): Pressed<Model> {
-  const { model: next, actions } = pressKey(model, key, page);
+/** Handles a key on a screen of something that ends. */
+export function pressWatchedKey<Model extends Watched>(
+  model: Model,
+  key: Key,
+  { listLines }: { listLines: number },
+): Pressed<Model> {
+  const { model: next, actions } = pressKey(model, key, listLines);
   const isEnding = next.isEnding || actions.some(({ type }) => type === 'quit');
   return { model: { ...next, isEnding }, actions };
 }

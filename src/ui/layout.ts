@@ -1,5 +1,4 @@
 import type { ReactNode } from 'react';
-import type { LiveLoad } from '../runs/load/live.ts';
 
 /** Some whole lines of a screen. Each band is drawn separately, and only when its contents have changed. */
 export interface Band {
@@ -137,12 +136,17 @@ export function layoutVerdicts(terminal: Size) {
   return { columns, doingLines, amountLines, countLines, seenLines, spaceLines, listLines };
 }
 
+/** What the screen of a load run could show. */
+interface LoadContent {
+  live: { thresholds: readonly unknown[]; times: readonly unknown[] } | undefined;
+}
+
 const headCountsHeadingAndFoot = 4;
 /** Open sessions and the core have a line beside the times. */
 const otherLines = 2;
 
 /** The screen of a load run. Thresholds and the most important times come first. */
-export function layoutLoad(terminal: Size, { live }: { live: LiveLoad | undefined }) {
+export function layoutLoad(terminal: Size, { live }: LoadContent) {
   const { columns, rows } = insideOf(terminal);
   /** How far the plan is. */
   const planLines = Number(rows >= 14);

@@ -1,9 +1,9 @@
 import { escapeText } from '../kernel/escape.ts';
 import { say } from '../report/event-words.ts';
 import type { LiveLoad } from '../runs/load/live.ts';
-import { append, createBrowser, moveTo, stillRunning, tell, type Watched } from './browser.ts';
+import { append, createBrowser, stillRunning, tell, type Watched } from './browser.ts';
 import { addSecond, noPast, type Past } from './load-past.ts';
-import type { FrameRequest, Notice, ScreenStart } from './port.ts';
+import type { Notice, ScreenStart } from './port.ts';
 
 /** What happens on the screen of a load run. */
 export type LoadNews =
@@ -36,12 +36,8 @@ export function createLoadModel(start: ScreenStart): LoadModel {
   };
 }
 
-/** The new events, and the moment to show. */
-export function reduceLoad(
-  model: LoadModel,
-  { events, ...moment }: Pick<FrameRequest, 'now' | 'wall'> & { events: readonly LoadNews[] },
-): LoadModel {
-  return events.reduce<LoadModel>(reduceNews, moveTo(model, moment));
+export function reduceLoad(model: LoadModel, events: readonly LoadNews[]): LoadModel {
+  return events.reduce<LoadModel>(reduceNews, model);
 }
 
 function reduceNews(model: LoadModel, news: LoadNews): LoadModel {

@@ -3,11 +3,11 @@ import type { EmulatorState } from '../protocol/control.ts';
 import { say } from '../report/event-words.ts';
 import { countEvent, noCounters, type ServeCounters } from '../report/serve-counters.ts';
 import type { EmulatorEvent } from '../service/events.ts';
-import { append, type Browser, createBrowser, moveTo, tell } from './browser.ts';
+import { append, type Browser, createBrowser, tell } from './browser.ts';
 import { createList, type NewRow, rowOfEvent } from './event-list.ts';
 import type { ServeContent } from './layout.ts';
 import { type Meter, raiseMeter, restingMeter } from './meter.ts';
-import type { FrameRequest, Notice, ScreenStart } from './port.ts';
+import type { Notice, ScreenStart } from './port.ts';
 
 /** The state of the emulator, read a few times a second. */
 export interface StateSeen {
@@ -66,17 +66,13 @@ export function createServeModel(start: ScreenStart): ServeModel {
   };
 }
 
-/** The new events, and the moment to show. */
-export function reduceServe(
-  model: ServeModel,
-  { events, ...moment }: Pick<FrameRequest, 'now' | 'wall'> & { events: readonly ServeNews[] },
-): ServeModel {
+export function reduceServe(model: ServeModel, events: readonly ServeNews[]): ServeModel {
   const rows: NewRow[] = [];
-  let next = moveTo(model, moment);
+  let next = model;
   for (const event of events) {
     if (event.type === 'notice') {
       next = tell(next, event.text);
-      if (event.stays) rows.push(noticeRow(event, moment.now));
+      if (event.stays) rows.push(noticeRow(event, model.now));
     } else if (event.type === 'state-seen') next = look(next, event.state);
     else if (event.type === 'addresses')
       next = { ...next, addresses: event, most: { ...next.most, hasPage: event.page !== undefined } };

@@ -5,10 +5,10 @@ import { addTurnNews, type SeenTurns, type TurnNews } from '../report/turn-watch
 import type { AudioDirection, SessionEvent, SessionState } from '../session/events.ts';
 import { type AudioEvent, sumAudio } from '../session/fold-audio.ts';
 import type { Figures, PlaybackFigures } from '../session/metrics.ts';
-import { append, type Browser, createBrowser, moveTo, type Pressed, pressKey, tell } from './browser.ts';
+import { append, type Browser, createBrowser, type Pressed, pressKey, tell } from './browser.ts';
 import type { NewRow } from './event-list.ts';
 import { type Meter, raiseMeter, restingMeter } from './meter.ts';
-import type { FrameRequest, Notice, ScreenStart } from './port.ts';
+import type { Notice, ScreenStart } from './port.ts';
 import type { Key } from './read-keys.ts';
 import { addAudio, dropAudio, silentVoice, type TimelineVoice, timelineSpanMs } from './timeline.ts';
 
@@ -64,22 +64,13 @@ export function createStreamModel(start: ScreenStart): StreamModel {
 /** What the screen of a session is told. */
 export type StreamNews = SessionEvent | TurnNews | Notice;
 
-/** The new events, and the moment to show. */
-export function reduceStream(
-  model: StreamModel,
-  { events, ...moment }: Pick<FrameRequest, 'now' | 'wall'> & { events: readonly StreamNews[] },
-): StreamModel {
-  return events.reduce<StreamModel>(
-    (before, event) => {
-      if (event.type === 'notice') return tell(before, event.text);
-      if (event.type === 'turns') return seeTurns(before, event);
-      return reduceEvent(before, event);
-    },
-    moveTo(model, moment),
-  );
+export function reduceStream(model: StreamModel, events: readonly StreamNews[]): StreamModel {
+  return events.reduce<StreamModel>(reduceNews, model);
 }
 
-function reduceEvent(model: StreamModel, event: SessionEvent): StreamModel {
+function reduceNews(model: StreamModel, event: StreamNews): StreamModel {
+  if (event.type === 'notice') return tell(model, event.text);
+  if (event.type === 'turns') return { ...model, turns: addTurnNews(model.turns, event) };
   if (event.type === 'audio') return hear(model, event);
   // A panel shows the figures.
   const listed = event.type === 'figures' ? model : append({ ...model, growing: {} }, rowsOf(event));
@@ -112,10 +103,6 @@ function reduceEvent(model: StreamModel, event: SessionEvent): StreamModel {
     default:
       return listed;
   }
-}
-
-function seeTurns(model: StreamModel, news: TurnNews): StreamModel {
-  return { ...model, turns: addTurnNews(model.turns, news) };
 }
 
 /** What the whole session shows. */
@@ -157,9 +144,13 @@ function hear(model: StreamModel, event: AudioEvent): StreamModel {
 /** A held key repeats within this time, also the first time. */
 const keyHeldMs = 700;
 
-/** Handles a key. `page`: number of lines of the list. */
-export function pressStreamKey(model: StreamModel, key: Key, page: number): Pressed<StreamModel> {
-  const { command, ...pressed } = pressKey(model, key, page);
+/** Handles a key. */
+export function pressStreamKey(
+  model: StreamModel,
+  key: Key,
+  { listLines }: { listLines: number },
+): Pressed<StreamModel> {
+  const { command, ...pressed } = pressKey(model, key, listLines);
   const next = pressed.model;
   if (pressed.actions.some(({ type }) => type === 'quit')) {
     return { actions: pressed.actions, model: { ...next, isEnding: true } };

@@ -1,9 +1,9 @@
 import { escapeText } from '../kernel/escape.ts';
 import { say } from '../report/event-words.ts';
 import type { Verdict } from '../rules/rule.ts';
-import { append, createBrowser, moveTo, stillRunning, tell, type Watched } from './browser.ts';
+import { append, createBrowser, stillRunning, tell, type Watched } from './browser.ts';
 import type { Row } from './event-list.ts';
-import type { FrameRequest, Notice, ScreenStart } from './port.ts';
+import type { Notice, ScreenStart } from './port.ts';
 
 /** Something that gets a verdict: a rule of the specification, for example. */
 export interface Item {
@@ -63,12 +63,8 @@ export function createVerdictModel(start: ScreenStart): VerdictModel {
   };
 }
 
-/** The new events, and the moment to show. */
-export function reduceVerdicts(
-  model: VerdictModel,
-  { events, ...moment }: Pick<FrameRequest, 'now' | 'wall'> & { events: readonly VerdictNews[] },
-): VerdictModel {
-  return events.reduce<VerdictModel>(reduceNews, moveTo(model, moment));
+export function reduceVerdicts(model: VerdictModel, events: readonly VerdictNews[]): VerdictModel {
+  return events.reduce<VerdictModel>(reduceNews, model);
 }
 
 function reduceNews(model: VerdictModel, news: VerdictNews): VerdictModel {

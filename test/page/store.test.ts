@@ -30,9 +30,8 @@ test('an entry of the page says the same as a row of the screen', () => {
   take({ type: 'events', entries: entries.slice(0, 15) });
   take({ type: 'events', entries: entries.slice(15) });
   take({ type: 'state', at: 1, state: { streams: [] }, recordings: [] } as never);
-  const { rows } = reduceServe(createServeModel(serveStart), {
-    ...{ events: everyEmulatorEvent.map(({ event }) => event), now: 1, wall: 0 },
-  }).list;
+  const events = everyEmulatorEvent.map(({ event }) => event);
+  const { rows } = reduceServe(createServeModel(serveStart), events).list;
   const said = (all: readonly Row[]) => all.map(({ id: _, event: __, repeats: ___, ...words }) => words);
   expect(said(list.value.rows.slice(-rows.length))).toEqual(said(rows));
 });

@@ -24,7 +24,7 @@ function expectSameWords(lines: readonly string[], rows: readonly { subject: str
 
 describe('a line, a row of the screen and an entry of the page say the same', () => {
   test.each(everyEmulatorEvent)('of $type in an emulator or a proxy', ({ type, event }) => {
-    const { rows } = reduceServe(createServeModel(serveStart), { events: [event], now: 1, wall: 0 }).list;
+    const { rows } = reduceServe(createServeModel(serveStart), [event]).list;
     expect(rows).toHaveLength(1);
     const lines = emulatorLines(event, plain);
     // The first line of `serve` is a text of its own; each handshake is too much for lines.
@@ -33,7 +33,7 @@ describe('a line, a row of the screen and an entry of the page say the same', ()
   });
 
   test.each(everySessionEvent)('of $type in a session', ({ type, event }) => {
-    const { rows } = reduceStream(createStreamModel(streamStart), { events: [event], now: 1, wall: 0 }).list;
+    const { rows } = reduceStream(createStreamModel(streamStart), [event]).list;
     // A panel shows the figures.
     expect(rows.length > 0).toBe(type !== 'figures');
     expectSameWords(sessionLines(event, plain), rows);
@@ -56,7 +56,7 @@ describe('a line, a row of the screen and an entry of the page say the same', ()
 
 test('a row is marked where a line is', () => {
   const signs = everyEmulatorEvent.flatMap(({ event }) => {
-    const [row] = reduceServe(createServeModel(serveStart), { events: [event], now: 1, wall: 0 }).list.rows;
+    const [row] = reduceServe(createServeModel(serveStart), [event]).list.rows;
     const [line] = emulatorLines(event, plain);
     return line === undefined ? [] : [[event.type, row?.level !== 'info', / ! /.test(line)]];
   });

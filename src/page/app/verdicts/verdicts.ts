@@ -1,5 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import { systemClock } from '../../../kernel/clock.ts';
+import { moveTo } from '../../../ui/browser.ts';
 import { moveMark, type Row, shownRows } from '../../../ui/event-list.ts';
 import { createVerdictModel, reduceVerdicts, type VerdictModel } from '../../../ui/verdict-model.ts';
 import type { VerdictMessage } from '../../messages.ts';
@@ -34,11 +35,8 @@ export function applyVerdicts(message: VerdictMessage): void {
   }
   if (message.type === 'notice') remark.value = message.text;
   if (message.type === 'ended') link.value = 'stopped';
-  model.value = reduceVerdicts(model.peek(), {
-    now: systemClock.now(),
-    wall: systemClock.wall(),
-    events: [message],
-  });
+  const moment = { now: systemClock.now(), wall: systemClock.wall() };
+  model.value = reduceVerdicts(moveTo(model.peek(), moment), [message]);
 }
 
 export const isOver = () => model.peek().ended !== undefined;
