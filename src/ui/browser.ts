@@ -80,7 +80,7 @@ export function moveTo<Model extends Browser>(
   return { ...model, now, wall, notice };
 }
 
-export function tell<Model extends Browser>(model: Model, text: string): Model {
+export function withNotice<Model extends Browser>(model: Model, text: string): Model {
   return { ...model, notice: { text: escapeText(text), until: model.wall + noticeMs } };
 }
 
@@ -112,10 +112,10 @@ export function pressKey<Model extends Browser>(model: Model, key: Key, page: nu
   if (overlay !== undefined) {
     const isOver =
       command === 'back' || command === 'open' || (command === 'help' && overlay.type === 'help');
-    if (isOver) return only({ ...model, overlay: undefined });
+    if (isOver) return withoutActions({ ...model, overlay: undefined });
     const by = scrollOf(command, page);
-    if (by !== undefined) return only({ ...model, overlay: scrolled(model, overlay, by, page) });
-    if (command !== 'copyJson' && command !== 'quit') return only(model);
+    if (by !== undefined) return withoutActions({ ...model, overlay: scrolled(model, overlay, by, page) });
+    if (command !== 'copyJson' && command !== 'quit') return withoutActions(model);
   }
   return runCommand(model, command, page);
 }
@@ -134,23 +134,23 @@ export function pressWatchedKey<Model extends Watched>(
 function runCommand<Model extends Browser>(model: Model, command: KeyCommand, page: number): Pressed<Model> {
   const { list } = model;
   const by = scrollOf(command, page);
-  if (by !== undefined) return only({ ...model, list: moveMark(list, by) });
+  if (by !== undefined) return withoutActions({ ...model, list: moveMark(list, by) });
   switch (command) {
     case 'follow':
-      return only({ ...model, list: { ...list, marked: undefined, heldAfter: undefined } });
+      return withoutActions({ ...model, list: { ...list, marked: undefined, heldAfter: undefined } });
     case 'pause':
-      return only({ ...model, list: toggleHold(list) });
+      return withoutActions({ ...model, list: toggleHold(list) });
     case 'filter':
-      return only({ ...model, overlay: { type: 'prompt', purpose: 'filter', text: list.filter } });
+      return withoutActions({ ...model, overlay: { type: 'prompt', purpose: 'filter', text: list.filter } });
     case 'back':
-      return only({ ...model, list: { ...list, filter: '' } });
+      return withoutActions({ ...model, list: { ...list, filter: '' } });
     case 'help':
-      return only({ ...model, overlay: { type: 'help', top: 0 } });
+      return withoutActions({ ...model, overlay: { type: 'help', top: 0 } });
     case 'open':
-      return only(openRow(model));
+      return withoutActions(openRow(model));
     case 'copyJson': {
       const row = markedRow(list);
-      if (row === undefined) return only(model);
+      if (row === undefined) return withoutActions(model);
       return { model, actions: [{ type: 'copy', text: jsonLine(row.event).trimEnd(), what: 'the event' }] };
     }
     case 'copyCurl':
@@ -183,20 +183,22 @@ function typeKey<Model extends Browser>(
   const withText = (typed: string): Pressed<Model> => {
     const next = { ...model, overlay: { ...overlay, text: typed } };
     // A filter applies while you type it.
-    return only(purpose === 'filter' ? { ...next, list: { ...model.list, filter: typed.trim() } } : next);
+    return withoutActions(
+      purpose === 'filter' ? { ...next, list: { ...model.list, filter: typed.trim() } } : next,
+    );
   };
   const closed = { ...model, overlay: undefined };
   if (key === 'escape') {
-    return only(purpose === 'filter' ? { ...closed, list: { ...model.list, filter: '' } } : closed);
+    return withoutActions(purpose === 'filter' ? { ...closed, list: { ...model.list, filter: '' } } : closed);
   }
   if (key === 'enter') {
     return purpose !== 'filter' && text.trim() !== ''
       ? { model: closed, actions: [], typed: { purpose, text: text.trim() } }
-      : only(closed);
+      : withoutActions(closed);
   }
   if (key === 'backspace') return withText([...text].slice(0, -1).join(''));
   if (key === 'space') return withText(`${text} `);
-  return [...key].length === 1 ? withText(text + key) : only(model);
+  return [...key].length === 1 ? withText(text + key) : withoutActions(model);
 }
 
 /** Letters filter, so that only the named keys move. */
@@ -207,13 +209,13 @@ function chooseKey<Model extends Browser>(
   page: number,
 ): Pressed<Model> {
   const items = shownItems(overlay);
-  const withFilter = (filter: string) => only({ ...model, overlay: { ...overlay, filter, at: 0 } });
+  const withFilter = (filter: string) => withoutActions({ ...model, overlay: { ...overlay, filter, at: 0 } });
   if (key === 'escape')
-    return overlay.filter === '' ? only({ ...model, overlay: undefined }) : withFilter('');
+    return overlay.filter === '' ? withoutActions({ ...model, overlay: undefined }) : withFilter('');
   if (key === 'enter') {
     const chosen = items[overlay.at];
     return chosen === undefined
-      ? only(model)
+      ? withoutActions(model)
       : { model: { ...model, overlay: undefined }, actions: [], chosen };
   }
   if (key === 'backspace') return withFilter([...overlay.filter].slice(0, -1).join(''));
@@ -221,8 +223,8 @@ function chooseKey<Model extends Browser>(
   if ([...key].length === 1) return withFilter(overlay.filter + key);
   const command = commandOf(key, model.start);
   const by = key === 'end' ? farAway : command === undefined ? undefined : scrollOf(command, page);
-  if (by === undefined) return only(model);
-  return only({ ...model, overlay: { ...overlay, at: within(overlay.at + by, items.length - 1) } });
+  if (by === undefined) return withoutActions(model);
+  return withoutActions({ ...model, overlay: { ...overlay, at: within(overlay.at + by, items.length - 1) } });
 }
 
 /** The items of a choice that have all words of its filter. */
@@ -280,6 +282,6 @@ export function within(to: number, last: number): number {
   return Math.max(0, Math.min(last, to));
 }
 
-export function only<Model>(model: Model): Pressed<Model> {
+export function withoutActions<Model>(model: Model): Pressed<Model> {
   return { model, actions: [] };
 }

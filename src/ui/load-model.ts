@@ -1,9 +1,9 @@
 import { escapeText } from '../kernel/escape.ts';
 import { say } from '../report/event-words.ts';
 import type { LiveLoad } from '../runs/load/live.ts';
-import { append, createBrowser, stillRunning, tell, type Watched } from './browser.ts';
-import { addSecond, noPast, type Past } from './load-past.ts';
+import { append, createBrowser, stillRunning, type Watched, withNotice } from './browser.ts';
 import type { Notice, ScreenStart } from './port.ts';
+import { addSecond, emptyHistory, type RunHistory } from './run-history.ts';
 
 /** What happens on the screen of a load run. */
 export type LoadNews =
@@ -23,7 +23,7 @@ export type LoadNews =
 export interface LoadModel extends Watched {
   plan: { sessions: number; startsAt: number; longestMs: number };
   live: LiveLoad | undefined;
-  past: Past;
+  history: RunHistory;
 }
 
 export function createLoadModel(start: ScreenStart): LoadModel {
@@ -31,7 +31,7 @@ export function createLoadModel(start: ScreenStart): LoadModel {
     ...createBrowser(start),
     plan: { sessions: 0, startsAt: 0, longestMs: 0 },
     live: undefined,
-    past: noPast,
+    history: emptyHistory,
     ...stillRunning,
   };
 }
@@ -43,13 +43,13 @@ export function reduceLoad(model: LoadModel, events: readonly LoadNews[]): LoadM
 function reduceNews(model: LoadModel, news: LoadNews): LoadModel {
   switch (news.type) {
     case 'notice':
-      return tell(model, news.text);
+      return withNotice(model, news.text);
     case 'planned': {
       const { sessions, startsInMs, longestMs } = news;
       return { ...model, plan: { sessions, startsAt: model.now + startsInMs, longestMs } };
     }
     case 'second':
-      return { ...model, live: news.live, past: addSecond(model.past, news.live) };
+      return { ...model, live: news.live, history: addSecond(model.history, news.live) };
     case 'told':
       return addLine(model, 'failure', news.text);
     case 'ended': {

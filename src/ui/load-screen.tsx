@@ -20,7 +20,7 @@ import { colours, useGlyphs } from './theme.ts';
 export function loadBands(model: LoadModel, terminal: Size): Band[] {
   const layout = layoutLoad(terminal, model);
   const { columns, hasHeadings, timeLines, thresholdLines, spaceLines } = layout;
-  const { now, live, past, ended } = model;
+  const { now, live, history, ended } = model;
   return [
     {
       name: 'head',
@@ -46,7 +46,7 @@ export function loadBands(model: LoadModel, terminal: Size): Band[] {
       lines: Number(hasHeadings) + timeLines,
       on: [live],
       draw: () => (
-        <LoadTimes live={live} past={past} width={columns} lines={timeLines} heading={hasHeadings} />
+        <LoadTimes live={live} history={history} width={columns} lines={timeLines} heading={hasHeadings} />
       ),
     },
     space('above thresholds', spaceLines),

@@ -7,12 +7,12 @@ import { timeText } from '../report/event-words.ts';
 import {
   type ChoiceItem,
   type DetailSubject,
-  only,
   type Pressed,
   pressKey,
   scrollOf,
-  tell,
   within,
+  withNotice,
+  withoutActions,
 } from './browser.ts';
 import { durationText } from './components/Head.tsx';
 import { levelText } from './components/LevelMeter.tsx';
@@ -34,7 +34,7 @@ interface Room {
 /** Handles a key. */
 export function pressServeKey(model: ServeModel, key: Key, room: Room): Pressed<ServeModel> {
   const inPanel = model.overlay === undefined ? pressInPanel(model, key, room) : undefined;
-  if (inPanel !== undefined) return only(inPanel);
+  if (inPanel !== undefined) return withoutActions(inPanel);
   const pressed = pressKey(model, key, room.listLines);
   const { model: next, command, typed, chosen } = pressed;
   if (chosen !== undefined) return choose(next, chosen);
@@ -44,19 +44,22 @@ export function pressServeKey(model: ServeModel, key: Key, room: Room): Pressed<
     return { model: next, actions: [{ type: 'send', stream: marked.stream, text: typed.text }] };
   switch (command) {
     case 'nextPanel':
-      return only({ ...next, panel: panelAfter(next, room) });
+      return withoutActions({ ...next, panel: panelAfter(next, room) });
     case 'advance':
       return { model: next, actions: [{ type: 'advance', ms: advanceMs }] };
     case 'faults': {
       const items = faultItems(next);
-      return only({ ...next, overlay: { type: 'choice', title: 'faults', items, filter: '', at: 0 } });
+      return withoutActions({
+        ...next,
+        overlay: { type: 'choice', title: 'faults', items, filter: '', at: 0 },
+      });
     }
     case 'close':
-      return only(askToClose(next));
+      return withoutActions(askToClose(next));
     case 'send':
-      return only(
+      return withoutActions(
         marked === undefined
-          ? tell(next, 'There is no stream to send to')
+          ? withNotice(next, 'There is no stream to send to')
           : { ...next, overlay: { type: 'prompt', purpose: 'send', text: '' } },
       );
     default:
@@ -75,11 +78,11 @@ export function settleServe(model: ServeModel): Pressed<ServeModel> {
     ...(panel === 'devices' && !state?.devices.length ? (['open'] as const) : []),
   ];
   const settled = idle.join() === model.idle.join() ? model : { ...model, idle };
-  if (overlay?.type !== 'detail' || overlay.subject === undefined) return only(settled);
+  if (overlay?.type !== 'detail' || overlay.subject === undefined) return withoutActions(settled);
   const detail = detailOf(settled, overlay.subject);
   // What has ended stays as it was.
-  if (detail === undefined || detail.lines.join() === overlay.lines.join()) return only(settled);
-  return only({ ...settled, overlay: { ...overlay, ...detail } });
+  if (detail === undefined || detail.lines.join() === overlay.lines.join()) return withoutActions(settled);
+  return withoutActions({ ...settled, overlay: { ...overlay, ...detail } });
 }
 
 /** Moves in the panels of streams and devices, and opens what is marked there; undefined for other keys. */
@@ -125,7 +128,7 @@ function panelAfter({ panel, state }: ServeModel, { deviceLines }: Room): Panel 
 
 function askToClose(model: ServeModel): ServeModel {
   const marked = markedStream(model);
-  if (marked === undefined) return tell(model, 'There is no stream to close');
+  if (marked === undefined) return withNotice(model, 'There is no stream to close');
   const { stream, device } = marked;
   const question = `Close stream ${stream}${device === null ? '' : ` of ${device}`} with code 1012?`;
   return { ...model, overlay: { type: 'confirm', question, action: { type: 'close', stream } } };
@@ -147,7 +150,7 @@ function faultItems({ state, start }: ServeModel): ChoiceItem[] {
 /** The user can give a fault parameters before adding it. */
 function choose(model: ServeModel, { value, clears }: ChoiceItem): Pressed<ServeModel> {
   if (clears !== undefined) return { model, actions: [{ type: 'clearFault', id: clears }] };
-  return only({ ...model, overlay: { type: 'prompt', purpose: 'fault', text: value } });
+  return withoutActions({ ...model, overlay: { type: 'prompt', purpose: 'fault', text: value } });
 }
 
 type StreamState = EmulatorState['streams'][number];

@@ -3,7 +3,7 @@ import type { EmulatorState } from '../protocol/control.ts';
 import { say } from '../report/event-words.ts';
 import { countEvent, noCounters, type ServeCounters } from '../report/serve-counters.ts';
 import type { EmulatorEvent } from '../service/events.ts';
-import { append, type Browser, createBrowser, tell } from './browser.ts';
+import { append, type Browser, createBrowser, withNotice } from './browser.ts';
 import { createList, type NewRow, rowOfEvent } from './event-list.ts';
 import type { ServeContent } from './layout.ts';
 import { type Meter, raiseMeter, restingMeter } from './meter.ts';
@@ -26,9 +26,9 @@ export interface ServeAddresses {
 }
 
 /** The state of the emulator, beside its events. */
-export type Looked = StateSeen | ServeAddresses;
+export type ServeStatus = StateSeen | ServeAddresses;
 
-export type ServeNews = EmulatorEvent | Looked | Notice;
+export type ServeNews = EmulatorEvent | ServeStatus | Notice;
 
 export type Panel = 'events' | 'streams' | 'devices';
 
@@ -71,7 +71,7 @@ export function reduceServe(model: ServeModel, events: readonly ServeNews[]): Se
   let next = model;
   for (const event of events) {
     if (event.type === 'notice') {
-      next = tell(next, event.text);
+      next = withNotice(next, event.text);
       if (event.stays) rows.push(noticeRow(event, model.now));
     } else if (event.type === 'state-seen') next = look(next, event.state);
     else if (event.type === 'addresses')

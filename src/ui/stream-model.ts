@@ -5,7 +5,7 @@ import { addTurnNews, type SeenTurns, type TurnNews } from '../report/turn-watch
 import type { AudioDirection, SessionEvent, SessionState } from '../session/events.ts';
 import { type AudioEvent, sumAudio } from '../session/fold-audio.ts';
 import type { Figures, PlaybackFigures } from '../session/metrics.ts';
-import { append, type Browser, createBrowser, type Pressed, pressKey, tell } from './browser.ts';
+import { append, type Browser, createBrowser, type Pressed, pressKey, withNotice } from './browser.ts';
 import type { NewRow } from './event-list.ts';
 import { type Meter, raiseMeter, restingMeter } from './meter.ts';
 import type { Notice, ScreenStart } from './port.ts';
@@ -69,7 +69,7 @@ export function reduceStream(model: StreamModel, events: readonly StreamNews[]):
 }
 
 function reduceNews(model: StreamModel, event: StreamNews): StreamModel {
-  if (event.type === 'notice') return tell(model, event.text);
+  if (event.type === 'notice') return withNotice(model, event.text);
   if (event.type === 'turns') return { ...model, turns: addTurnNews(model.turns, event) };
   if (event.type === 'audio') return hear(model, event);
   // A panel shows the figures.

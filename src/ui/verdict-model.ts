@@ -1,7 +1,7 @@
 import { escapeText } from '../kernel/escape.ts';
 import { say } from '../report/event-words.ts';
 import type { Verdict } from '../rules/rule.ts';
-import { append, createBrowser, stillRunning, tell, type Watched } from './browser.ts';
+import { append, createBrowser, stillRunning, type Watched, withNotice } from './browser.ts';
 import type { Row } from './event-list.ts';
 import type { Notice, ScreenStart } from './port.ts';
 
@@ -70,7 +70,7 @@ export function reduceVerdicts(model: VerdictModel, events: readonly VerdictNews
 function reduceNews(model: VerdictModel, news: VerdictNews): VerdictModel {
   switch (news.type) {
     case 'notice':
-      return tell(model, news.text);
+      return withNotice(model, news.text);
     case 'planned':
       return plan(model, news);
     case 'doing': {

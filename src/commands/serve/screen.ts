@@ -9,7 +9,7 @@ import { serviceFacts, speakersText } from '../../report/start-lines.ts';
 import type { EmulatorEvent } from '../../service/events.ts';
 import { isUnavailable } from '../../service/state/unavailable.ts';
 import type { ScreenStart } from '../../ui/port.ts';
-import type { Looked } from '../../ui/serve-model.ts';
+import type { ServeStatus } from '../../ui/serve-model.ts';
 import { parseMessage } from '../control/message.ts';
 import { type CommandAction, openCommandScreen } from '../terminal/command-screen.ts';
 import {
@@ -37,7 +37,7 @@ export function createServeScreen(
   let counters = noCounters;
   let known: RunningFacts = {};
   let look: ClockTimer | undefined;
-  const screen = openCommandScreen<EmulatorEvent | Looked>(context, {
+  const screen = openCommandScreen<EmulatorEvent | ServeStatus>(context, {
     device,
     start: startOf(settings, facts),
     fold: () => undefined,

@@ -3,12 +3,12 @@ import { msText, percentText } from '../../report/load-lines.ts';
 import type { LiveLoad, LiveStatistic, LiveTimes } from '../../runs/load/live.ts';
 import { maxCoreShare, maxLateMs } from '../../runs/load/validity.ts';
 import { padStartTo, padTo } from '../cells.ts';
-import { type Past, type PastName, toColumns } from '../load-past.ts';
+import { type HistoryName, type RunHistory, toColumns } from '../run-history.ts';
 import { type Colour, colours, useGlyphs } from '../theme.ts';
 
 interface LoadTimesProps {
   live: LiveLoad | undefined;
-  past: Past;
+  history: RunHistory;
   width: number;
   lines: number;
   /** Whether the columns have their names above them. */
@@ -19,18 +19,18 @@ const nameWidth = 11;
 const cellWidth = 10;
 const narrowestSparkline = 8;
 /** Where not all fit, the first ones are shown. */
-const byImportance: readonly PastName[] = [
+const byImportance: readonly HistoryName[] = [
   ...(['first-audio', 'response', 'token', 'sent late', 'open', 'jitter', 'back', 'yield'] as const),
   ...(['stops', 'talk-over', 'core', 'connect', 'gap', 'confirmed'] as const),
 ];
 
 /** The times of the whole run so far, each with its 95th percentile over time; then open sessions and the core. */
-export function LoadTimes({ live, past, width, lines, heading }: LoadTimesProps) {
+export function LoadTimes({ live, history, width, lines, heading }: LoadTimesProps) {
   const statistics = statisticsFor(width);
   const sparkline = sparklineWidth(width, statistics.length);
   const { atLeast } = useGlyphs();
   const rows = rowsOf(live, lines, atLeast);
-  const each = past.each === 1 ? 'second' : `${past.each} s`;
+  const each = history.each === 1 ? 'second' : `${history.each} s`;
   return (
     <Box flexDirection="column">
       {heading && (
@@ -50,7 +50,7 @@ export function LoadTimes({ live, past, width, lines, heading }: LoadTimesProps)
             <>
               {'  '}
               <Sparkline
-                values={past.values[name] ?? []}
+                values={history.values[name] ?? []}
                 width={sparkline}
                 colour={isPast ? colours.bad : colourOf(name)}
               />
@@ -63,7 +63,7 @@ export function LoadTimes({ live, past, width, lines, heading }: LoadTimesProps)
 }
 
 interface TimesRow {
-  name: PastName;
+  name: HistoryName;
   cells: Partial<Record<LiveStatistic, string>>;
   /** Beyond what makes a run invalid. */
   isPast: boolean;
@@ -108,7 +108,7 @@ function timesRow({ metric, statistics }: LiveTimes, atLeast: string): TimesRow 
   return { name: metric, cells: Object.fromEntries(cells), isPast };
 }
 
-function colourOf(name: PastName): Colour {
+function colourOf(name: HistoryName): Colour {
   return name === 'open' || name === 'core' || name === 'sent late' ? colours.you : colours.ai;
 }
 

@@ -2,42 +2,44 @@ import type { LoadMetric } from '../config/threshold.ts';
 import type { LiveLoad } from '../runs/load/live.ts';
 
 /** What has a sparkline. */
-export type PastName = LoadMetric | 'sent late' | 'open' | 'core';
+export type HistoryName = LoadMetric | 'sent late' | 'open' | 'core';
 
 /** The whole run in steps of equal length: the longer it is, the longer the steps. */
-export interface Past {
+export interface RunHistory {
   /** Seconds in a step. */
   each: number;
   /** The highest value in each step; of times the 95th percentile of a second, in milliseconds. */
-  values: Partial<Record<PastName, readonly (number | undefined)[]>>;
+  values: Partial<Record<HistoryName, readonly (number | undefined)[]>>;
 }
 
 /** Most steps that are kept; then two become one. */
 const maxSteps = 512;
 
-export const noPast: Past = { each: 1, values: {} };
+export const emptyHistory: RunHistory = { each: 1, values: {} };
 
 /** Adds the last second of a run. */
-export function addSecond(past: Past, { last, core }: Pick<LiveLoad, 'last' | 'core'>): Past {
-  const fitting = Math.floor(last.second / past.each) < maxSteps ? past : joinSteps(past);
-  if (fitting !== past) return addSecond(fitting, { last, core });
-  const seen: [PastName, number][] = [
+export function addSecond(history: RunHistory, { last, core }: Pick<LiveLoad, 'last' | 'core'>): RunHistory {
+  const fitting = Math.floor(last.second / history.each) < maxSteps ? history : joinSteps(history);
+  if (fitting !== history) return addSecond(fitting, { last, core });
+  const times = Object.entries(last.times) as [LoadMetric, { p95: number }][];
+  const seen: [HistoryName, number | null | undefined][] = [
+    ...times.map(([metric, { p95 }]): [HistoryName, number] => [metric, p95]),
     ['open', last.open],
-    ...Object.entries(last.times).map(([metric, { p95 }]): [PastName, number] => [metric as LoadMetric, p95]),
-    ...(last.late === null ? [] : [['sent late', last.late.p95] as [PastName, number]]),
-    ...(core === null ? [] : [['core', core] as [PastName, number]]),
+    ['sent late', last.late?.p95],
+    ['core', core],
   ];
-  const step = Math.floor(last.second / past.each);
-  const values = { ...past.values };
+  const step = Math.floor(last.second / history.each);
+  const values = { ...history.values };
   for (const [name, value] of seen) {
+    if (typeof value !== 'number') continue;
     const steps = [...(values[name] ?? [])];
     steps[step] = Math.max(steps[step] ?? 0, value);
     values[name] = Array.from(steps);
   }
-  return { ...past, values };
+  return { ...history, values };
 }
 
-function joinSteps({ each, values }: Past): Past {
+function joinSteps({ each, values }: RunHistory): RunHistory {
   const joined = Object.entries(values).map(([name, steps]) => [
     name,
     Array.from({ length: Math.ceil(steps.length / 2) }, (_, index) =>
