@@ -4,8 +4,8 @@ import type { SecondSummary } from '../runs/load/summary.ts';
 import type { RepeatSummary } from '../runs/repeat.ts';
 import type { EmulatorEvent, EmulatorEventBody } from '../service/events.ts';
 import type { SessionEvent } from '../session/events.ts';
-import type { checkSummaryObject, exchangeObject, planObject, ruleObject } from './check-json.ts';
-import type { drilledObject, drillSummaryObject, situationObject } from './drill-json.ts';
+import type { checkSummaryObject, exchangeObject, planObject, ruleObject } from './check-lines.ts';
+import type { drilledObject, drillSummaryObject, situationObject } from './drill-lines.ts';
 
 /**
  * What `--json` prints, for programs: each kind of line and its fields. The compiler requires every kind of event and

@@ -1,5 +1,6 @@
 import { escapeText } from '../kernel/escape.ts';
 import { kindCountsText } from '../kernel/failure-kind.ts';
+import { version } from '../kernel/version.ts';
 import { countText } from '../protocol/count-text.ts';
 import { secondsText } from '../protocol/time-text.ts';
 import type { LoadFacts } from '../runs/load/result.ts';
@@ -176,4 +177,30 @@ export function percentText(share: number, digits = 0): string {
 
 function durationText(ms: number): string {
   return secondsText(ms, ms < 10_000 ? 1 : 0);
+}
+
+/** The plan as the first object of a run. */
+export function loadPlanObject({ version: _, ...facts }: LoadFacts): object {
+  return { type: 'plan', version, ...facts };
+}
+
+/** One second of a run, and what it has come to so far. */
+export function loadProgressObject(
+  { second, counts, open, times, late }: SecondSummary,
+  core: number | undefined,
+): object {
+  return { t: (second + 1) * 1000, type: 'progress', open, counts, times, late, core: core ?? null };
+}
+
+/** The result as the last object: without the series, which `--out` writes. */
+export function loadSummaryObject({ seconds: _, ...summary }: LoadSummary, exitCode: number): object {
+  const { metrics, invalid, ...rest } = summary;
+  return {
+    type: 'summary',
+    ...rest,
+    metrics: Object.fromEntries(metrics.map(({ metric, bars: _bars, ...values }) => [metric, values])),
+    valid: invalid.length === 0,
+    invalid,
+    exitCode,
+  };
 }

@@ -1,8 +1,13 @@
 import { type AgainOptions, askAgain, findAgain, planAgain } from '../../conformance/again.ts';
 import { countVerdicts } from '../../conformance/verdicts.ts';
 import { jsonLine } from '../../kernel/escape.ts';
-import { checkSummaryObject, exchangeObject, ruleObject } from '../../report/check-json.ts';
-import { ruleLines, spentLine } from '../../report/check-lines.ts';
+import {
+  checkSummaryObject,
+  exchangeObject,
+  ruleLines,
+  ruleObject,
+  spentLine,
+} from '../../report/check-lines.ts';
 import { againLines } from '../../report/exchange-lines.ts';
 import { followSteps, openExchanges, printPlan, scopeOf } from '../conformance/exchanges.ts';
 import { createProgress } from '../conformance/progress.ts';

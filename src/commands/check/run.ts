@@ -3,8 +3,7 @@ import type { Judged } from '../../conformance/judge.ts';
 import { planRun } from '../../conformance/plan.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { curlLine, exchangeLine, maxExchanges } from '../../report/check-evidence.ts';
-import { checkSummaryObject, ruleObject } from '../../report/check-json.ts';
-import { checkSummaryLines, ruleLines } from '../../report/check-lines.ts';
+import { checkSummaryLines, checkSummaryObject, ruleLines, ruleObject } from '../../report/check-lines.ts';
 import { wrapText } from '../../report/verdict-lines.ts';
 import { followSteps, openExchanges, printPlan, scopeOf, subjectName } from '../conformance/exchanges.ts';
 import { runVerdicts } from '../conformance/run-verdicts.ts';
@@ -52,7 +51,7 @@ export async function run(context: CheckContext): Promise<number> {
         return checkReport({ subject, startedAt, result, strict });
       },
       async page(result, startedAt, baseline) {
-        const { checkPage } = await import('../../report/check-page.ts');
+        const { checkPage } = await import('../../report/verdict-page.ts');
         return checkPage({ subject, startedAt, result, baseline });
       },
     };

@@ -7,8 +7,15 @@ import { writeWhole } from '../../files/write-whole.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { jsonLine } from '../../kernel/escape.ts';
 import { isLoopbackHost } from '../../protocol/loopback.ts';
-import { drilledObject, drillSummaryObject, situationObject } from '../../report/drill-json.ts';
-import { drilledDetail, drilledLines, drillListLines, drillSummaryLines } from '../../report/drill-lines.ts';
+import {
+  drilledDetail,
+  drilledLines,
+  drilledObject,
+  drillListLines,
+  drillSummaryLines,
+  drillSummaryObject,
+  situationObject,
+} from '../../report/drill-lines.ts';
 import { certificateNames } from '../../wire/server/certificate.ts';
 import type { ContextOf } from '../command.ts';
 import { runVerdicts, type VerdictFollower } from '../conformance/run-verdicts.ts';
@@ -59,7 +66,7 @@ export async function run(context: DrillContext): Promise<number> {
         return drillReport({ subject, device: args, startedAt, result });
       },
       async page(result, startedAt, baseline) {
-        const { drillPage } = await import('../../report/drill-page.ts');
+        const { drillPage } = await import('../../report/verdict-page.ts');
         return drillPage({ subject, device: args, startedAt, result, baseline });
       },
     };

@@ -1,6 +1,10 @@
 import { jsonLine } from '../../kernel/escape.ts';
-import { loadPlanObject, loadProgressObject } from '../../report/load-json.ts';
-import { loadPlanLines, loadProgressText } from '../../report/load-lines.ts';
+import {
+  loadPlanLines,
+  loadPlanObject,
+  loadProgressObject,
+  loadProgressText,
+} from '../../report/load-lines.ts';
 import { clearLine } from '../../report/style.ts';
 import type { LoadFacts } from '../../runs/load/result.ts';
 import type { LoadProgress } from '../../runs/load/run-load.ts';

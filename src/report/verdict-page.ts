@@ -1,0 +1,144 @@
+import type { CheckResult } from '../conformance/check.ts';
+import type { DrillResult } from '../conformance/drill/drill.ts';
+import type { Drilled } from '../conformance/drill/run-situation.ts';
+import type { Judged } from '../conformance/judge.ts';
+import { countText } from '../protocol/count-text.ts';
+import { secondsText } from '../protocol/time-text.ts';
+import type { Verdict } from '../rules/rule.ts';
+import { evidenceJson } from './check-evidence.ts';
+import { costText, namesText } from './check-lines.ts';
+import { addBaseline, type BaselineResult } from './compare-page.ts';
+import { againLine, evidenceLines } from './drill-lines.ts';
+import {
+  itemSections,
+  linesBlock,
+  type ReportItem,
+  type ReportPage,
+  type ReportTone,
+  reportPage,
+} from './report-page.ts';
+
+export interface CheckPage {
+  /** Where the service is, for people. */
+  subject: string;
+  startedAt: number;
+  result: CheckResult;
+  baseline?: BaselineResult | undefined;
+}
+
+/** The verdicts and their evidence as one page that needs nothing else: no network and no script. */
+export function checkPage({ subject, startedAt, result, baseline }: CheckPage): string {
+  const { rules, verdicts, spent, stopped, elapsedMs } = result;
+  const page = {
+    title: `voicectl check ${subject}`,
+    heading: `Does ${subject} follow the specification?`,
+    verdict: verdictOf({ verdicts, stopped }, 'rule'),
+    facts: [
+      ['asked', costText(spent)],
+      ['took', secondsText(elapsedMs, 1)],
+      ['began', new Date(startedAt).toISOString()],
+    ],
+    body: itemSections(rules.map(itemOfRule), 'rule'),
+  } satisfies ReportPage;
+  return reportPage(addBaseline(page, baseline));
+}
+
+function itemOfRule({ rule, finding, evidence, expected }: Judged): ReportItem {
+  const { id, title, says, section } = rule;
+  const { verdict, message } = finding;
+  return {
+    ...{ id, name: id, title, says, section, verdict },
+    tone: expected !== undefined && verdict === 'fail' ? 'note' : verdictTones[verdict],
+    message: expected === undefined ? message : `${message} (expected: ${expected})`,
+    evidence: {
+      names: namesText(finding.evidence),
+      details: evidenceJson(evidence).map((one) =>
+        linesBlock(JSON.stringify(one, undefined, 1).split('\n'), `Exchange ${one.id} of ${id}`),
+      ),
+    },
+  };
+}
+
+export interface DrillPage {
+  /** The device, for people. */
+  subject: string;
+  /** The command that is the device; empty if it connects by itself. */
+  device: readonly string[];
+  startedAt: number;
+  result: DrillResult;
+  baseline?: BaselineResult | undefined;
+}
+
+const mostLines = 20;
+
+/** What a device did in each situation, as one page that needs nothing else. */
+export function drillPage({ subject, device, startedAt, result, baseline }: DrillPage): string {
+  const { drilled, elapsedMs } = result;
+  const page = {
+    title: `voicectl drill ${subject}`,
+    heading: `Does ${subject} hold up?`,
+    verdict: verdictOf(result, 'situation'),
+    facts: [
+      ['situations', String(drilled.length)],
+      ['took', secondsText(elapsedMs, 1)],
+      ['began', new Date(startedAt).toISOString()],
+    ],
+    body: itemSections(
+      drilled.map((one) => itemOfSituation(one, device)),
+      'situation',
+    ),
+  } satisfies ReportPage;
+  return reportPage(addBaseline(page, baseline));
+}
+
+function itemOfSituation(drilled: Drilled, device: readonly string[]): ReportItem {
+  const { id, situation, title, rule, finding } = drilled;
+  // A rule may be broken beside several situations.
+  const place = id === situation ? id : `${situation}-${id}`;
+  const { verdict, message } = finding;
+  const lines = [...evidenceLines(drilled, mostLines), `again: ${againLine(drilled, device)}`];
+  return {
+    ...{ id: place, name: id, title, verdict, message, says: rule.says, section: rule.section },
+    tone: verdictTones[verdict],
+    evidence: {
+      names: namesText(finding.evidence) || 'what was seen',
+      details: [linesBlock(lines, `What was seen in ${place}`)],
+    },
+  };
+}
+
+/** What a run of verdicts comes to. */
+function verdictOf(
+  { verdicts, stopped }: { verdicts: Record<Verdict, number>; stopped: { message: string } | undefined },
+  noun: string,
+) {
+  const counts = Object.entries(verdicts)
+    .filter(([, count]) => count > 0)
+    .map(([verdict, count]) => `${count} ${verdict}`)
+    .join(', ');
+  if (verdicts.fail > 0) {
+    const what = `${countText(verdicts.fail, noun)} broken`;
+    const early = stopped === undefined ? '' : ` Stopped: ${stopped.message}.`;
+    return { tone: 'bad' as const, word: 'No', text: `${what}: ${counts}.${early}` };
+  }
+  if (stopped !== undefined)
+    return { tone: 'note' as const, word: 'Unknown', text: `Stopped: ${stopped.message}. ${counts}.` };
+  const isOpen = verdicts.warn + verdicts.unknown > 0;
+  return isOpen
+    ? {
+        tone: 'note' as const,
+        word: 'Yes, but',
+        text: `No ${noun} is broken, but not everything is clear: ${counts}.`,
+      }
+    : { tone: 'good' as const, word: 'Yes', text: `No ${noun} is broken: ${counts}.` };
+}
+
+/** How a verdict is coloured. */
+const verdictTones: Readonly<Record<Verdict, ReportTone>> = {
+  pass: 'good',
+  fail: 'bad',
+  warn: 'note',
+  observed: 'muted',
+  unknown: 'note',
+  skipped: 'muted',
+};
