@@ -1,29 +1,26 @@
 import type { EmulatorEvent } from '../service/events.ts';
 
+/** What is counted, in the order of the texts: one of it, and several. */
+const nouns = {
+  tokens: ['token', 'tokens'],
+  streams: ['stream', 'streams'],
+  turns: ['turn', 'turns'],
+  replies: ['reply', 'replies'],
+  bargeIns: ['barge-in', 'barge-ins'],
+  refused: ['refused', 'refused'],
+  faults: ['fault', 'faults'],
+  findings: ['finding', 'findings'],
+} as const;
+
+type Counter = keyof typeof nouns;
+const allCounters = Object.keys(nouns) as Counter[];
+
 /** Counts of what an emulator has done since it started. */
-export interface ServeCounters {
-  tokens: number;
-  refused: number;
-  streams: number;
-  turns: number;
-  replies: number;
-  bargeIns: number;
-  faults: number;
-  findings: number;
-}
+export type ServeCounters = Readonly<Record<Counter, number>>;
 
-export const noCounters: ServeCounters = {
-  tokens: 0,
-  refused: 0,
-  streams: 0,
-  turns: 0,
-  replies: 0,
-  bargeIns: 0,
-  faults: 0,
-  findings: 0,
-};
+export const noCounters = Object.fromEntries(allCounters.map((counter) => [counter, 0])) as ServeCounters;
 
-const counterOf: Partial<Record<EmulatorEvent['type'], keyof ServeCounters>> = {
+const counterOf: Partial<Record<EmulatorEvent['type'], Counter>> = {
   'token-issued': 'tokens',
   'request-refused': 'refused',
   'stream-authorised': 'streams',
@@ -43,24 +40,13 @@ export function countEvent(counters: ServeCounters, event: EmulatorEvent): Serve
   return { ...counters, [name]: counters[name] + (count ?? 1) };
 }
 
-/** The counters in the order of their texts. */
-const nouns: readonly [counter: keyof ServeCounters, one: string, many?: string][] = [
-  ['tokens', 'token'],
-  ['streams', 'stream'],
-  ['turns', 'turn'],
-  ['replies', 'reply', 'replies'],
-  ['bargeIns', 'barge-in'],
-  ['refused', 'refused', 'refused'],
-  ['faults', 'fault'],
-  ['findings', 'finding'],
-];
-
 /** All counts above zero, and always tokens and streams. */
 export function countersShown(counters: ServeCounters): { name: string; count: number }[] {
-  return nouns
-    .map(([counter, one, many = `${one}s`]) => {
+  return allCounters
+    .map((counter) => {
+      const [one, several] = nouns[counter];
       const count = counters[counter];
-      return { name: count === 1 ? one : many, count };
+      return { name: count === 1 ? one : several, count };
     })
     .filter(({ count }, index) => count > 0 || index < 2);
 }
