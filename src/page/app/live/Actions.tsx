@@ -1,12 +1,11 @@
 import { signal, useSignal } from '@preact/signals';
-import type { ComponentChildren, VNode } from 'preact';
+import type { VNode } from 'preact';
 import { useId } from 'preact/hooks';
 import type { StreamSelector } from '../../../protocol/control.ts';
+import { Action, CommandLine } from './Action.tsx';
 import { actOn } from './act.ts';
-import { CommandLine } from './Command.tsx';
-import { commandLine } from './commands.ts';
 import { Field } from './Field.tsx';
-import { reportOutcome } from './notice.ts';
+import { reportOutcome } from './Notice.tsx';
 import type { Session } from './session.ts';
 import { emulatorState, isProxy } from './store.ts';
 import type { Take } from './talk.ts';
@@ -81,23 +80,6 @@ interface Targeted {
   target: StreamSelector;
 }
 
-function Action(props: { title: string; command: string; onAct?: () => void; children: ComponentChildren }) {
-  const { title, command, onAct, children } = props;
-  return (
-    <form
-      class="action"
-      aria-label={title}
-      onSubmit={(event) => {
-        event.preventDefault();
-        onAct?.();
-      }}
-    >
-      <div class="line">{children}</div>
-      <CommandLine text={command} />
-    </form>
-  );
-}
-
 function Status({ target }: Targeted) {
   const last = useSignal<'speaking' | 'listening'>('speaking');
   const send = (status: typeof last.value) => {
@@ -105,7 +87,7 @@ function Status({ target }: Targeted) {
     void actOn('send', { ...target, status }, `Sent status ${status}`);
   };
   return (
-    <Action title="Status" command={commandLine(['send', '--status', last.value], target)}>
+    <Action title="Status" words={['send', '--status', last.value]} target={target}>
       <button type="button" onClick={() => send('speaking')}>
         speaking
       </button>
@@ -123,7 +105,8 @@ function ErrorMessage({ target }: Targeted) {
   return (
     <Action
       title="Error"
-      command={commandLine(['send', '--error-code', error.code, '--message', error.message], target)}
+      words={['send', '--error-code', error.code, '--message', error.message]}
+      target={target}
       onAct={() => actOn('send', { ...target, error }, `Sent error ${error.code}`)}
     >
       <Field label="Code" value={code} isRequired />
@@ -146,7 +129,7 @@ function AnyMessage({ target }: Targeted) {
     void actOn('send', { ...target, json }, 'Sent the message');
   };
   return (
-    <Action title="Any JSON" command={commandLine(['send', text.value], target)} onAct={send}>
+    <Action title="Any JSON" words={['send', text.value]} target={target} onAct={send}>
       <Field label="Message as JSON" value={text} isRequired isCode />
       <button type="submit">Send</button>
     </Action>
@@ -158,7 +141,8 @@ function ScenarioEvent({ target }: Targeted) {
   return (
     <Action
       title="Event for the scenario"
-      command={commandLine(['event', name.value], target)}
+      words={['event', name.value]}
+      target={target}
       onAct={() => actOn('event', { ...target, event: name.value }, `Event ${name.value}`)}
     >
       <Field label="Name of the event" value={name} isRequired />
@@ -174,7 +158,8 @@ function Close({ target }: Targeted) {
   return (
     <Action
       title="Close"
-      command={commandLine(words, target)}
+      words={words}
+      target={target}
       onAct={() =>
         actOn(
           'close',
@@ -309,7 +294,7 @@ function Speak({ target }: { target: StreamSelector }) {
           {take.value === undefined ? 'Hold to speak' : isHeard.value ? 'Release to say it' : 'Wait…'}
         </button>
       </div>
-      <CommandLine text={commandLine(['speak', file.value], target)} />
+      <CommandLine words={['speak', file.value]} target={target} />
     </section>
   );
 }

@@ -1,9 +1,8 @@
 import { useSignal } from '@preact/signals';
+import { Action } from './Action.tsx';
 import { operate } from './act.ts';
-import { CommandLine } from './Command.tsx';
-import { commandLine } from './commands.ts';
 import { Field } from './Field.tsx';
-import { reportOutcome } from './notice.ts';
+import { reportOutcome } from './Notice.tsx';
 import { isProxy, place } from './store.ts';
 
 /** Moves the clock of the emulator. */
@@ -29,36 +28,18 @@ export function ClockControls() {
     <section class="panel" aria-labelledby="clock-title">
       <h2 id="clock-title">{isProxy() ? 'Reset' : 'Clock'}</h2>
       {!isProxy() && (
-        <form
-          class="action"
-          onSubmit={(event) => {
-            event.preventDefault();
-            void advance(by.value);
-          }}
-        >
-          <div class="line">
-            <Field label="Move it forward by" value={by} isRequired />
-            <button type="submit" id="advance">
-              Move
-            </button>
-          </div>
-          <CommandLine text={commandLine(['clock', 'advance', by.value])} />
-        </form>
-      )}
-      <form
-        class="action"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void reset();
-        }}
-      >
-        <div class="line">
-          <button type="submit" id="reset" class="danger">
-            Reset the {place()}
+        <Action words={['clock', 'advance', by.value]} onAct={() => advance(by.value)}>
+          <Field label="Move it forward by" value={by} isRequired />
+          <button type="submit" id="advance">
+            Move
           </button>
-        </div>
-        <CommandLine text={commandLine(['reset'])} />
-      </form>
+        </Action>
+      )}
+      <Action words={['reset']} onAct={reset}>
+        <button type="submit" id="reset" class="danger">
+          Reset the {place()}
+        </button>
+      </Action>
     </section>
   );
 }

@@ -1,10 +1,9 @@
 import { type Signal, signal, useComputed, useSignal } from '@preact/signals';
 import type { FaultForm } from '../../messages.ts';
+import { Action, CommandLine } from './Action.tsx';
 import { operate } from './act.ts';
-import { CommandLine } from './Command.tsx';
-import { commandLine } from './commands.ts';
 import { Field } from './Field.tsx';
-import { reportOutcome } from './notice.ts';
+import { reportOutcome } from './Notice.tsx';
 import { emulatorState, hello } from './store.ts';
 
 /** The catalogue of faults as a form, and those that are active. */
@@ -64,7 +63,7 @@ function Active() {
           <button type="button" aria-label={`End fault ${id}, ${name}`} onClick={() => clear(id)}>
             End
           </button>
-          <CommandLine text={commandLine(['fault', 'clear', String(id)])} />
+          <CommandLine words={['fault', 'clear', String(id)]} />
         </li>
       ))}
     </ul>
@@ -109,30 +108,26 @@ function Form({ form: { name, summary, fields } }: { form: FaultForm }) {
     key in flags ? [flags[key] ?? '', typed] : [],
   );
   return (
-    <form
-      class="action"
-      onSubmit={(event) => {
-        event.preventDefault();
-        add();
-      }}
+    <Action
+      words={['fault', 'add', written === '' ? name : `${name}:${written}`, ...scope]}
+      onAct={add}
+      above={
+        <>
+          <p class="faint">{summary}</p>
+          <div class="fields">
+            {fields.map(({ name: key, help, choices, kind }) => {
+              const value = values.value[key];
+              const hint = kind === 'duration' ? 'such as 500ms or 2s' : '';
+              const more = choices === undefined ? {} : { choices };
+              return value && <Field key={key} label={key} value={value} help={help} hint={hint} {...more} />;
+            })}
+          </div>
+        </>
+      }
     >
-      <p class="faint">{summary}</p>
-      <div class="fields">
-        {fields.map(({ name: key, help, choices, kind }) => {
-          const value = values.value[key];
-          const hint = kind === 'duration' ? 'such as 500ms or 2s' : '';
-          const more = choices === undefined ? {} : { choices };
-          return value && <Field key={key} label={key} value={value} help={help} hint={hint} {...more} />;
-        })}
-      </div>
-      <div class="line">
-        <button type="submit" id="add-fault">
-          Add fault
-        </button>
-      </div>
-      <CommandLine
-        text={commandLine(['fault', 'add', written === '' ? name : `${name}:${written}`, ...scope])}
-      />
-    </form>
+      <button type="submit" id="add-fault">
+        Add fault
+      </button>
+    </Action>
   );
 }

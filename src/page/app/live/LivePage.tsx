@@ -12,11 +12,10 @@ import { ClockControls } from './Clock.tsx';
 import { Events } from './Events.tsx';
 import { FaultsPanel } from './Faults.tsx';
 import { followServer } from './feed.ts';
-import { listenToKeys, pageBindings } from './keys.ts';
+import { listenToPageKeys, pageBindings } from './keys.ts';
 import { link } from './link.ts';
 import { NoToken } from './NoToken.tsx';
-import { NoticeBar } from './Notice.tsx';
-import { notice, reportOutcome } from './notice.ts';
+import { NoticeBar, notice, reportOutcome } from './Notice.tsx';
 import { stopRecording } from './RecordButton.tsx';
 import { SessionList } from './SessionList.tsx';
 import { SessionPanel } from './SessionPanel.tsx';
@@ -39,7 +38,7 @@ import { LinkState, Title } from './Title.tsx';
 export function LivePage() {
   useEffect(() => {
     followServer({ since: lastEvent, take });
-    return listenToKeys();
+    return listenToPageKeys();
   }, []);
   useEffect(() => {
     document.title = `voicectl ${place()}`;

@@ -1,6 +1,23 @@
+import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { systemClock } from '../../../kernel/clock.ts';
-import { notice } from './notice.ts';
+
+/** A sentence for the user, about what was just done. */
+export const notice = signal<{ text: string; isBad: boolean }>();
+
+/** Does something, and says what came of it. */
+export async function reportOutcome(work: Promise<string>): Promise<void> {
+  try {
+    notice.value = { text: await work, isBad: false };
+  } catch (thrown) {
+    notice.value = { text: thrown instanceof Error ? thrown.message : String(thrown), isBad: true };
+  }
+}
+
+/** Copies text to the clipboard. */
+export function copy(text: string, what: string): Promise<void> {
+  return reportOutcome(navigator.clipboard.writeText(text).then(() => `Copied ${what}`));
+}
 
 /** What was just done, for a moment. */
 export function NoticeBar() {

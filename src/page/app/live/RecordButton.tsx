@@ -2,7 +2,7 @@ import { pageData } from '../../../protocol/control-paths.ts';
 import { secondsText } from '../../../protocol/time-text.ts';
 import type { RecordingState } from '../../messages.ts';
 import { askJson } from './api.ts';
-import { reportOutcome } from './notice.ts';
+import { reportOutcome } from './Notice.tsx';
 import { recordings } from './store.ts';
 
 /** Shows the answer at once: until the next state comes, the button would do the same again. */

@@ -11,7 +11,7 @@ import { createScroller, type Scroller } from '../picture/scroller.ts';
 import { describePoint } from '../recording/describe.ts';
 import { Actions } from './Actions.tsx';
 import { askEmulator } from './api.ts';
-import { reportOutcome } from './notice.ts';
+import { reportOutcome } from './Notice.tsx';
 import { RecordButton } from './RecordButton.tsx';
 import { axisOf, type Session } from './session.ts';
 import { elapsedMs, emulatorState, hello } from './store.ts';

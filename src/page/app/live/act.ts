@@ -1,6 +1,6 @@
 import { systemClock } from '../../../kernel/clock.ts';
 import { askEmulator, askJson } from './api.ts';
-import { reportOutcome } from './notice.ts';
+import { reportOutcome } from './Notice.tsx';
 import { hello } from './store.ts';
 
 /** Calls an operation of the control API by its name. */

@@ -1,7 +1,7 @@
 import { computed, signal } from '@preact/signals';
 import { jsonLines } from '../../../kernel/escape.ts';
 import { markedRow, moveMark, type Row, shownRows, toggleHold } from '../../../ui/event-list.ts';
-import { copy } from './notice.ts';
+import { copy } from './Notice.tsx';
 import { list } from './store.ts';
 
 /** The rows that pass the filter, up to where the list is paused. */

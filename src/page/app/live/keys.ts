@@ -1,11 +1,11 @@
-import { bindingsFor, commandOf, type KeyCommand } from '../../../ui/keys.ts';
+import { bindingsFor, type KeyCommand } from '../../../ui/keys.ts';
 import type { ScreenStart } from '../../../ui/port.ts';
 import { kind } from './Actions.tsx';
 import { actOn } from './act.ts';
 import { advance } from './Clock.tsx';
 import { copyJson, detail, moveToEvent, pressList, toggleDetail } from './event-keys.ts';
-import { isTaken, keyName } from './key-names.ts';
-import { copy } from './notice.ts';
+import { listenToKeys } from './listen-to-keys.ts';
+import { copy } from './Notice.tsx';
 import { hello, help, isProxy, openedRecording, shown } from './store.ts';
 
 const screen = (): Pick<ScreenStart, 'screen' | 'can'> => ({
@@ -57,19 +57,9 @@ const effects: Partial<Record<KeyCommand, () => void>> = {
 };
 
 /** Listens to the keys of the page. Call the result to stop. */
-export function listenToKeys(): () => void {
-  const onKey = (event: KeyboardEvent) => {
-    if (isTaken(event)) return;
-    const command = commandOf(keyName(event), screen());
-    const effect = command === undefined || left.includes(command) ? undefined : effects[command];
-    if (
-      effect === undefined ||
-      (openedRecording.value !== undefined && command !== 'back' && command !== 'help')
-    )
-      return;
-    event.preventDefault();
-    effect();
-  };
-  document.addEventListener('keydown', onKey);
-  return () => document.removeEventListener('keydown', onKey);
+export function listenToPageKeys(): () => void {
+  return listenToKeys(screen, (command) => {
+    const isHere = openedRecording.value === undefined || command === 'back' || command === 'help';
+    return isHere && !left.includes(command) ? effects[command] : undefined;
+  });
 }

@@ -3,14 +3,13 @@ import { useEffect } from 'preact/hooks';
 import { systemClock } from '../../../kernel/clock.ts';
 import { jsonLines } from '../../../kernel/escape.ts';
 import { markedRow, type Row } from '../../../ui/event-list.ts';
-import { commandOf, type KeyCommand } from '../../../ui/keys.ts';
+import type { KeyCommand } from '../../../ui/keys.ts';
 import type { JudgedItem } from '../../../ui/verdict-model.ts';
 import { followServer } from '../live/feed.ts';
-import { isTaken, keyName } from '../live/key-names.ts';
 import { link } from '../live/link.ts';
+import { listenToKeys } from '../live/listen-to-keys.ts';
 import { NoToken } from '../live/NoToken.tsx';
-import { NoticeBar } from '../live/Notice.tsx';
-import { copy } from '../live/notice.ts';
+import { copy, NoticeBar } from '../live/Notice.tsx';
 import { LinkState, Title } from '../live/Title.tsx';
 import {
   applyVerdicts,
@@ -29,7 +28,10 @@ import {
 export function VerdictPage() {
   useEffect(() => {
     followServer({ since: () => 0, take: applyVerdicts, isOver });
-    return listenToVerdictKeys();
+    return listenToKeys(
+      () => model.value.start,
+      (command) => effects[command],
+    );
   }, []);
   useEffect(() => {
     if (start.value !== undefined) document.title = `voicectl ${start.value.command} ${start.value.subject}`;
@@ -129,20 +131,6 @@ const effects: Partial<Record<KeyCommand, () => void>> = {
   pageDown: () => moveToVerdict(20),
   first: () => moveToVerdict(-far),
 };
-
-/** Listens to the keys of the screens of verdicts. Call the result to stop. */
-function listenToVerdictKeys(): () => void {
-  const onKey = (event: KeyboardEvent) => {
-    if (isTaken(event)) return;
-    const command = commandOf(keyName(event), model.value.start);
-    const effect = command === undefined ? undefined : effects[command];
-    if (effect === undefined) return;
-    event.preventDefault();
-    effect();
-  };
-  document.addEventListener('keydown', onKey);
-  return () => document.removeEventListener('keydown', onKey);
-}
 
 const tones: Record<string, string> = {
   pass: 'good',
