@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { addEventToSession, axisOf, createSession, hearSession } from '../../src/page/app/live/session.ts';
+import {
+  addEventToSession,
+  axisOf,
+  createSession,
+  hearSession,
+} from '../../src/page/app/live/page-stream.ts';
 import { list, take } from '../../src/page/app/live/store.ts';
 import { type Row, shownRows } from '../../src/ui/event-list.ts';
 import { createServeModel, reduceServe } from '../../src/ui/serve-model.ts';

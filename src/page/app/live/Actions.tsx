@@ -6,7 +6,7 @@ import { Action, CommandLine } from './Action.tsx';
 import { actOn } from './act.ts';
 import { Field } from './Field.tsx';
 import { reportOutcome } from './Notice.tsx';
-import type { Session } from './session.ts';
+import type { Session } from './page-stream.ts';
 import { emulatorState, isProxy } from './store.ts';
 import type { Take } from './talk.ts';
 

@@ -17,8 +17,8 @@ import { link } from './link.ts';
 import { NoToken } from './NoToken.tsx';
 import { NoticeBar, notice, reportOutcome } from './Notice.tsx';
 import { stopRecording } from './RecordButton.tsx';
-import { SessionList } from './SessionList.tsx';
-import { SessionPanel } from './SessionPanel.tsx';
+import { StreamList } from './StreamList.tsx';
+import { StreamPanel } from './StreamPanel.tsx';
 import {
   counters,
   emulatorState,
@@ -54,13 +54,13 @@ export function LivePage() {
       <Head />
       {openedRecording.value !== undefined && <OpenedRecording id={openedRecording.value} />}
       <main class="board" hidden={openedRecording.value !== undefined}>
-        {made > 0 && <SessionList />}
+        {made > 0 && <StreamList />}
         <div class="middle">
           {made > 1 &&
             (shown.value === undefined ? (
               <Nobody />
             ) : (
-              <SessionPanel key={shown.value.stream} session={shown.value} />
+              <StreamPanel key={shown.value.stream} session={shown.value} />
             ))}
           {made > 2 && <Events />}
         </div>

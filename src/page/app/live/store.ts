@@ -8,7 +8,7 @@ import type { EmulatorEvent } from '../../../service/events.ts';
 import { addRows, createList, type NewRow, rowOfEvent } from '../../../ui/event-list.ts';
 import type { Hello, PageMessage, RecordingState } from '../../messages.ts';
 import { link } from './link.ts';
-import { addEventToSession, createSession, hearSession, type Session } from './session.ts';
+import { addEventToSession, createSession, hearSession, type Session } from './page-stream.ts';
 
 /** Sessions that have ended and are still shown. */
 const maxEnded = 20;

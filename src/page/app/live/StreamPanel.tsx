@@ -12,13 +12,13 @@ import { describePoint } from '../recording/describe.ts';
 import { Actions } from './Actions.tsx';
 import { askEmulator } from './api.ts';
 import { reportOutcome } from './Notice.tsx';
+import { axisOf, type Session } from './page-stream.ts';
 import { RecordButton } from './RecordButton.tsx';
-import { axisOf, type Session } from './session.ts';
 import { elapsedMs, emulatorState, hello } from './store.ts';
 import { useBeat } from './use-beat.ts';
 
 /** One session as it goes on: both voices on one axis, what a person can hear of it, and what can be done to it. */
-export function SessionPanel({ session }: { session: Session }) {
+export function StreamPanel({ session }: { session: Session }) {
   const known = emulatorState.value?.streams.find(({ stream }) => stream === session.stream);
   const isOpen = session.closedMs === undefined;
   const isElsewhere = hello.value?.instance !== undefined && session.heardFromMs === undefined;

@@ -3,12 +3,12 @@ import { peakMs } from '../../messages.ts';
 import { themeColors } from '../picture/colors.ts';
 import { paintSoon } from '../picture/painting.ts';
 import { placeTimeText } from '../picture/places.ts';
-import type { Session } from './session.ts';
+import type { Session } from './page-stream.ts';
 import { choose, elapsedMs, emulatorState, sessions, shown } from './store.ts';
 import { useBeat } from './use-beat.ts';
 
 /** Every session, open or just ended, with what is said now. */
-export function SessionList() {
+export function StreamList() {
   return (
     <nav class="panel sessions" aria-label="Streams">
       <h2>
