@@ -22,7 +22,7 @@ try {
     await page.getByRole('button', { name: device }).waitFor();
   }
   await page.getByRole('button', { name: 'kitchen-1' }).click();
-  await page.locator('.session', { hasText: '0:26' }).first().waitFor({ timeout: 60_000 });
+  await page.locator('.stream', { hasText: '0:26' }).first().waitFor({ timeout: 60_000 });
   await page.screenshot({ path: join(import.meta.dirname, 'page.png') });
   await browser.close();
 } finally {

@@ -73,7 +73,7 @@ const noteButtons = `(() => {
   const nameOf = (button) => {
     if (button.closest('.opened') && button.id !== 'back') return undefined;
     if (button.dataset.kind) return 'tab ' + button.dataset.kind;
-    if (button.classList.contains('session')) return 'session';
+    if (button.classList.contains('stream')) return 'stream';
     const text = button.getAttribute('aria-label') ?? button.textContent;
     if (text.startsWith('Copy the command')) return 'copy';
     return button.id || (button.closest('form')?.ariaLabel ?? '') + ' ' + text.replace(/\\d+.*/, '');
@@ -125,7 +125,7 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     await page.getByRole('button', { name: 'listening', exact: true }).click();
     await other.until(() => JSON.stringify(other.messages).includes('"listening"'));
     await note();
-    await page.locator('#target').selectOption('session');
+    await page.locator('#target').selectOption('stream');
     await tab(page, 'Error');
     await page.getByLabel('Code', { exact: true }).fill('QUOTA');
     await note();
@@ -377,7 +377,7 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
       .waitFor();
     await page.locator('.row', { hasText: 'onerror' }).first().click();
     expect(await page.locator('.detail pre').innerText()).toContain('<img src=x');
-    expect(await page.locator('.sessions').innerText()).toContain('<img src=x');
+    expect(await page.locator('.streams').innerText()).toContain('<img src=x');
     expect(await page.evaluate('window.hacked')).toBeUndefined();
     expect(await page.locator('img').count()).toBe(0);
     expect(troubles).toEqual([]);

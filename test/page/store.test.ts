@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import {
-  addEventToSession,
+  addEventToPageStream,
   axisOf,
-  createSession,
-  hearSession,
+  createPageStream,
+  hearPageStream,
 } from '../../src/page/app/live/page-stream.ts';
-import { list, take } from '../../src/page/app/live/store.ts';
+import { applyMessage, list } from '../../src/page/app/live/store.ts';
 import { type Row, shownRows } from '../../src/ui/event-list.ts';
 import { createServeModel, reduceServe } from '../../src/ui/serve-model.ts';
 import { everyEmulatorEvent } from '../helpers/every-event.ts';
@@ -20,8 +20,8 @@ const entry = (seq: number, t: number, more = {}) => ({
 });
 
 test('events that are missing leave a line that says how many', () => {
-  take({ type: 'events', entries: [entry(1, 0), entry(2, 1)] });
-  take({ type: 'events', entries: [entry(2, 1), entry(7, 5)] });
+  applyMessage({ type: 'events', entries: [entry(1, 0), entry(2, 1)] });
+  applyMessage({ type: 'events', entries: [entry(2, 1), entry(7, 5)] });
   expect(shownRows(list.value).map(({ subject, text }) => `${subject} ${text}`)).toEqual([
     'control moment 1',
     'control moment 2',
@@ -32,9 +32,9 @@ test('events that are missing leave a line that says how many', () => {
 
 test('an entry of the page says the same as a row of the screen', () => {
   const entries = everyEmulatorEvent.map(({ event }, index) => ({ seq: 100 + index, ...event }));
-  take({ type: 'events', entries: entries.slice(0, 15) });
-  take({ type: 'events', entries: entries.slice(15) });
-  take({ type: 'state', at: 1, state: { streams: [] }, recordings: [] } as never);
+  applyMessage({ type: 'events', entries: entries.slice(0, 15) });
+  applyMessage({ type: 'events', entries: entries.slice(15) });
+  applyMessage({ type: 'state', at: 1, state: { streams: [] }, recordings: [] } as never);
   const events = everyEmulatorEvent.map(({ event }) => event);
   const { rows } = reduceServe(createServeModel(serveStart), events).list;
   const said = (all: readonly Row[]) => all.map(({ id: _, event: __, repeats: ___, ...words }) => words);
@@ -42,12 +42,12 @@ test('an entry of the page says the same as a row of the screen', () => {
 });
 
 test('the axis of a session has who speaks, waits and talks over whom', () => {
-  const session = createSession(1, 1_000);
+  const stream = createPageStream(1, 1_000);
   const told = (voice: 'out' | 'in', speech: { startMs: number; endMs: number | null }[]) => ({
     ...{ voice, from: 0, peaks: '', speech },
   });
-  hearSession(
-    session,
+  hearPageStream(
+    stream,
     {
       ...{ stream: 1, openedAt: 1_000, heardFromMs: 0, gaps: [] },
       voices: [
@@ -60,8 +60,8 @@ test('the axis of a session has who speaks, waits and talks over whom', () => {
     },
     3_000,
   );
-  addEventToSession(session, { t: 0, type: 'reply-ended', stream: 1, device: 'd', bargeIn: true }, 3_400);
-  const axis = axisOf(session)(3_500);
+  addEventToPageStream(stream, { t: 0, type: 'reply-ended', stream: 1, device: 'd', bargeIn: true }, 3_400);
+  const axis = axisOf(stream)(3_500);
   expect(axis.durationMs).toBe(2_500);
   expect(axis.turns).toMatchObject([
     { voice: 'out', startMs: 200, endMs: 900, bargeIn: false },
@@ -72,30 +72,30 @@ test('the axis of a session has who speaks, waits and talks over whom', () => {
 });
 
 test('a transcript is the newest version of what was said, and a proxy has judged', () => {
-  const session = createSession(1, 0);
+  const stream = createPageStream(1, 0);
   const sent = (t: number, body: unknown) =>
-    addEventToSession(session, { t, type: 'message-sent', stream: 1, device: 'd', body }, t);
+    addEventToPageStream(stream, { t, type: 'message-sent', stream: 1, device: 'd', body }, t);
   sent(100, { type: 'transcript', role: 'user', text: 'Is the', final: false });
   sent(200, { type: 'transcript', role: 'user', text: 'Is the light on?', final: true });
   sent(300, { type: 'status', status: 'speaking' });
   sent(400, { type: 'transcript', role: 'assistant', text: 'It is' });
-  expect(session.transcript.lines).toEqual([
+  expect(stream.transcript.lines).toEqual([
     { t: 100, who: 'you', text: 'Is the light on?' },
     { t: 400, who: 'AI', text: 'It is' },
   ]);
   const judgement = { from: 'device', rule: 'D4', message: 'm', value: 'v', count: 1 } as const;
-  addEventToSession(session, { t: 500, type: 'violation', stream: 1, ...judgement }, 500);
-  expect(session.judged).toMatchObject([{ subject: 'D4', text: 'v (device breaks D4: m)', level: 'error' }]);
-  const axis = axisOf(session)(600);
+  addEventToPageStream(stream, { t: 500, type: 'violation', stream: 1, ...judgement }, 500);
+  expect(stream.judged).toMatchObject([{ subject: 'D4', text: 'v (device breaks D4: m)', level: 'error' }]);
+  const axis = axisOf(stream)(600);
   expect(axis.spoken).toHaveLength(2);
   expect(axis.marks.at(-1)).toMatchObject({ name: 'D4', tone: 'bad' });
 });
 
 test('what nobody heard is a gap between what is known before and after', () => {
-  const session = createSession(1, 1_000);
+  const stream = createPageStream(1, 1_000);
   const hear = (heardFromMs: number, at: number, peaks: number[], from: number) =>
-    hearSession(
-      session,
+    hearPageStream(
+      stream,
       {
         ...{ stream: 1, openedAt: 1_000, heardFromMs, gaps: [] },
         voices: [{ voice: 'out', from, peaks: Buffer.from(peaks).toString('base64'), speech: [] }],
@@ -103,11 +103,11 @@ test('what nobody heard is a gap between what is known before and after', () => 
       at,
     );
   hear(40, 1_100, [0, 0, 7, 8, 9], 0);
-  expect(session.unheard).toEqual([{ startMs: 0, endMs: 40 }]);
+  expect(stream.unheard).toEqual([{ startMs: 0, endMs: 40 }]);
   // The tab was hidden: the emulator hears anew from 160 ms on, and has nothing before.
   hear(160, 1_200, [0, 0, 0, 0, 0, 0, 0, 0, 5, 6], 0);
-  expect([...session.voices.out.peaks]).toEqual([0, 0, 7, 8, 9, 0, 0, 0, 5, 6]);
-  expect(session.unheard).toEqual([
+  expect([...stream.voices.out.peaks]).toEqual([0, 0, 7, 8, 9, 0, 0, 0, 5, 6]);
+  expect(stream.unheard).toEqual([
     { startMs: 0, endMs: 40 },
     { startMs: 100, endMs: 160 },
   ]);

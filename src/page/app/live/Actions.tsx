@@ -6,17 +6,17 @@ import { Action, CommandLine } from './Action.tsx';
 import { actOn } from './act.ts';
 import { Field } from './Field.tsx';
 import { reportOutcome } from './Notice.tsx';
-import type { Session } from './page-stream.ts';
+import type { PageStream } from './page-stream.ts';
 import { emulatorState, isProxy } from './store.ts';
 import type { Take } from './talk.ts';
 
-/** What can be done to a session, to all sessions of its device, or to all: each with the command that does the same. */
-export function Actions({ session }: { session: Session }) {
-  const reach = useSignal<'session' | 'device' | 'all'>('session');
-  const { stream, device } = session;
+/** What can be done to a stream, to all streams of its device, or to all: each with the command that does the same. */
+export function Actions({ stream }: { stream: PageStream }) {
+  const reach = useSignal<'stream' | 'device' | 'all'>('stream');
+  const { number, device } = stream;
   const target: StreamSelector =
-    reach.value === 'session'
-      ? { stream }
+    reach.value === 'stream'
+      ? { stream: number }
       : reach.value === 'device' && device !== undefined
         ? { device }
         : {};
@@ -39,7 +39,7 @@ export function Actions({ session }: { session: Session }) {
             value={reach.value}
             onChange={(event) => (reach.value = event.currentTarget.value as typeof reach.value)}
           >
-            <option value="session">stream {stream}</option>
+            <option value="stream">stream {number}</option>
             {device !== undefined && <option value="device">all of {device}</option>}
             <option value="all">all {emulatorState.value?.streams.length} streams</option>
           </select>
@@ -179,7 +179,7 @@ function Close({ target }: Targeted) {
 
 type Kind = 'speak' | 'status' | 'error' | 'json' | 'event' | 'close';
 
-/** The form that is shown: the same for each session, so that an action can be done to one after the other. */
+/** The form that is shown: the same for each stream, so that an action can be applied to one after the other. */
 export const kind = signal<Kind>('speak');
 
 const titles: Record<Kind, string> = {

@@ -10,7 +10,7 @@ import {
   copyJson,
   detail,
   eventRows,
-  follows,
+  isFollowing,
   mark,
   marked,
   pressList,
@@ -70,7 +70,7 @@ function Rows() {
   const markedId = useComputed(() => list.value.marked);
   const all = eventRows.value;
   const lowest = Math.max(0, all.length * rowPx - height.value);
-  const first = Math.max(0, Math.floor((follows.value ? lowest : top.value) / rowPx) - spare);
+  const first = Math.max(0, Math.floor((isFollowing.value ? lowest : top.value) / rowPx) - spare);
   const count = Math.ceil(height.value / rowPx) + 2 * spare;
 
   useEffect(() => {
@@ -83,15 +83,15 @@ function Rows() {
   }, []);
   // The newest stays in view, unless somebody looks back.
   const scrollDown = useRef(() => {
-    if (frame.current === null || !follows.peek()) return;
+    if (frame.current === null || !isFollowing.peek()) return;
     frame.current.scrollTop = farBelow;
     lastTop.current = frame.current.scrollTop;
   });
-  useLayoutEffect(() => paintSoon(scrollDown.current), [lowest, follows.value]);
+  useLayoutEffect(() => paintSoon(scrollDown.current), [lowest, isFollowing.value]);
   useSignalEffect(() => {
     const id = markedId.value;
     const box = frame.current;
-    follows.value = id === undefined;
+    isFollowing.value = id === undefined;
     if (id === undefined || box === null) return;
     top.value = box.scrollTop;
     const at = eventRows.peek().findIndex((row) => row.id === id) * rowPx;
@@ -114,8 +114,8 @@ function Rows() {
         // Neither rows that came since, nor a box that has grown, are somebody who looks back.
         const isUp = scrollTop < lastTop.current && Math.abs(currentTarget.clientHeight - height.value) < 1;
         lastTop.current = scrollTop;
-        if (isLowest || isUp) follows.value = isLowest && list.peek().marked === undefined;
-        if (!follows.value) top.value = scrollTop;
+        if (isLowest || isUp) isFollowing.value = isLowest && list.peek().marked === undefined;
+        if (!isFollowing.value) top.value = scrollTop;
       }}
     >
       <div class="all" role="presentation" style={{ height: `${all.length * rowPx}px` }}>

@@ -20,6 +20,7 @@ import { stopRecording } from './RecordButton.tsx';
 import { StreamList } from './StreamList.tsx';
 import { StreamPanel } from './StreamPanel.tsx';
 import {
+  applyMessage,
   counters,
   emulatorState,
   hello,
@@ -30,14 +31,13 @@ import {
   place,
   recordings,
   shown,
-  take,
 } from './store.ts';
 import { LinkState, Title } from './Title.tsx';
 
 /** The page of an emulator: who is connected, what is said, what happens, and what can be done about it. */
 export function LivePage() {
   useEffect(() => {
-    followServer({ since: lastEvent, take });
+    followServer({ since: lastEvent, apply: applyMessage });
     return listenToPageKeys();
   }, []);
   useEffect(() => {
@@ -60,7 +60,7 @@ export function LivePage() {
             (shown.value === undefined ? (
               <Nobody />
             ) : (
-              <StreamPanel key={shown.value.stream} session={shown.value} />
+              <StreamPanel key={shown.value.number} stream={shown.value} />
             ))}
           {made > 2 && <Events />}
         </div>

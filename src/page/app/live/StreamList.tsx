@@ -3,47 +3,47 @@ import { peakMs } from '../../messages.ts';
 import { themeColors } from '../picture/colors.ts';
 import { paintSoon } from '../picture/painting.ts';
 import { placeTimeText } from '../picture/places.ts';
-import type { Session } from './page-stream.ts';
-import { choose, elapsedMs, emulatorState, sessions, shown } from './store.ts';
-import { useBeat } from './use-beat.ts';
+import type { PageStream } from './page-stream.ts';
+import { choose, elapsedMs, emulatorState, pageStreams, shown } from './store.ts';
+import { useRedraw } from './use-redraw.ts';
 
-/** Every session, open or just ended, with what is said now. */
+/** Every stream, open or just ended, with what is said now. */
 export function StreamList() {
   return (
-    <nav class="panel sessions" aria-label="Streams">
+    <nav class="panel streams" aria-label="Streams">
       <h2>
         Streams <span class="count">{emulatorState.value?.streams.length ?? 0}</span>
       </h2>
-      {sessions.value.length === 0 && <p class="faint">None so far.</p>}
+      {pageStreams.value.length === 0 && <p class="faint">None so far.</p>}
       <ul>
-        {sessions.value.map((session) => (
-          <Item key={session.stream} session={session} />
+        {pageStreams.value.map((stream) => (
+          <Item key={stream.number} stream={stream} />
         ))}
       </ul>
     </nav>
   );
 }
 
-function Item({ session }: { session: Session }) {
-  const isShown = shown.value === session;
-  const known = emulatorState.value?.streams.find(({ stream }) => stream === session.stream);
-  const isOpen = session.closedMs === undefined;
-  const durationMs = session.closedMs ?? known?.durationMs ?? 0;
+function Item({ stream }: { stream: PageStream }) {
+  const isShown = shown.value === stream;
+  const known = emulatorState.value?.streams.find((one) => one.stream === stream.number);
+  const isOpen = stream.closedMs === undefined;
+  const durationMs = stream.closedMs ?? known?.durationMs ?? 0;
   const remark = known?.remarks[0];
   return (
     <li>
       <button
         type="button"
-        class={`session ${isOpen ? '' : 'ended'}`}
+        class={`stream ${isOpen ? '' : 'ended'}`}
         aria-pressed={isShown}
-        onClick={() => choose(session.stream)}
+        onClick={() => choose(stream.number)}
       >
         <span class="name">
-          <b>{session.device ?? 'no token yet'}</b> <span class="faint">stream {session.stream}</span>
+          <b>{stream.device ?? 'no token yet'}</b> <span class="faint">stream {stream.number}</span>
         </span>
         <span class="faint">{isOpen ? placeTimeText(durationMs, 1_000) : 'ended'}</span>
-        {isOpen && session.heardFromMs !== undefined && <Trace session={session} />}
-        {session.judged.length > 0 && <span class="remark bad">{session.judged.length} found</span>}
+        {isOpen && stream.heardFromMs !== undefined && <Trace stream={stream} />}
+        {stream.judged.length > 0 && <span class="remark bad">{stream.judged.length} found</span>}
         {remark !== undefined && <span class="remark note">{remark}</span>}
       </button>
     </li>
@@ -56,22 +56,22 @@ const [columns, width, height] = [120, 240, 28];
 const drawEvery = 5;
 
 /** The last seconds of both voices: the device above, the AI below. */
-function Trace({ session }: { session: Session }) {
+function Trace({ stream }: { stream: PageStream }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const paint = useMemo(
     () => () => {
       const context = canvas.current?.getContext('2d');
-      if (context) drawTrace(context, session);
+      if (context) drawTrace(context, stream);
     },
-    [session],
+    [stream],
   );
-  useBeat(canvas, () => paintSoon(paint), drawEvery, session.stream);
+  useRedraw(canvas, () => paintSoon(paint), drawEvery, stream.number);
   return <canvas class="trace" ref={canvas} width={width} height={height} aria-hidden="true" />;
 }
 
-function drawTrace(context: CanvasRenderingContext2D, session: Session): void {
+function drawTrace(context: CanvasRenderingContext2D, stream: PageStream): void {
   const colors = themeColors();
-  const end = Math.floor((elapsedMs() - session.openedAt) / peakMs);
+  const end = Math.floor((elapsedMs() - stream.openedAt) / peakMs);
   const count = traceMs / peakMs;
   const [middle, step] = [height / 2, width / columns];
   context.clearRect(0, 0, width, height);
@@ -79,7 +79,7 @@ function drawTrace(context: CanvasRenderingContext2D, session: Session): void {
     ['out', colors.you, -1],
     ['in', colors.ai, 1],
   ] as const) {
-    const { peaks } = session.voices[voice];
+    const { peaks } = stream.voices[voice];
     context.fillStyle = color ?? 'gray';
     context.beginPath();
     context.rect(0, middle, width, sign);

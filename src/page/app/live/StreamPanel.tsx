@@ -12,32 +12,32 @@ import { describePoint } from '../recording/describe.ts';
 import { Actions } from './Actions.tsx';
 import { askEmulator } from './api.ts';
 import { reportOutcome } from './Notice.tsx';
-import { axisOf, type Session } from './page-stream.ts';
+import { axisOf, type PageStream } from './page-stream.ts';
 import { RecordButton } from './RecordButton.tsx';
 import { elapsedMs, emulatorState, hello } from './store.ts';
-import { useBeat } from './use-beat.ts';
+import { useRedraw } from './use-redraw.ts';
 
-/** One session as it goes on: both voices on one axis, what a person can hear of it, and what can be done to it. */
-export function StreamPanel({ session }: { session: Session }) {
-  const known = emulatorState.value?.streams.find(({ stream }) => stream === session.stream);
-  const isOpen = session.closedMs === undefined;
-  const isElsewhere = hello.value?.instance !== undefined && session.heardFromMs === undefined;
+/** One stream as it goes on: both voices on one axis, what a person can hear of it, and what can be done to it. */
+export function StreamPanel({ stream }: { stream: PageStream }) {
+  const known = emulatorState.value?.streams.find((one) => one.stream === stream.number);
+  const isOpen = stream.closedMs === undefined;
+  const isElsewhere = hello.value?.instance !== undefined && stream.heardFromMs === undefined;
   return (
-    <section class="panel session-panel" aria-labelledby="session-title">
+    <section class="panel stream-panel" aria-labelledby="stream-title">
       <div class="title">
-        <h2 id="session-title">
-          {session.device ?? 'no token yet'} <span class="faint">stream {session.stream}</span>
+        <h2 id="stream-title">
+          {stream.device ?? 'no token yet'} <span class="faint">stream {stream.number}</span>
         </h2>
         {isOpen && !isElsewhere && (
           <>
-            <ListenButton stream={session.stream} />
-            <RecordButton stream={session.stream} />
+            <ListenButton stream={stream.number} />
+            <RecordButton stream={stream.number} />
           </>
         )}
       </div>
       <p class="verdict">
         {known === undefined ? (
-          `Ended after ${placeTimeText(session.closedMs ?? 0, 10)}`
+          `Ended after ${placeTimeText(stream.closedMs ?? 0, 10)}`
         ) : (
           <>
             <span class={known.remarks.length > 0 ? 'note' : 'good'}>
@@ -47,10 +47,10 @@ export function StreamPanel({ session }: { session: Session }) {
           </>
         )}
       </p>
-      {isElsewhere ? <Elsewhere session={session} /> : <LivePicture session={session} />}
-      <Judgements judged={session.judged} />
-      <Transcript lines={session.transcript.lines} />
-      {isOpen && <Actions session={session} />}
+      {isElsewhere ? <Elsewhere stream={stream} /> : <LivePicture stream={stream} />}
+      <Judgements judged={stream.judged} />
+      <Transcript lines={stream.transcript.lines} />
+      {isOpen && <Actions stream={stream} />}
     </section>
   );
 }
@@ -59,8 +59,8 @@ export function StreamPanel({ session }: { session: Session }) {
 const speakers = { out: 'device', in: 'service' };
 
 /** Several emulators are one service: each hears what is open on it. */
-function Elsewhere({ session }: { session: Session }) {
-  const { instance } = session;
+function Elsewhere({ stream }: { stream: PageStream }) {
+  const { instance } = stream;
   return (
     <p class="aside">
       This stream is open on {instance === undefined ? 'another emulator' : `the emulator ${instance}`} of
@@ -70,7 +70,7 @@ function Elsewhere({ session }: { session: Session }) {
 }
 
 /** What a proxy holds against the two sides. */
-function Judgements({ judged }: { judged: Session['judged'] }) {
+function Judgements({ judged }: { judged: PageStream['judged'] }) {
   if (judged.length === 0) return null;
   return (
     <ul class="aside told-lines" aria-label="What is wrong">
@@ -86,7 +86,7 @@ function Judgements({ judged }: { judged: Session['judged'] }) {
 const maxSpoken = 30;
 
 /** What the service says was spoken, the newest at the end. */
-function Transcript({ lines }: { lines: Session['transcript']['lines'] }) {
+function Transcript({ lines }: { lines: PageStream['transcript']['lines'] }) {
   const box = useRef<HTMLUListElement>(null);
   const last = lines.at(-1)?.text;
   useEffect(() => {
@@ -104,29 +104,29 @@ function Transcript({ lines }: { lines: Session['transcript']['lines'] }) {
   );
 }
 
-function LivePicture({ session }: { session: Session }) {
+function LivePicture({ stream }: { stream: PageStream }) {
   const frame = useRef<HTMLDivElement>(null);
   const extent = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const scroller = useRef<Scroller | undefined>(undefined);
   const hint = useSignal('');
-  const axis = useMemo(() => axisOf(session), [session]);
+  const axis = useMemo(() => axisOf(stream), [stream]);
   useEffect(() => {
     if (frame.current === null || extent.current === null || canvas.current === null) return;
-    const { out, in: ai } = session.voices;
+    const { out, in: ai } = stream.voices;
     const made = createScroller({
       ...{ frame: frame.current, extent: extent.current, canvas: canvas.current },
       axis: () => axis(elapsedMs()),
       peaks: { out: peaksOfBytes(() => out.peaks, peakMs), in: peaksOfBytes(() => ai.peaks, peakMs) },
-      unheard: () => session.unheard,
+      unheard: () => stream.unheard,
       names: speakers,
       isLive: true,
     });
     scroller.current = made;
     made.draw();
     return made.close;
-  }, [session]);
-  useBeat(frame, () => scroller.current?.draw());
+  }, [stream]);
+  useRedraw(frame, () => scroller.current?.draw());
   return (
     <>
       <div
@@ -134,7 +134,7 @@ function LivePicture({ session }: { session: Session }) {
         ref={frame}
         tabIndex={0}
         role="img"
-        aria-label={`Waveforms of stream ${session.stream}: the device above, the service below`}
+        aria-label={`Waveforms of stream ${stream.number}: the device above, the service below`}
         onPointerMove={(event) => {
           const scroll = scroller.current;
           if (scroll !== undefined) hint.value = describePoint(axis(elapsedMs()), scroll.msAt(event), scroll);
@@ -166,7 +166,7 @@ function LivePicture({ session }: { session: Session }) {
   );
 }
 
-/** Plays both voices of a session as they speak. */
+/** Plays both voices of a stream as they speak. */
 function ListenButton({ stream }: { stream: number }) {
   const isOn = listening.value === stream;
   useEffect(() => stopListening, []);

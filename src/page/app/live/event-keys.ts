@@ -8,7 +8,7 @@ import { list } from './store.ts';
 export const eventRows = computed(() => shownRows(list.value));
 export const marked = computed(() => (list.value.marked === undefined ? undefined : markedRow(list.value)));
 /** Whether the newest event stays in view; nobody looks back. */
-export const follows = signal(true);
+export const isFollowing = signal(true);
 /** The event that is shown as JSON. */
 export const detail = signal<Row>();
 
@@ -34,7 +34,7 @@ export function copyJson(): void {
 
 export function setEventFilter(filter: string): void {
   list.value = { ...list.value, filter, marked: undefined };
-  follows.value = true;
+  isFollowing.value = true;
 }
 
 export function pressList(command: 'first' | 'follow' | 'pause' | 'back'): void {
@@ -42,7 +42,7 @@ export function pressList(command: 'first' | 'follow' | 'pause' | 'back'): void 
   if (command === 'first') list.value = { ...list.value, marked: eventRows.value[0]?.id };
   if (command === 'follow') {
     list.value = { ...list.value, marked: undefined };
-    follows.value = true;
+    isFollowing.value = true;
   }
   if (command !== 'back') return;
   if (detail.value !== undefined) detail.value = undefined;

@@ -12,13 +12,13 @@ const sliceMs = 10;
 interface Followed<Message> {
   /** The number of the last event that is known. */
   since: () => number;
-  take: (message: Message) => void;
+  apply: (message: Message) => void;
   /** Nothing more will come: the server has said all, and is gone. */
   isOver?: () => boolean;
 }
 
 /** Follows the server of the page while the tab is seen, and connects again from where it was. */
-export function followServer<Message>({ since, take, isOver = () => false }: Followed<Message>): void {
+export function followServer<Message>({ since, apply, isOver = () => false }: Followed<Message>): void {
   let current: AbortController | undefined;
   let sleep: ClockTimer | undefined;
 
@@ -31,7 +31,7 @@ export function followServer<Message>({ since, take, isOver = () => false }: Fol
     const mine = new AbortController();
     current = mine;
     try {
-      await readLines(since(), mine.signal, take);
+      await readLines(since(), mine.signal, apply);
       link.value = link.value === 'stopped' ? 'stopped' : 'lost';
     } catch (thrown) {
       if (mine.signal.aborted) return;
@@ -62,7 +62,7 @@ export function followServer<Message>({ since, take, isOver = () => false }: Fol
 async function readLines<Message>(
   since: number,
   signal: AbortSignal,
-  take: (message: Message) => void,
+  apply: (message: Message) => void,
 ): Promise<void> {
   const { body } = await askEmulator('GET', `${pageData}live`, { query: { since }, signal });
   if (body === null) return;
@@ -76,7 +76,7 @@ async function readLines<Message>(
     const lines = text.split('\n');
     text = lines.pop() ?? '';
     for (const line of lines) {
-      if (line !== '') take(JSON.parse(line) as Message);
+      if (line !== '') apply(JSON.parse(line) as Message);
       if (systemClock.now() < end) continue;
       await new Promise<void>((resolve) => systemClock.after(0, resolve));
       end = systemClock.now() + sliceMs;

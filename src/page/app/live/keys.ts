@@ -30,7 +30,7 @@ const effects: Partial<Record<KeyCommand, () => void>> = {
   },
   advance: () => void advance('61s'),
   close() {
-    const stream = shown.value?.stream;
+    const stream = shown.value?.number;
     if (stream !== undefined)
       void actOn('close', { stream, code: 1012, reason: 'Closed by hand' }, 'Closed with 1012');
   },

@@ -8,13 +8,13 @@ import { createTranscript } from '../../../session/transcript.ts';
 import { type HeardStream, type HeardVoice, peakMs } from '../../messages.ts';
 import { type Axis, type Mark, type PictureSpan, tones } from '../../view-data.ts';
 
-/** Most marks of a session; the oldest are dropped. */
+/** Most marks of a stream; the oldest are dropped. */
 const maxMarks = 1_000;
 const maxJudged = 50;
 
 /** One stream as the page knows it. Times are milliseconds since it opened, by the machine's clock. */
-export interface Session {
-  readonly stream: number;
+export interface PageStream {
+  readonly number: number;
   device: string | undefined;
   /** On the axis of the emulator's start. */
   openedAt: number;
@@ -40,9 +40,9 @@ export interface Session {
   speechVersion: number;
 }
 
-export function createSession(stream: number, openedAt: number): Session {
+export function createPageStream(number: number, openedAt: number): PageStream {
   return {
-    stream,
+    number,
     device: undefined,
     openedAt,
     closedMs: undefined,
@@ -61,53 +61,53 @@ export function createSession(stream: number, openedAt: number): Session {
   };
 }
 
-/** Takes what was heard of a stream. */
-export function hearSession(session: Session, heard: HeardStream, at: number): void {
-  session.openedAt = heard.openedAt;
-  markUnheard(session, heard.heardFromMs);
-  session.heardUntilMs = at - heard.openedAt;
+/** Adds what was heard of a stream. */
+export function hearPageStream(stream: PageStream, heard: HeardStream, at: number): void {
+  stream.openedAt = heard.openedAt;
+  markUnheard(stream, heard.heardFromMs);
+  stream.heardUntilMs = at - heard.openedAt;
   for (const told of heard.voices) {
-    session.voices[told.voice].add(told, Math.floor(heard.heardFromMs / peakMs));
-    if (told.speech.length > 0) session.speechVersion += 1;
+    stream.voices[told.voice].add(told, Math.floor(heard.heardFromMs / peakMs));
+    if (told.speech.length > 0) stream.speechVersion += 1;
   }
   const { turns } = heard;
   if (turns !== undefined)
-    session.turnMarks = [...session.turnMarks.filter(({ t }) => t < turns.fromMs), ...turns.marks];
-  const last = session.gaps.at(-1)?.startMs ?? Number.NEGATIVE_INFINITY;
-  session.gaps.push(...heard.gaps.filter(({ startMs }) => startMs > last));
+    stream.turnMarks = [...stream.turnMarks.filter(({ t }) => t < turns.fromMs), ...turns.marks];
+  const last = stream.gaps.at(-1)?.startMs ?? Number.NEGATIVE_INFINITY;
+  stream.gaps.push(...heard.gaps.filter(({ startMs }) => startMs > last));
 }
 
 /** The emulator began to listen anew, because no page was looking; or somebody else listened all the time. */
-function markUnheard(session: Session, fromMs: number): void {
-  if (session.heardFromMs === fromMs) return;
-  const { unheard } = session;
-  session.heardFromMs = fromMs;
+function markUnheard(stream: PageStream, fromMs: number): void {
+  if (stream.heardFromMs === fromMs) return;
+  const { unheard } = stream;
+  stream.heardFromMs = fromMs;
   while ((unheard.at(-1)?.endMs ?? 0) > fromMs) unheard.pop();
-  if (fromMs > session.heardUntilMs) unheard.push({ startMs: session.heardUntilMs, endMs: fromMs });
+  if (fromMs > stream.heardUntilMs) unheard.push({ startMs: stream.heardUntilMs, endMs: fromMs });
 }
 
 type StreamEvent = Extract<EmulatorEvent, { stream: number } | { type: 'fault-struck' } | Judgement>;
 
-/** Takes an event of the stream. `at`: on the axis of the emulator's start. */
-export function addEventToSession(
-  session: Session,
+/** Adds an event of the stream. `at`: on the axis of the emulator's start. */
+export function addEventToPageStream(
+  stream: PageStream,
   event: StreamEvent,
   at: number,
   words = describeEmulatorEvent(event),
 ): void {
-  const t = Math.max(0, at - session.openedAt);
-  if ('device' in event && event.device !== undefined) session.device = event.device;
-  if (event.type === 'stream-opened') session.phases.push({ t: 0, state: 'waits for the token' });
-  if (event.type === 'stream-authorised') session.phases.push({ t, state: 'live' });
-  if (event.type === 'stream-closed') session.closedMs = t;
-  if (event.instance !== undefined) session.instance = event.instance;
-  if (event.type === 'message-sent') session.transcript.take(readTranscript(readServiceBody(event.body)), t);
-  if (isJudgement(event) && session.judged.length < maxJudged) session.judged.push(words);
+  const t = Math.max(0, at - stream.openedAt);
+  if ('device' in event && event.device !== undefined) stream.device = event.device;
+  if (event.type === 'stream-opened') stream.phases.push({ t: 0, state: 'waits for the token' });
+  if (event.type === 'stream-authorised') stream.phases.push({ t, state: 'live' });
+  if (event.type === 'stream-closed') stream.closedMs = t;
+  if (event.instance !== undefined) stream.instance = event.instance;
+  if (event.type === 'message-sent') stream.transcript.take(readTranscript(readServiceBody(event.body)), t);
+  if (isJudgement(event) && stream.judged.length < maxJudged) stream.judged.push(words);
   const agoMs = 'agoMs' in event ? (event.agoMs ?? 0) : 0;
   const mark = markOf(event, Math.max(0, t - agoMs), words);
   if (mark === undefined) return;
-  session.marks.push(mark);
-  if (session.marks.length > maxMarks * 1.2) session.marks = session.marks.slice(-maxMarks);
+  stream.marks.push(mark);
+  if (stream.marks.length > maxMarks * 1.2) stream.marks = stream.marks.slice(-maxMarks);
 }
 
 function isJudgement(event: StreamEvent): event is StreamEvent & Judgement {
@@ -138,26 +138,26 @@ function nameOfMark(event: StreamEvent): string | undefined {
   }
 }
 
-/** The time axis of a session that goes on: a function that gives it at a moment of the emulator's axis. */
-export function axisOf(session: Session): (at: number) => Axis {
+/** The time axis of a stream that is open: a function that returns it for a moment of the emulator's axis. */
+export function axisOf(stream: PageStream): (at: number) => Axis {
   let version = -1;
   let turns: Axis['turns'] = [];
   const relate = (nowMs: number) => {
     const spoken = (['out', 'in'] as const).flatMap((voice) =>
-      session.voices[voice].speech.map(({ startMs, endMs }) => ({ voice, startMs, endMs: endMs ?? nowMs })),
+      stream.voices[voice].speech.map(({ startMs, endMs }) => ({ voice, startMs, endMs: endMs ?? nowMs })),
     );
     return relateTurns(spoken);
   };
   return (at) => {
-    const nowMs = session.closedMs ?? Math.max(0, at - session.openedAt);
-    const isOpen = Object.values(session.voices).some(({ speech }) => speech.at(-1)?.endMs === null);
-    if (version !== session.speechVersion || isOpen) {
-      version = session.speechVersion;
+    const nowMs = stream.closedMs ?? Math.max(0, at - stream.openedAt);
+    const isOpen = Object.values(stream.voices).some(({ speech }) => speech.at(-1)?.endMs === null);
+    if (version !== stream.speechVersion || isOpen) {
+      version = stream.speechVersion;
       turns = relate(nowMs).map((turn) => (turn.endMs === nowMs ? { ...turn, isOpen: true } : turn));
     }
-    const { turnMarks, gaps, phases, transcript } = session;
+    const { turnMarks, gaps, phases, transcript } = stream;
     const marks =
-      turnMarks.length === 0 ? session.marks : [...session.marks, ...turnMarks].sort((a, b) => a.t - b.t);
+      turnMarks.length === 0 ? stream.marks : [...stream.marks, ...turnMarks].sort((a, b) => a.t - b.t);
     return { durationMs: nowMs, turns, gaps, marks, phases, spoken: transcript.lines, arrivals: [] };
   };
 }

@@ -8,9 +8,9 @@ import type { EmulatorEvent } from '../../../service/events.ts';
 import { addRows, createList, type NewRow, rowOfEvent } from '../../../ui/event-list.ts';
 import type { Hello, PageMessage, RecordingState } from '../../messages.ts';
 import { link } from './link.ts';
-import { addEventToSession, createSession, hearSession, type Session } from './page-stream.ts';
+import { addEventToPageStream, createPageStream, hearPageStream, type PageStream } from './page-stream.ts';
 
-/** Sessions that have ended and are still shown. */
+/** Streams that have ended and are still shown. */
 const maxEnded = 20;
 
 /** An event with its number, as the journal has it. */
@@ -25,22 +25,22 @@ export const emulatorState = signal<EmulatorState>();
 export const recordings = signal<readonly RecordingState[]>([]);
 export const list = signal(createList('service'));
 export const counters = signal(noCounters);
-/** The newest first; a session that has ended comes after those that go on. */
-export const sessions = signal<readonly Session[]>([]);
-/** Counts up whenever audio or events came: pictures are drawn again. */
-export const beat = signal(0);
+/** The newest first; those that have ended come after those that are open. */
+export const pageStreams = signal<readonly PageStream[]>([]);
+/** Counts up whenever audio or a state came: pictures are drawn again. */
+export const redrawCount = signal(0);
 const chosen = signal<number>();
 /** A finished recording that is shown in place of the page. */
 export const openedRecording = signal<number>();
 /** Whether the keys are shown. */
 export const help = signal(false);
 
-/** The session that is shown and that keys act on: the chosen one, else the oldest that goes on. */
+/** The stream that is shown and that keys act on: the chosen one, else the oldest that is open. */
 export const shown = computed(
   () =>
-    sessions.value.find(({ stream }) => stream === chosen.value) ??
-    sessions.value.findLast(({ closedMs }) => closedMs === undefined) ??
-    sessions.value[0],
+    pageStreams.value.find(({ number }) => number === chosen.value) ??
+    pageStreams.value.findLast(({ closedMs }) => closedMs === undefined) ??
+    pageStreams.value[0],
 );
 
 export function choose(stream: number): void {
@@ -50,7 +50,7 @@ export function choose(stream: number): void {
 let lastSeq = 0;
 let aheadMs = 0;
 let moment = { at: 0, local: 0 };
-const known = new Map<number, Session>();
+const known = new Map<number, PageStream>();
 
 /** The number of the last event that arrived. */
 export const lastEvent = () => lastSeq;
@@ -60,12 +60,12 @@ export function elapsedMs(): number {
   return moment.at + (link.value === 'live' ? systemClock.now() - moment.local : 0);
 }
 
-/** Takes one message of the feed. */
-export function take(message: PageMessage): void {
-  batch(() => applyMessage(message));
+/** Changes what the page knows, by one message of the feed. */
+export function applyMessage(message: PageMessage): void {
+  batch(() => changeSignals(message));
 }
 
-function applyMessage(message: PageMessage): void {
+function changeSignals(message: PageMessage): void {
   switch (message.type) {
     case 'hello':
       hello.value = message;
@@ -78,22 +78,20 @@ function applyMessage(message: PageMessage): void {
     case 'audio':
       tick(message.at);
       for (const heard of message.streams)
-        hearSession(sessionOf(heard.stream, heard.openedAt), heard, message.at);
-      showSessions();
+        hearPageStream(pageStreamOf(heard.stream, heard.openedAt), heard, message.at);
+      showPageStreams();
       break;
     case 'state':
       tick(message.at);
       emulatorState.value = message.state;
       recordings.value = message.recordings;
-      for (const { stream, device, durationMs } of message.state.streams) {
-        const session = sessionOf(stream, message.at - durationMs);
-        session.device ??= device ?? undefined;
-      }
+      for (const { stream, device, durationMs } of message.state.streams)
+        pageStreamOf(stream, message.at - durationMs).device ??= device ?? undefined;
       endMissing(message.state, message.at);
       showRows();
-      showSessions();
+      showPageStreams();
   }
-  if (message.type === 'audio' || message.type === 'state') beat.value += 1;
+  if (message.type === 'audio' || message.type === 'state') redrawCount.value += 1;
 }
 
 /** In a flood of events the list is shown anew only so often. */
@@ -116,14 +114,14 @@ function addEntries(entries: readonly Entry[]): void {
     if (event.type === 'stopping') link.value = 'stopped';
     if ('stream' in event && event.stream !== undefined) {
       const at = event.t - aheadMs;
-      addEventToSession(sessionOf(event.stream, at), event as never, at, row);
+      addEventToPageStream(pageStreamOf(event.stream, at), event as never, at, row);
     }
   }
   if (rows.length === 0) return;
   counters.value = counted;
   waiting.push(...rows);
   if (waiting.length <= fewRows || systemClock.now() - listedAt >= listEveryMs) showRows();
-  showSessions();
+  showPageStreams();
 }
 
 function showRows(): void {
@@ -150,8 +148,8 @@ function tick(at: number): void {
   moment = { at, local: systemClock.now() };
 }
 
-function sessionOf(stream: number, openedAt: number): Session {
-  const found = known.get(stream) ?? createSession(stream, openedAt);
+function pageStreamOf(stream: number, openedAt: number): PageStream {
+  const found = known.get(stream) ?? createPageStream(stream, openedAt);
   known.set(stream, found);
   return found;
 }
@@ -159,16 +157,17 @@ function sessionOf(stream: number, openedAt: number): Session {
 /** A close that was missed. */
 function endMissing({ streams }: EmulatorState, at: number): void {
   const open = new Set(streams.map(({ stream }) => stream));
-  for (const session of known.values())
-    if (!open.has(session.stream)) session.closedMs ??= Math.max(0, at - session.openedAt);
+  for (const stream of known.values())
+    if (!open.has(stream.number)) stream.closedMs ??= Math.max(0, at - stream.openedAt);
 }
 
-function showSessions(): void {
-  const all = [...known.values()].sort((a, b) => b.stream - a.stream);
+function showPageStreams(): void {
+  const all = [...known.values()].sort((a, b) => b.number - a.number);
   const ended = all.filter(({ closedMs }) => closedMs !== undefined);
-  for (const { stream } of ended.slice(maxEnded)) known.delete(stream);
+  for (const { number } of ended.slice(maxEnded)) known.delete(number);
   const next = [...all.filter(({ closedMs }) => closedMs === undefined), ...ended.slice(0, maxEnded)];
   const isSame =
-    next.length === sessions.peek().length && next.every((one, index) => one === sessions.peek()[index]);
-  if (!isSame) sessions.value = next;
+    next.length === pageStreams.peek().length &&
+    next.every((one, index) => one === pageStreams.peek()[index]);
+  if (!isSame) pageStreams.value = next;
 }

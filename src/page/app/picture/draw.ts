@@ -1,7 +1,7 @@
 import { overlaps } from '../../../audio/dialogue/sound-spans.ts';
 import { secondsText } from '../../../protocol/time-text.ts';
 import type { Axis, Mark, PictureSpan } from '../../view-data.ts';
-import { gravity, marksInView, spansInView } from './in-view.ts';
+import { marksInView, spansInView, tonesBySeverity } from './in-view.ts';
 import { gutter, middle, pictureHeight, placeTimeText, rows } from './places.ts';
 
 /** What is drawn: the part of the time axis that is in view. */
@@ -211,9 +211,11 @@ function drawEventLines({ pen, colors, marks, x }: Drawing): void {
 
 function drawEvents({ pen, colors, marks, x }: Drawing): void {
   const y = rows.events.top + 10;
-  const byGravity = marks.toSorted((a, b) => gravity.indexOf(a.tone) - gravity.indexOf(b.tone));
+  const bySeverity = marks.toSorted(
+    (a, b) => tonesBySeverity.indexOf(a.tone) - tonesBySeverity.indexOf(b.tone),
+  );
   const taken: { from: number; to: number; line: number }[] = [];
-  for (const { t, tone, name } of byGravity) {
+  for (const { t, tone, name } of bySeverity) {
     const from = Math.max(gutter, x(t) - 5);
     const to = from + pen.widthOf(name) + 10;
     const line = [18, 32].find((own) =>
@@ -223,7 +225,7 @@ function drawEvents({ pen, colors, marks, x }: Drawing): void {
     taken.push({ from, to, line });
     pen.label(name, from, y + line, colors[tone]);
   }
-  for (const { t, tone } of byGravity.toReversed()) pen.diamond(x(t), y, 6, colors[tone]);
+  for (const { t, tone } of bySeverity.toReversed()) pen.diamond(x(t), y, 6, colors[tone]);
 }
 
 function colorOf(colors: PictureView['colors'], voice: Voice): string | undefined {

@@ -24,7 +24,7 @@ function waitBefore({ startMs, afterMs }: Axis['turns'][number]): PictureSpan {
 }
 
 /** The gravest first: where names have no room side by side, theirs is the one that is shown. */
-export const gravity: readonly Mark['tone'][] = ['bad', 'note', 'good', 'ink', 'muted'];
+export const tonesBySeverity: readonly Mark['tone'][] = ['bad', 'note', 'good', 'ink', 'muted'];
 /** Marks that are nearer are one: the gravest. */
 const nearestPx = 5;
 
@@ -40,7 +40,8 @@ export function marksInView({ axis: { marks }, start, end, pxPerMs }: Part): Mar
     const its = Math.floor((mark.t * pxPerMs) / nearestPx);
     const last = found.at(-1);
     if (its !== place || last === undefined) found.push(mark);
-    else if (gravity.indexOf(mark.tone) < gravity.indexOf(last.tone)) found[found.length - 1] = mark;
+    else if (tonesBySeverity.indexOf(mark.tone) < tonesBySeverity.indexOf(last.tone))
+      found[found.length - 1] = mark;
     place = its;
   }
   return found.reverse();

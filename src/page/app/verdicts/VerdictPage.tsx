@@ -27,7 +27,7 @@ import {
 /** The page of `check` and `drill`: the verdicts as they come. */
 export function VerdictPage() {
   useEffect(() => {
-    followServer({ since: () => 0, take: applyVerdicts, isOver });
+    followServer({ since: () => 0, apply: applyVerdicts, isOver });
     return listenToKeys(
       () => model.value.start,
       (command) => effects[command],

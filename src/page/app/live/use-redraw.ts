@@ -1,13 +1,18 @@
 import { useSignalEffect } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { beat } from './store.ts';
+import { redrawCount } from './store.ts';
 
 /**
  * Calls with each beat of the feed, or with one of so many, while the element can be seen. `turn`: which of so many, so that many
  * elements are not painted at once.
  */
-export function useBeat(element: RefObject<Element | null>, onBeat: () => void, every = 1, turn = 0): void {
+export function useRedraw(
+  element: RefObject<Element | null>,
+  onRedraw: () => void,
+  every = 1,
+  turn = 0,
+): void {
   const isSeen = useRef(true);
   useEffect(() => {
     if (element.current === null) return;
@@ -18,6 +23,6 @@ export function useBeat(element: RefObject<Element | null>, onBeat: () => void, 
     return () => observer.disconnect();
   }, [element]);
   useSignalEffect(() => {
-    if ((beat.value + turn) % every === 0 && isSeen.current) onBeat();
+    if ((redrawCount.value + turn) % every === 0 && isSeen.current) onRedraw();
   });
 }
