@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock } from '../../kernel/clock.ts';
+import { type Clock, waitUntil } from '../../kernel/clock.ts';
 import { createDeferred } from '../../kernel/deferred.ts';
 import {
   controlPrefix,
@@ -126,19 +126,12 @@ async function answer(
 }
 
 /** Waits for something, or until the time or the patience is over. */
-function atMost(
+async function atMost(
   what: Promise<unknown>,
   { clock, ms, signal }: { clock: Clock; ms: number; signal: AbortSignal },
 ): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = clock.after(ms, done);
-    function done() {
-      timer.cancel();
-      signal.removeEventListener('abort', done);
-      resolve();
-    }
-    signal.addEventListener('abort', done, { once: true });
-    if (signal.aborted) done();
-    void what.then(done, done);
-  });
+  const done = new AbortController();
+  const over = waitUntil(clock, clock.now() + ms, AbortSignal.any([signal, done.signal]));
+  await Promise.race([what, over]).catch(() => {});
+  done.abort();
 }
