@@ -94,49 +94,43 @@ function turnProblems({
   interruption,
   reply,
 }: Dialogue['turns'][number]): Problem[] {
-  return [
-    ...(earlyMs === null
-      ? []
-      : [
-          {
-            atMs: endMs - earlyMs,
-            name: 'early reply',
-            text: `early reply: ${earlyMs} ms before the end of the turn`,
-          },
-        ]),
-    ...(interruption === 'never-yields'
-      ? [
-          {
-            atMs: startMs,
-            name: 'never yields',
-            text: `the AI speaks on for more than ${neverYieldsMs / 1000} s after an interruption`,
-          },
-        ]
-      : []),
-    ...(reply === 'lost'
-      ? [{ atMs: endMs, name: 'reply lost', text: 'no reply to this turn: a sound came between' }]
-      : []),
-    ...(reply === 'unanswered' ? [{ atMs: endMs, name: 'no reply', text: 'no reply to this turn' }] : []),
+  const found: (Problem | false)[] = [
+    earlyMs !== null && {
+      atMs: endMs - earlyMs,
+      name: 'early reply',
+      text: `early reply: ${earlyMs} ms before the end of the turn`,
+    },
+    interruption === 'never-yields' && {
+      atMs: startMs,
+      name: 'never yields',
+      text: `the AI speaks on for more than ${neverYieldsMs / 1000} s after an interruption`,
+    },
+    reply === 'lost' && {
+      atMs: endMs,
+      name: 'reply lost',
+      text: 'no reply to this turn: a sound came between',
+    },
+    reply === 'unanswered' && { atMs: endMs, name: 'no reply', text: 'no reply to this turn' },
   ];
+  return found.filter((problem) => problem !== false);
 }
 
 function noiseProblems({ stoppedAtMs, resumedAfterMs, answeredAtMs }: Dialogue['noises'][number]): Problem[] {
   const resumed = resumedAfterMs === null ? '' : `; it went on after ${resumedAfterMs} ms`;
-  return [
-    ...(stoppedAtMs === null
-      ? []
-      : [
-          {
-            atMs: stoppedAtMs,
-            name: 'false stop',
-            sign: dialogueSigns.falseStop,
-            text: `false interruption: the AI stops for a sound that is no turn${resumed}`,
-          },
-        ]),
-    ...(answeredAtMs === null
-      ? []
-      : [{ atMs: answeredAtMs, name: 'answers noise', text: 'the AI answers a sound that is no turn' }]),
+  const found: (Problem | false)[] = [
+    stoppedAtMs !== null && {
+      atMs: stoppedAtMs,
+      name: 'false stop',
+      sign: dialogueSigns.falseStop,
+      text: `false interruption: the AI stops for a sound that is no turn${resumed}`,
+    },
+    answeredAtMs !== null && {
+      atMs: answeredAtMs,
+      name: 'answers noise',
+      text: 'the AI answers a sound that is no turn',
+    },
   ];
+  return found.filter((problem) => problem !== false);
 }
 
 /** `p50 660 ms`, or the only value. */

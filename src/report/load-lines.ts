@@ -108,22 +108,11 @@ export function countLines(
   { counts, failures, lateMs, generators, shards }: LoadSummary,
   style: Style,
 ): string[] {
-  const {
-    arrived,
-    confirmed,
-    done,
-    failed,
-    stopped,
-    dropped,
-    framesOut,
-    framesHeld,
-    framesMissed,
-    messagesIn,
-  } = counts;
+  const { stopped, dropped, failed, framesHeld, framesMissed } = counts;
   const sessions = [
-    `${arrived} arrived`,
-    `${confirmed} confirmed`,
-    `${done} done`,
+    `${counts.arrived} arrived`,
+    `${counts.confirmed} confirmed`,
+    `${counts.done} done`,
     `${failed} failed`,
     ...(stopped > 0 ? [`${stopped} stopped`] : []),
     ...(dropped > 0 ? [`${dropped} dropped`] : []),
@@ -134,7 +123,7 @@ export function countLines(
   return [
     `${style.dim('sessions')} ${sessions.join(', ')}`,
     ...(failed > 0 ? [`${style.dim('failures')} ${kindCountsText(failures)}`] : []),
-    `${style.dim('audio')}    ${framesOut} frames out${held}${missed}, ${messagesIn} messages in`,
+    `${style.dim('audio')}    ${counts.framesOut} frames out${held}${missed}, ${counts.messagesIn} messages in`,
     `${style.dim('itself')}   sent late p50 ${msText(lateMs.p50)}, p99 ${msText(lateMs.p99)}, max ${msText(lateMs.max)}${cores.length === 0 ? '' : `; core ${cores.join(', ')}`}`,
     ...(shards.of > 1 ? [`${style.dim('shards')}   ${shards.has.join(', ')} of ${shards.of}`] : []),
   ];
