@@ -2,12 +2,12 @@ import { Box, Text } from 'ink';
 import type { ReactNode } from 'react';
 import { type Browser, type Overlay, shownItems } from './browser.ts';
 import { cutNameTo, cutTo, padTo, widthOf } from './cells.ts';
-import { Divider } from './components/Rule.tsx';
+import { Divider, shownNote } from './components/Rule.tsx';
 import { heldCount, type Row, rowsInView, shownRows } from './event-list.ts';
 import { glyphsFor, legendFor } from './glyphs.ts';
 import { bindingsFor } from './keys.ts';
 import { type Band, firstShown, space } from './layout.ts';
-import { colours, useGlyphs } from './theme.ts';
+import { colours, inkOf, useGlyphs } from './theme.ts';
 
 interface ListOptions {
   title: string;
@@ -71,14 +71,12 @@ function EventLine({ row, isMarked, width, hasWho }: EventLineProps) {
   const whole = show(row.text, textWidth);
   const isShort = row.short !== undefined && widthOf(whole) > textWidth;
   const text = cutTo(isShort ? show(row.short ?? '', textWidth) : whole, textWidth);
-  const origin = glyphs[row.from];
   const colour = row.level === 'error' ? colours.bad : colours.warning;
-  const voice = row.from === 'device' ? colours.you : colours.ai;
+  const voice = { device: colours.you, service: colours.ai, self: undefined }[row.from];
   return (
     <Text wrap="truncate" inverse={isMarked}>
       {isMarked ? glyphs.cursor : ' '}
-      <Text dimColor={!isMarked}>{time}</Text>{' '}
-      {row.from === 'self' ? <Text dimColor>{origin}</Text> : <Text color={voice}>{origin}</Text>}{' '}
+      <Text dimColor={!isMarked}>{time}</Text> <Text {...inkOf(voice)}>{glyphs[row.from]}</Text>{' '}
       {isMild ? (
         ' '
       ) : (
@@ -143,6 +141,11 @@ function listNote({ list, start }: Browser): string {
   return list.marked === undefined ? `${count}, following` : count;
 }
 
+/** Which lines are shown, if not all are, and the key that closes them. */
+function closeNote(top: number, shown: number, all: number): string {
+  return shown === all ? 'esc closes' : `${shownNote(top, shown, all)}, esc closes`;
+}
+
 function DetailLines({
   detail,
   width,
@@ -152,11 +155,9 @@ function DetailLines({
   const { title, top } = detail;
   const show = (text: string) => cutTo(glyphs.show(text, width), width - 1);
   const shown = detail.lines.slice(top, top + lines);
-  const note =
-    detail.lines.length > lines ? `${top + 1} to ${top + shown.length} of ${detail.lines.length} lines` : '';
   return (
     <Box flexDirection="column">
-      <Divider title={show(title)} note={`${note}${note === '' ? '' : ', '}esc closes`} width={width} />
+      <Divider title={show(title)} note={closeNote(top, shown.length, detail.lines.length)} width={width} />
       {shown.map((line, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: lines have no other name
         <Text key={index} wrap="truncate">
@@ -201,10 +202,9 @@ function HelpLines({ model, top, width, lines }: ListPanelProps & { top: number 
     ...legendFor(model.start).map(({ sign, help }) => ({ command: help, shown: sign, help })),
   ];
   const shown = rows.slice(top, top + lines);
-  const note = rows.length > lines ? `${top + 1} to ${top + shown.length} of ${rows.length}` : '';
   return (
     <Box flexDirection="column">
-      <Divider title="keys" note={`${note}${note === '' ? '' : ', '}esc closes`} width={width} />
+      <Divider title="keys" note={closeNote(top, shown.length, rows.length)} width={width} />
       {shown.map(({ command, shown: keys, help }) => (
         <Text key={command} wrap="truncate">
           {' '}

@@ -111,7 +111,7 @@ function step<Item>(items: readonly Item[], marked: Item | undefined, by: number
   return items[within(at + by, items.length - 1)];
 }
 
-function open(model: ServeModel, subject: { stream: number } | { device: string }): ServeModel {
+function open(model: ServeModel, subject: DetailSubject): ServeModel {
   const detail = detailOf(model, subject);
   return detail === undefined ? model : { ...model, overlay: { type: 'detail', ...detail, top: 0, subject } };
 }

@@ -23,3 +23,8 @@ export const colours = {
 } as const;
 
 export type Colour = (typeof colours)[keyof typeof colours];
+
+/** The properties of a text in a colour; dim without one. */
+export function inkOf(colour: Colour | undefined): { color: Colour } | { dimColor: true } {
+  return colour === undefined ? { dimColor: true } : { color: colour };
+}

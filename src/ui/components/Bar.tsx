@@ -1,5 +1,5 @@
 import { Text } from 'ink';
-import { type Colour, colours, useGlyphs } from '../theme.ts';
+import { type Colour, colours, inkOf, useGlyphs } from '../theme.ts';
 
 interface BarProps {
   /** From 0 to 1. */
@@ -27,12 +27,8 @@ export function Bar({ value, width, colour, hold, zones = [] }: BarProps) {
     <>
       {runs(width, colourOf).map(({ from, until, value: run }) => {
         const text = Array.from({ length: until - from }, (_, index) => cellOf(from + index)).join('');
-        return run === undefined ? (
-          <Text key={from} dimColor>
-            {text}
-          </Text>
-        ) : (
-          <Text key={from} color={run}>
+        return (
+          <Text key={from} {...inkOf(run)}>
             {text}
           </Text>
         );

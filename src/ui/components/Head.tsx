@@ -1,7 +1,7 @@
 import { Text } from 'ink';
 import type { Watched } from '../browser.ts';
 import { padTo, widthOf } from '../cells.ts';
-import { type Colour, colours, useGlyphs } from '../theme.ts';
+import { type Colour, colours, inkOf, useGlyphs } from '../theme.ts';
 
 interface HeadProps {
   command: string;
@@ -27,15 +27,13 @@ export function Head({ command, subject, state, stateKind, elapsedMs, width }: H
   const mark = glyphs[stateKind];
   const end = `${mark} ${state}  ${durationText(elapsedMs)}`;
   const room = width - name.length - widthOf(end) - 3;
-  const colour = stateColours[stateKind];
   return (
     <Text wrap="truncate">
       <Text bold inverse>
         {name}
       </Text>
       {'  '}
-      {padTo(glyphs.show(subject, room), room)}{' '}
-      <Text {...(colour === undefined ? { dimColor: true } : { color: colour })}>{mark}</Text>{' '}
+      {padTo(glyphs.show(subject, room), room)} <Text {...inkOf(stateColours[stateKind])}>{mark}</Text>{' '}
       <Text bold>{state}</Text>
       {'  '}
       {durationText(elapsedMs)}

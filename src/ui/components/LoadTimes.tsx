@@ -75,12 +75,10 @@ function TimeCells({
   isPast,
 }: Pick<TimesRow, 'cells' | 'isPast'> & { statistics: readonly LiveStatistic[] }) {
   const text = statistics.map((name) => padStartTo(cells[name] ?? '', cellWidth)).join('');
-  return isPast ? (
-    <Text bold color={colours.bad}>
+  return (
+    <Text bold {...(isPast ? { color: colours.bad } : {})}>
       {text}
     </Text>
-  ) : (
-    <Text bold>{text}</Text>
   );
 }
 

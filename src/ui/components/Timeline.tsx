@@ -1,7 +1,7 @@
 import { Box, Text } from 'ink';
 import { audibleDbfs } from '../../audio/level.ts';
 import type { StreamModel } from '../stream-model.ts';
-import { type Colour, colours, useGlyphs } from '../theme.ts';
+import { type Colour, colours, inkOf, useGlyphs } from '../theme.ts';
 import { columnOf, placeMarks, readVoice, type TimelineAxis, timelineSpanMs } from '../timeline.ts';
 import { runs } from './Bar.tsx';
 import { Divider } from './Rule.tsx';
@@ -68,12 +68,8 @@ function VoiceLines({ label, levels, lines, colour }: VoiceLinesProps) {
                 .slice(from, until)
                 .map((level) => cellOf(level, line))
                 .join('');
-              return value ? (
-                <Text key={from} color={colour}>
-                  {text}
-                </Text>
-              ) : (
-                <Text key={from} dimColor>
+              return (
+                <Text key={from} {...inkOf(value ? colour : undefined)}>
                   {text}
                 </Text>
               );
@@ -144,24 +140,16 @@ function AxisLine({ model, axis }: { model: StreamModel; axis: TimelineAxis }) {
     label(Math.round(axis.columns * (1 - (seconds * 1000) / timelineSpanMs)), `${minus}${seconds} s`);
   }
   label(axis.columns - 3, 'now');
+  const colourOf = (mark: (typeof marks)[number] | undefined) =>
+    mark && (mark.sign === bargeIn ? colours.warning : colours.bad);
   return (
     <Text wrap="truncate">
       {' '.repeat(labelWidth)}
-      {runs(axis.columns, (index) => marked.get(index)?.names[0]).map(({ from, until, value }) => {
-        const text = cells.slice(from, until).join('');
-        if (value === undefined) {
-          return (
-            <Text key={from} dimColor>
-              {text}
-            </Text>
-          );
-        }
-        return (
-          <Text key={from} color={value === 'barge-in' ? colours.warning : colours.bad}>
-            {text}
-          </Text>
-        );
-      })}
+      {runs(axis.columns, (index) => colourOf(marked.get(index))).map(({ from, until, value }) => (
+        <Text key={from} {...inkOf(value)}>
+          {cells.slice(from, until).join('')}
+        </Text>
+      ))}
     </Text>
   );
 }
