@@ -25,7 +25,7 @@ type KindOf<T> = T extends string
 type FieldText<T> = unknown extends T
   ? `any: ${string}`
   : `${KindOf<NonNullable<T>>}${null extends T ? ' or null' : ''}: ${string}`;
-/** Each field with what it holds; one that may be missing has a `?`. */
+/** The meaning of each field; an optional one has a `?`. */
 type FieldTexts<Body> = {
   [Name in keyof Body & string as undefined extends Body[Name]
     ? unknown extends Body[Name]
@@ -37,7 +37,7 @@ interface Described<Body> {
   says: string;
   fields: FieldTexts<Body>;
 }
-/** The fields of one kind beside those that all kinds of its stream have. */
+/** The fields of one kind, without those that all kinds of its stream have. */
 type BodyOf<Event extends { type: string }, Type, Common extends string> = Event extends unknown
   ? Type extends Event['type']
     ? Omit<Event, 'type' | Common>
@@ -47,15 +47,15 @@ type DescribedEvents<Event extends { type: string }, Common extends string> = {
   [Type in Event['type']]: Described<BodyOf<Event, Type, Common>>;
 };
 
-const stream = 'number: the stream' as const;
-const device = 'string: the device' as const;
+const stream = 'number: number of the stream' as const;
+const device = 'string: ID of the device' as const;
 const remote = 'string: address of the peer' as const;
-const t = 'number: milliseconds since the beginning, monotonic' as const;
-const version = 'string: of voicectl' as const;
+const t = 'number: milliseconds since the start, monotonic' as const;
+const version = 'string: version of voicectl' as const;
 const verdictFields = {
-  title: 'string: in short',
-  section: 'string: of the specification',
-  says: 'string: the sentence',
+  title: 'string: short title',
+  section: 'string: section of the specification',
+  says: 'string: the sentence of the specification',
   verdict: 'string: pass, fail, warn, observed, unknown or skipped',
   message: 'string: what was seen',
   exchanges: 'list: names of the exchanges that show it',
@@ -63,10 +63,10 @@ const verdictFields = {
 } as const;
 const summaryOfVerdicts = {
   version,
-  verdicts: 'object: how many of each verdict',
-  stopped: 'object or null: why it ended early, code and message',
-  elapsedMs: 'number: milliseconds',
-  exitCode: 'number: of the command',
+  verdicts: 'object: count of each verdict',
+  stopped: 'object or null: why it ended early, with code and message',
+  elapsedMs: 'number: duration in milliseconds',
+  exitCode: 'number: exit code of the command',
 } as const;
 
 const rate = 'object: limit, remaining, resetAtMs';
@@ -77,37 +77,37 @@ const sessionEvents: DescribedEvents<SessionEvent, 't'> = {
     says: 'A session begins.',
     fields: {
       version,
-      device: 'string: sent for the token',
+      device: 'string: device ID in the token request',
       baseUrl: 'string: HTTP address of the service',
       wsUrl: 'string: WebSocket address of the service',
       source: 'string: what is streamed',
-      format: 'string: of the source, in words',
+      format: 'string: format of the source, in words',
       'durationMs?': 'number: length of the source',
       'pace?':
-        'number: how many times as fast as real time it is sent, or max; left out in real time and of a microphone',
+        'number: sending speed as a multiple of real time, or max; absent for real time and for a microphone',
     },
   },
   state: {
-    says: 'The session goes on.',
+    says: 'The session enters a new state.',
     fields: { state: 'string: token, connecting, authorising, live, draining or closed' },
   },
   retry: {
-    says: 'The token request is made again after a pause.',
+    says: 'The token request is repeated after a pause.',
     fields: {
       attempt: 'number: from 1',
       delayMs: 'number: the pause',
-      code: 'string: of the error',
-      message: 'string: of the error',
+      code: 'string: code of the error',
+      message: 'string: message of the error',
     },
   },
   token: {
     says: 'A token was granted; it is never printed.',
     fields: {
-      'claims?': 'object: of the token',
+      'claims?': 'object: claims of the token',
       'rateLimit?': rate as FieldText<object>,
       'status?': 'number: HTTP status',
       'ms?': 'number: duration of the last request',
-      'attempts?': 'number: of requests',
+      'attempts?': 'number: number of requests',
     },
   },
   message: {
@@ -123,15 +123,15 @@ const sessionEvents: DescribedEvents<SessionEvent, 't'> = {
     fields: {
       direction: 'string: out (to the service) or in',
       frames: 'number: binary messages',
-      bytes: 'number: of audio',
+      bytes: 'number: bytes of audio',
       audioMs: 'number: length of the audio',
-      rmsDbfs: 'number: loudest message, RMS',
-      peakDbfs: 'number: highest sample',
-      'clipped?': 'boolean: a sample was at an end of the scale',
+      rmsDbfs: 'number: RMS level of the loudest message',
+      peakDbfs: 'number: level of the highest sample',
+      'clipped?': 'boolean: a sample reached full scale',
     },
   },
   speech: {
-    says: 'The user began or stopped to speak.',
+    says: 'The user started or stopped speaking.',
     fields: {
       state: 'string: start or end',
       audioMs: 'number: position in the sent audio',
@@ -144,7 +144,7 @@ const sessionEvents: DescribedEvents<SessionEvent, 't'> = {
       turn: 'number: its place in the file, from 1',
       state: 'string: start or end',
       atMs: 'number: position in the sent audio',
-      'holdMs?': 'number: it is no turn, and nothing may change for so long',
+      'holdMs?': 'number: it is not a turn, and nothing may change for this long',
     },
   },
   gap: {
@@ -155,55 +155,55 @@ const sessionEvents: DescribedEvents<SessionEvent, 't'> = {
     says: 'The figures so far, about once a second.',
     fields: {
       firstAudioMs: 'number or null: from the end of the speech to the first AI audio',
-      jitterMs: `object or null: of arrivals, ${spread}`,
-      longestGapMs: 'number or null: between two messages of a reply',
+      jitterMs: `object or null: jitter of arrivals, ${spread}`,
+      longestGapMs: 'number or null: longest gap between two messages of a reply',
       sendLatenessMs: `object or null: how late frames left, ${spread}`,
-      underruns: 'number or null: of playback',
-      playbackDelayMs: 'number or null: from arrival to the ear, estimated',
+      underruns: 'number or null: underruns of playback',
+      playbackDelayMs: 'number or null: estimated time from arrival to the ear',
     },
   },
   warning: {
-    says: 'Something to look at.',
+    says: 'Something worth a look.',
     fields: {
       code: 'string: its kind',
       message: 'string: what it is',
       'hint?': 'string: what to do',
       'side?': 'string: device or service, in a proxy',
-      'agoMs?': 'number: how long ago it was heard in the AI’s audio; below 0 it is still to be played',
+      'agoMs?': 'number: how long ago it was heard in the AI’s audio; negative if it is still to be played',
     },
   },
   close: {
     says: 'The stream closed.',
     fields: {
       code: 'number: close code',
-      reason: 'string: of the service',
-      name: 'string: of the code',
-      'from?': 'string: device or service, who closed first, or vanished',
+      reason: 'string: reason given by the service',
+      name: 'string: name of the code',
+      'from?': 'string: device or service: the side that closed first, or vanished',
     },
   },
   summary: {
-    says: 'The result of the session, or with --repeat of all of them; last.',
+    says: 'The last line: the result of the session, or, with --repeat, of all sessions.',
     fields: {
       device,
-      ok: 'boolean: it ran to its end, and every expectation held',
-      elapsedMs: 'number: of the session',
-      tokenMs: 'number or null: of the token request',
-      connectMs: 'number or null: of the upgrade',
+      ok: 'boolean: it ran to its end and met every expectation',
+      elapsedMs: 'number: duration of the session',
+      tokenMs: 'number or null: duration of the token request',
+      connectMs: 'number or null: duration of the upgrade',
       authoriseMs: 'number or null: from the token to the confirmation',
       out: 'object: frames, bytes and audioMs that were sent',
       in: 'object: frames, bytes and audioMs that were received',
       audibleMs: 'number: AI audio above −60 dBFS',
       firstAudioMs: 'number or null: from the end of the speech to the first AI audio',
-      jitterMs: `object or null: of arrivals, ${spread}`,
-      longestGapMs: 'number or null: between two messages of a reply',
+      jitterMs: `object or null: jitter of arrivals, ${spread}`,
+      longestGapMs: 'number or null: longest gap between two messages of a reply',
       sendLatenessMs: `object or null: how late frames left, ${spread}`,
-      underruns: 'number or null: of playback',
+      underruns: 'number or null: underruns of playback',
       'voice?': 'object: what was found in the AI audio',
       'dialogue?': 'object: who spoke when: turns, noises, ai, overlaps, figures and rules',
       events: 'object: number of service messages by kind',
       rateLimit: 'object or null: limit, remaining, resetAtMs',
       close: 'object or null: code, reason and name',
-      'transcript?': 'list: what the service said was spoken',
+      'transcript?': 'list: what was spoken, according to the service',
       verdicts: 'list: each expectation with name, ok, expected, measured and kind of failure',
       failure: 'object or null: kind, code, exitCode and message',
     },
@@ -215,21 +215,21 @@ const repeatEvents: DescribedEvents<{ type: 'summary-of-runs' } & RepeatSummary,
     says: 'The result of all runs.',
     fields: {
       device,
-      ok: 'boolean: every run was',
-      elapsedMs: 'number: of all',
-      out: 'object: sent in all',
-      in: 'object: received in all',
+      ok: 'boolean: every run was ok',
+      elapsedMs: 'number: duration of all runs',
+      out: 'object: total that was sent',
+      in: 'object: total that was received',
       events: 'object: number of service messages by kind',
       failure: 'object or null: kind, code, exitCode and message',
-      runs: 'number: that count',
-      passed: 'number: of them',
-      passRate: 'number: from 0 to 1',
-      warmup: 'number: of runs before',
+      runs: 'number: runs that count',
+      passed: 'number: runs that passed',
+      passRate: 'number: share of runs that passed, from 0 to 1',
+      warmup: 'number: warm-up runs before them',
       failures: 'object: number of failed runs by kind',
       spread:
-        'object: each figure with count, min, median, p95 and max; turn-taking with a value for each turn',
+        'object: each figure with count, min, median, p95 and max; turn-taking has a value for each turn',
       turnTaking:
-        'object: what went wrong between the voices, counted; null where nothing was judged or scripted',
+        'object: counts of what went wrong between the voices; null where nothing was judged or scripted',
       verdicts: 'list: each expectation, with the number of runs that met it',
     },
   },
@@ -239,7 +239,7 @@ type EmulatorCommon = 't' | 'level' | 'instance' | 'side' | 'from';
 
 const emulatorEvents: DescribedEvents<EmulatorEvent & EmulatorEventBody, EmulatorCommon> = {
   listening: {
-    says: 'It listens; first.',
+    says: 'The first line: it listens.',
     fields: {
       version,
       baseUrl: 'string: HTTP address',
@@ -253,11 +253,11 @@ const emulatorEvents: DescribedEvents<EmulatorEvent & EmulatorEventBody, Emulato
     says: 'A token was granted.',
     fields: {
       device,
-      jti: 'string: the token',
-      exp: 'number: seconds since the epoch',
+      jti: 'string: ID of the token',
+      exp: 'number: expiry, in seconds since the epoch',
       remaining: 'number: requests left in the window',
-      resetAtMs: 'number: milliseconds since the epoch',
-      'ms?': 'number: from the request to the answer',
+      resetAtMs: 'number: end of the window, in milliseconds since the epoch',
+      'ms?': 'number: time from the request to the answer',
       'sent?': 'object: headers of the request',
     },
   },
@@ -266,12 +266,12 @@ const emulatorEvents: DescribedEvents<EmulatorEvent & EmulatorEventBody, Emulato
     fields: {
       cause: 'string: rateLimited, unauthorized, invalidRequest …',
       status: 'number: HTTP status',
-      code: 'string: of the error body',
-      message: 'string: of the error body',
+      code: 'string: code in the error body',
+      message: 'string: message in the error body',
       'device?': device,
-      'path?': 'string: of the request',
+      'path?': 'string: path of the request',
       'remote?': remote,
-      'why?': 'string: more than the client is told',
+      'why?': 'string: details that the device is not sent',
       'sent?': 'object: headers of the request',
       'count?': 'number: refusals that this event stands for',
     },
@@ -283,15 +283,20 @@ const emulatorEvents: DescribedEvents<EmulatorEvent & EmulatorEventBody, Emulato
       stream,
       remote,
       'device?': device,
-      'jti?': 'string: the token',
-      cause: 'string: of the close',
+      'jti?': 'string: ID of the token',
+      cause: 'string: cause of the close',
       why: 'string: what is wrong',
       advice: 'string: what to send',
     },
   },
   'stream-authorised': {
     says: 'The token was accepted.',
-    fields: { stream, device, jti: 'string: the token', connections: 'number: of the device' },
+    fields: {
+      stream,
+      device,
+      jti: 'string: ID of the token',
+      connections: 'number: open connections of the device',
+    },
   },
   'message-sent': { says: 'The service sent text.', fields: { stream, device, body: 'any: the message' } },
   'text-received': {
@@ -304,34 +309,34 @@ const emulatorEvents: DescribedEvents<EmulatorEvent & EmulatorEventBody, Emulato
     },
   },
   'turn-started': {
-    says: 'The user began to speak.',
-    fields: { stream, device, atMs: 'number: audio since the stream began' },
+    says: 'The user started speaking.',
+    fields: { stream, device, atMs: 'number: position in the audio of the stream' },
   },
   'turn-ended': {
-    says: 'The user stopped.',
+    says: 'The user stopped speaking.',
     fields: {
       stream,
       device,
-      atMs: 'number: audio since the stream began',
+      atMs: 'number: position in the audio of the stream',
       turnMs: 'number: length of the turn',
     },
   },
-  'reply-started': { says: 'The AI began to speak.', fields: { stream, device } },
+  'reply-started': { says: 'The AI started speaking.', fields: { stream, device } },
   'reply-failed': {
-    says: 'A reply could not be made.',
+    says: 'A reply could not be produced.',
     fields: { stream, device, why: 'string: the reason' },
   },
   'reply-ended': {
-    says: 'The AI stopped.',
+    says: 'The AI stopped speaking.',
     fields: { stream, device, bargeIn: 'boolean: the user interrupted it' },
   },
   'fault-struck': {
     says: 'A fault struck.',
     fields: {
       fault: 'string: its name',
-      id: 'number: of the active fault',
+      id: 'number: number of the active fault',
       'device?': device,
-      'stream?': 'number: the stream; missing if it struck a request',
+      'stream?': 'number: number of the stream; absent if it struck a request',
       'sent?': 'object: headers of the request',
     },
   },
@@ -344,26 +349,26 @@ const emulatorEvents: DescribedEvents<EmulatorEvent & EmulatorEventBody, Emulato
     fields: {
       remarks: 'list: advice for the developer of the device',
       stream,
-      'device?': 'string: missing if no token was accepted',
-      'jti?': 'string: the token',
-      code: 'number: of the peer',
-      reason: 'string: of the close',
+      'device?': 'string: ID of the device; absent if no token was accepted',
+      'jti?': 'string: ID of the token',
+      code: 'number: close code of the peer',
+      reason: 'string: reason of the close',
       'sentCode?': 'number: close code of this side',
       'cause?': 'string: why this side ended it',
-      'why?': 'string: more about it',
-      durationMs: 'number: of the stream',
+      'why?': 'string: details',
+      durationMs: 'number: duration of the stream',
       framesIn: 'number: binary messages received',
-      bytesIn: 'number: received',
+      bytesIn: 'number: bytes received',
       framesOut: 'number: binary messages sent',
-      bytesOut: 'number: sent',
-      oddMessages: 'number: messages that ended within a sample',
+      bytesOut: 'number: bytes sent',
+      oddMessages: 'number: messages that ended in the middle of a sample',
       emptyMessages: 'number: messages without audio',
-      'bytesAfterClose?': 'number: audio after the close of this side',
+      'bytesAfterClose?': 'number: bytes of audio after the close of this side',
       'unjudged?': 'number: messages that passed unjudged, in a proxy',
     },
   },
   control: {
-    says: 'Somebody acted from outside.',
+    says: 'Somebody acted on it from outside.',
     fields: {
       what: 'string: the action',
       'streams?': 'list: streams that it reached',
@@ -378,10 +383,10 @@ const emulatorEvents: DescribedEvents<EmulatorEvent & EmulatorEventBody, Emulato
   },
   'shared-back': {
     says: 'The shared state is back.',
-    fields: { awayMs: 'number: for how long it was away' },
+    fields: { awayMs: 'number: how long it was away' },
   },
   'voices-unjudged': {
-    says: 'More voices at once than are listened to: how the others sound is not judged. Once.',
+    says: 'There are more voices at once than it listens to: how the others sound is not judged. Reported once.',
     fields: { most: 'number: how many are listened to at once' },
   },
   'shared-warning': {
@@ -396,13 +401,13 @@ const emulatorEvents: DescribedEvents<EmulatorEvent & EmulatorEventBody, Emulato
     says: 'A part of voicectl failed; one request or stream ended.',
     fields: {
       'stream?': stream,
-      'path?': 'string: of the request',
+      'path?': 'string: path of the request',
       'remote?': remote,
       why: 'string: the error',
-      calls: 'list: where',
+      calls: 'list: where it happened',
     },
   },
-  stopping: { says: 'It stops.', fields: {} },
+  stopping: { says: 'It is stopping.', fields: {} },
 };
 
 function voiceFinding(side: string) {
@@ -412,12 +417,12 @@ function voiceFinding(side: string) {
       stream,
       device,
       finding: 'string: its kind',
-      remark: 'string: in words',
+      remark: 'string: the finding in words',
       'isDoubtful?': 'boolean: there is another explanation',
       'advice?': 'string: what to do',
-      'atMs?': 'number: where it is in the audio; missing if it is about all of it',
+      'atMs?': 'number: position in the audio; absent if it is about all of it',
       'lengthMs?': 'number: how long it is',
-      'agoMs?': 'number: how long ago it was heard; below 0 it is still to be played',
+      'agoMs?': 'number: how long ago it was heard; negative if it is still to be played',
       'figure?': 'object: value and unit of what was measured',
     },
   } as const;
@@ -425,12 +430,12 @@ function voiceFinding(side: string) {
 
 function voiceVerdict(side: string) {
   return {
-    says: `How the ${side} sends, after two seconds of audio and at each change.`,
+    says: `How the ${side} sends. Reported after two seconds of audio and at each change.`,
     fields: {
       stream,
       device,
-      pace: 'object: measured',
-      findings: 'list: kinds',
+      pace: 'object: measured pace',
+      findings: 'list: kinds of the findings',
       remarks: 'list: the same in words; empty if all is well',
       'advice?': 'string: what to do about the first remark',
     },
@@ -441,7 +446,7 @@ function judgement(says: string) {
   return {
     says,
     fields: {
-      rule: 'string: R1 … of the service, D1 … of a device',
+      rule: 'string: R1 … for the service, D1 … for a device',
       message: 'string: the rule, in short',
       value: 'string: what was seen',
       count: 'number: how often so far',
@@ -459,14 +464,14 @@ const checkEvents: DescribedEvents<
   never
 > = {
   plan: {
-    says: 'What would be asked, with --dry-run.',
+    says: 'With --dry-run: what would be sent.',
     fields: {
       version,
       steps: 'list: each exchange with id, title, level, cost and after',
       cost: 'object: tokens, plain requests and connections',
       confirmCost: 'object: what confirming a failure may add',
-      requests: 'number: of all kinds',
-      durationMs: 'number: expected',
+      requests: 'number: requests of all kinds',
+      durationMs: 'number: expected duration',
     },
   },
   rule: {
@@ -474,31 +479,31 @@ const checkEvents: DescribedEvents<
     fields: { id: 'string: R1 …', ...verdictFields, 'expected?': 'string: why --expected lets it fail' },
   },
   exchange: {
-    says: 'One exchange, whole, with --again. Keys and tokens are concealed.',
+    says: 'With --again: one complete exchange. Keys and tokens are concealed.',
     fields: {
       id: 'string: E6 …',
       step: 'string: the step of the plan that it belongs to',
-      title: 'string: what was asked',
+      title: 'string: title of the step',
       at: 'string: when it began',
       request: 'object: method, url, headers and body',
       answer: 'object or null: status, headers and body',
       error: 'string or null: why there is no complete answer',
       'token?': 'object or null: header and claims of the granted token',
-      'ms?': 'number: until the end of the answer',
+      'ms?': 'number: time until the end of the answer',
       'again?': 'string: the curl command that sends it',
-      'messages?': 'list: of a stream, each with ms, from, opcode and text or bytes',
+      'messages?': 'list: messages of a stream, each with ms, from, opcode and text or bytes',
       'messageCount?': 'number: how many there were',
       'close?': 'object or null: code, reason and by',
     },
   },
   summary: {
-    says: 'The result; last.',
+    says: 'The last line: the result.',
     fields: {
       ...summaryOfVerdicts,
-      requests: 'number: over HTTP',
-      connections: 'number: WebSockets',
+      requests: 'number: HTTP requests',
+      connections: 'number: WebSocket connections',
       cost: 'object: tokens, plain requests and connections',
-      'leftOut?': 'list: with --again, what was not asked, each with step and why',
+      'leftOut?': 'list: with --again, what was left out, each with step and why',
     },
   },
 };
@@ -512,29 +517,29 @@ const drillEvents: DescribedEvents<
   never
 > = {
   situation: {
-    says: 'A situation, with --list.',
+    says: 'With --list: one situation.',
     fields: {
       id: 'string: D9-1012 …',
       rule: 'string: D1 …',
       title: verdictFields.title,
       section: verdictFields.section,
       says: verdictFields.says,
-      needsTls: 'boolean: only with --tls',
+      needsTls: 'boolean: it needs --tls',
     },
   },
   drill: {
     says: 'The verdict on one situation.',
     fields: {
-      id: 'string: of the situation, or of a rule that was broken beside it',
-      situation: 'string: its id',
+      id: 'string: ID of the situation, or of another rule that was broken in it',
+      situation: 'string: ID of the situation',
       rule: 'string: D1 …',
       ...verdictFields,
-      output: 'list: last lines of the command',
-      elapsedMs: 'number: milliseconds',
+      output: 'list: last lines that the command printed',
+      elapsedMs: 'number: duration in milliseconds',
       again: 'string: the command line that repeats it',
     },
   },
-  summary: { says: 'The result; last.', fields: summaryOfVerdicts },
+  summary: { says: 'The last line: the result.', fields: summaryOfVerdicts },
 };
 
 const loadEvents: DescribedEvents<
@@ -543,14 +548,14 @@ const loadEvents: DescribedEvents<
   never
 > = {
   plan: {
-    says: 'The plan; first.',
+    says: 'The first line: the plan.',
     fields: {
       version,
       target: 'string: the service',
-      task: 'string: of each session',
-      arrival: 'string: the schedule',
-      seed: 'number: of random arrivals',
-      startAt: 'number: milliseconds since the epoch',
+      task: 'string: task of each session',
+      arrival: 'string: schedule of the arrivals',
+      seed: 'number: seed of the random arrivals',
+      startAt: 'number: start, in milliseconds since the epoch',
       cost: 'object: sessions, devices, tokens and audio',
       'clean?': 'string: how clean the AI audio has to be',
     },
@@ -560,10 +565,10 @@ const loadEvents: DescribedEvents<
     fields: {
       t,
       open: 'number: sessions that are open',
-      counts: 'object: of sessions and tokens in this second',
+      counts: 'object: counts of sessions and tokens in this second',
       times: 'object: each metric with p50, p95, p99 and max',
-      late: 'object or null: how late frames and sessions left',
-      core: 'number or null: share of a core',
+      late: 'object or null: how late frames were sent and sessions started',
+      core: 'number or null: share of a core that was used',
     },
   },
 };
@@ -577,15 +582,15 @@ const compareEvents: DescribedEvents<
     fields: {
       version,
       kind: 'string: load, stream, check, drill or dialect',
-      a: 'object: what was before',
-      b: 'object: what is now',
+      a: 'object: the result before',
+      b: 'object: the result now',
       verdict: 'string: worse, changed, unknown, better, same or not valid',
       text: 'string: the same in words',
       invalid: 'list: why one of them is not valid',
       figures: 'list: each figure with its difference and uncertainty',
       items: 'list: rules, situations or settings that changed',
-      unchanged: 'number: of items that did not',
-      exitCode: 'number: of the comparison',
+      unchanged: 'number: items that did not change',
+      exitCode: 'number: exit code of the comparison',
     },
   },
 };
@@ -594,7 +599,7 @@ const compareEvents: DescribedEvents<
 export interface JsonEvent {
   type: string;
   says: string;
-  /** `type: meaning` by name; one that may be missing ends with `?`. */
+  /** `type: meaning` by name; the name of an optional field ends with `?`. */
   fields: Readonly<Record<string, string>>;
 }
 
@@ -606,12 +611,16 @@ export interface JsonStream {
   events: readonly JsonEvent[];
 }
 
-/** What `--json` prints, by command; a failure is `error`, last, for every command. */
+/** What `--json` prints, by command. A failure of any command is a last line `error`. */
 export const jsonStreams: readonly JsonStream[] = [
   { commands: ['stream'], common: { t }, events: eventsOf(sessionEvents) },
   {
     commands: ['stream --repeat'],
-    common: { t, 'run?': 'number: from 1', 'warmup?': 'boolean: it does not count' },
+    common: {
+      t,
+      'run?': 'number: number of the run, from 1',
+      'warmup?': 'boolean: a warm-up run, which does not count',
+    },
     events: [
       {
         ...sessionEvents.summary,
@@ -625,11 +634,11 @@ export const jsonStreams: readonly JsonStream[] = [
     commands: ['serve', 'replay', 'proxy', 'emulator journal'],
     common: {
       t,
-      'level?': 'string: warning, if a developer should look',
+      'level?': 'string: warning, if a developer should take a look',
       'instance?': 'string: which emulator, if several are one service',
       'from?': 'string: device or service, in a proxy',
       'side?': 'string: the earlier name of from',
-      'seq?': 'number: in the journal',
+      'seq?': 'number: its number in the journal',
     },
     events: eventsOf(emulatorEvents),
   },
@@ -642,20 +651,20 @@ export const jsonStreams: readonly JsonStream[] = [
       ...eventsOf(loadEvents),
       {
         type: 'summary',
-        says: 'The result; last.',
+        says: 'The last line: the result.',
         fields: {
           facts: 'object: the plan',
-          counts: 'object: of sessions and tokens',
-          failures: 'object: number by kind',
+          counts: 'object: counts of sessions and tokens',
+          failures: 'object: number of failures by kind',
           metrics: 'object: each metric with count, unfinished and its percentiles',
           thresholds: 'list: each with its verdict',
           valid: 'boolean: whether the figures may be used',
-          invalid: 'list: why not',
-          lateMs: 'object: how late frames and sessions left',
-          generators: 'list: the processes that made the load',
-          shards: 'object: which shards it has, of how many',
+          invalid: 'list: why they may not be used',
+          lateMs: 'object: how late frames were sent and sessions started',
+          generators: 'list: the processes that generated the load',
+          shards: 'object: which shards it contains, and of how many',
           stopped: 'string or null: why it ended early',
-          exitCode: 'number: of the command',
+          exitCode: 'number: exit code of the command',
         },
       },
     ],
@@ -671,11 +680,11 @@ export const jsonStreams: readonly JsonStream[] = [
     events: [
       {
         type: 'error',
-        says: 'The command failed; last.',
+        says: 'The last line: the command failed.',
         fields: {
           code: 'string: see errors',
           kind: 'string: see failures',
-          exitCode: 'number: of the command',
+          exitCode: 'number: exit code of the command',
           message: 'string: what failed',
           'hint?': 'string: what to do',
           'details?': 'object: facts, such as the answer of the service',
