@@ -116,10 +116,10 @@ function metricsOf(
     add(
       'both speak',
       secondsText(figures.overlapMs),
-      `${secondsText(figures.talkOverMs)} of it when the AI should have been silent`,
+      `${secondsText(figures.talkOverMs)} of it while the AI should have been silent`,
     );
   }
-  add('turns', `${count('out')} of yours, ${count('in')} of the AI`, late);
+  add('turns', `${count('out')} by you, ${count('in')} by the AI`, late);
   return shown;
 }
 

@@ -30,7 +30,7 @@ export function ruleLines(
   const mark = markOf(verdict, style)(verdict.padEnd(verdictWidth));
   const line = `${rule.id.padEnd(idWidth)}${mark}${rule.title.padEnd(titleWidth)} ${ids}`.trimEnd();
   if (verdict === 'pass') {
-    const surprise = expected === undefined ? [] : wrap(`expected to fail, but passes: ${expected}`);
+    const surprise = expected === undefined ? [] : wrap(`expected to fail, but passed: ${expected}`);
     return [line, ...more, ...surprise];
   }
   if (verdict === 'skipped') return [line, ...wrap(message).map((text) => style.dim(text))];
@@ -114,7 +114,7 @@ export function checkSummaryLines(
     spentLine({ spent, elapsedMs }),
     ...(failed === undefined
       ? []
-      : [`To repeat the exchanges of a failed rule and print them whole: --again ${failed}`]),
+      : [`To repeat the exchanges of a failed rule and print them in full: --again ${failed}`]),
   ];
 }
 

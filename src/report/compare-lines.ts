@@ -34,17 +34,17 @@ export function comparisonText(comparison: RunComparison): string {
       return `${better} of ${countText(figures.length, noun)} got better, and none worse; ${unknown} cannot be judged`;
     }
     case 'not valid':
-      return 'one of them is not valid: nothing can be said';
+      return 'one of the two is not valid: no comparison is possible';
     case 'unknown': {
       if (noun !== 'figure') return `${count('unknown', noun)} cannot be judged now`;
       const isNew =
         a.runs < fewestRuns && figures.some(({ noise, isNoiseKnown }) => noise !== null && !isNoiseKnown);
       const why = isNew
         ? [
-            `${a.name} has ${countText(a.runs, 'run')}, and no two runs are equal; at least ${fewestRuns} are needed`,
+            `${a.name} has ${countText(a.runs, 'run')}, and no two runs are alike; at least ${fewestRuns} are needed`,
           ]
         : new Set(figures.length === 0 ? ['there are no figures'] : figures.map((one) => one.why));
-      return `it cannot be known whether it got worse: ${[...why].join('; ')}`;
+      return `cannot tell whether it got worse: ${[...why].join('; ')}`;
     }
     case 'same':
       if (noun === 'figure') return `not worse: ${withinText(figures)}`;

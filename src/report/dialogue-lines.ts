@@ -23,7 +23,7 @@ export function dialogueRows({ unjudged, figures, turns, ai }: Dialogue): [strin
     ['turns', `${turns.length} of the user, ${ai.length} of the AI`],
     ['response', spreadText(figures.responseMs)],
     ['yield', spreadText(figures.yieldMs)],
-    ['overlap', `${secondsText(overlapMs)}, ${secondsText(talkOverMs)} of it the AI had to be silent`],
+    ['overlap', `${secondsText(overlapMs)}, ${secondsText(talkOverMs)} of it while the AI had to be silent`],
     ['silence', secondsText(silenceMs)],
     ['talk share', talkShare === null ? '–' : `user ${percent(talkShare.user)}, AI ${percent(talkShare.ai)}`],
   ];
@@ -108,7 +108,7 @@ function turnProblems({
     reply === 'lost' && {
       atMs: endMs,
       name: 'reply lost',
-      text: 'no reply to this turn: a sound came between',
+      text: 'no reply to this turn: a sound came in between',
     },
     reply === 'unanswered' && { atMs: endMs, name: 'no reply', text: 'no reply to this turn' },
   ];
@@ -122,12 +122,12 @@ function noiseProblems({ stoppedAtMs, resumedAfterMs, answeredAtMs }: Dialogue['
       atMs: stoppedAtMs,
       name: 'false stop',
       sign: dialogueSigns.falseStop,
-      text: `false interruption: the AI stops for a sound that is no turn${resumed}`,
+      text: `false interruption: the AI stops for a sound that is not a turn${resumed}`,
     },
     answeredAtMs !== null && {
       atMs: answeredAtMs,
       name: 'answers noise',
-      text: 'the AI answers a sound that is no turn',
+      text: 'the AI replies to a sound that is not a turn',
     },
   ];
   return found.filter((problem) => problem !== false);

@@ -81,7 +81,7 @@ function lineOf(seen: Seen): string {
     end === undefined
       ? 'open'
       : `ended by the ${end.by} after ${secondsText(end.at - upgrade.at, 1)} with ${end.code}`;
-  return `stream, ${count('device')} audio messages of the device, ${count('service')} of the service, ${ended}`;
+  return `stream, ${count('device')} audio messages from device, ${count('service')} from service, ${ended}`;
 }
 
 /** The command that shows one situation again. */

@@ -106,7 +106,7 @@ function describe(event: EmulatorEvent): SaidWords {
     case 'shared-back':
       return say('self', 'shared', `state is back after ${secondsText(event.awayMs)}`);
     case 'voices-unjudged': {
-      const others = `more than ${event.most} voices at once: how the others sound is not judged; format and pace are`;
+      const others = `more than ${event.most} voices at once: only format and pace of the others are judged`;
       return say('self', 'voices', others);
     }
     case 'shared-warning':
@@ -171,8 +171,8 @@ export function verdictText({
   return `sends ${pace.timesRealTime} × real time, jitter ${pace.meanJitterMs} ms`;
 }
 
-const answerCloses = 'answer each close with one';
-const stopAtClose = 'stop at a close';
+const answerCloses = 'answer each close with a close';
+const stopAtClose = 'stop sending after a close';
 
 function closedAdvice({
   code,

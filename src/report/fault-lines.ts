@@ -54,7 +54,7 @@ export function usualFaultLines(catalogue: Catalogue): string[] {
       return `  ${example.padEnd(width)}  ${summary}`;
     }),
     '',
-    `${catalogue.length - usualFaults.length} more, and the parameters of all: voicectl emulator fault list --all`,
+    `${catalogue.length - usualFaults.length} more faults, and the parameters of every fault: voicectl emulator fault list --all`,
   ];
 }
 

@@ -52,7 +52,7 @@ export function loadSummaryLines(summary: LoadSummary, style: Style): string[] {
       .filter(({ lost }) => lost !== null)
       .map(({ name }) => `${style.bad('lost')}     generator ${name}`),
     ...(invalid.length === 0
-      ? [`${style.good('valid')}    this machine was not the limit`]
+      ? [`${style.good('valid')}    this machine was not the bottleneck`]
       : invalid.map((why) => `${style.bad('INVALID')}  ${escapeText(why)}`)),
   ];
 }
@@ -118,7 +118,7 @@ export function countLines(
     ...(dropped > 0 ? [`${dropped} dropped`] : []),
   ];
   const held = framesHeld > 0 ? `, ${framesHeld} not sent because the service did not read` : '';
-  const missed = framesMissed > 0 ? `, ${framesMissed} not sent because this machine stood still` : '';
+  const missed = framesMissed > 0 ? `, ${framesMissed} not sent because this machine stalled` : '';
   const cores = generators.flatMap(({ core }) => (core === null ? [] : [percentText(core)]));
   return [
     `${style.dim('sessions')} ${sessions.join(', ')}`,

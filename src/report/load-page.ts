@@ -77,7 +77,7 @@ function verdictOfLoad({ invalid, stopped, thresholds }: LoadSummary): ReportPag
       word: 'Failed',
       text: `${crossed.length} of ${thresholds.length} thresholds crossed: ${crossed.map(({ text }) => text).join('; ')}.${early}`,
     };
-  const valid = 'The measurement is valid: this machine was not the limit.';
+  const valid = 'The measurement is valid: this machine was not the bottleneck.';
   if (stopped !== null) return { tone: 'note', word: 'Ended early', text: `${stopped}. ${valid}` };
   return thresholds.length === 0
     ? { tone: 'muted', word: 'Measured', text: `${valid} No threshold was set.` }

@@ -32,7 +32,7 @@ export function repeatableOf(event: EmulatorEvent): Repeatable | undefined {
     times,
     textOf: (count, spanMs) =>
       asked
-        ? `asked ${count} times in ${secondsText(spanMs, 1)} after ${event.status}: wait for Retry-After${whereText(event)}`
+        ? `${count} requests in ${secondsText(spanMs, 1)} after ${event.status}: wait for Retry-After${whereText(event)}`
         : `${count} times in ${secondsText(spanMs, 1)}: ${text}`,
     shortOf: (count) => (short === undefined ? undefined : `${short}, ${count} times`),
   };

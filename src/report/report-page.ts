@@ -31,7 +31,7 @@ export function reportPage({ title, heading, verdict, facts, body, remark, style
 <p>${verdict.text}</p></div></header>
 <dl class="facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
 ${body}
-<footer><p><small>Made by voicectl ${version}. Keys and tokens are not in this page.${remark === undefined ? '' : ` ${remark}`}</small></p></footer>
+<footer><p><small>Made by voicectl ${version}. This page contains no keys and no tokens.${remark === undefined ? '' : ` ${remark}`}</small></p></footer>
 </main>`,
   });
 }

@@ -76,7 +76,7 @@ function describe(event: SessionEvent): SaidWords {
       return say('self', 'retry', text);
     }
     case 'token': {
-      const when = event.ms === undefined ? 'given' : `in ${event.ms} ms`;
+      const when = event.ms === undefined ? 'granted' : `in ${event.ms} ms`;
       return say('service', 'token', `${when}${requestsLeftText(event.rateLimit)}`);
     }
     case 'message':
@@ -92,7 +92,7 @@ function describe(event: SessionEvent): SaidWords {
       return say('device', 'speech', event.bargeIn ? `barge-in: ${text}` : text);
     }
     case 'turn': {
-      const what = event.holdMs === undefined ? `turn ${event.turn}` : `sound ${event.turn}, no turn,`;
+      const what = event.holdMs === undefined ? `turn ${event.turn}` : `sound ${event.turn}, not a turn,`;
       return say(
         'device',
         'turn',
@@ -140,7 +140,7 @@ function figuresText(event: SessionEvent & { type: 'figures' }): string {
     `sent late ${spreadText(event.sendLatenessMs)}`,
     ...(event.playbackDelayMs === null
       ? []
-      : [`heard after ${summaryMsText(event.playbackDelayMs)}`, `under-runs ${event.underruns ?? 0}`]),
+      : [`heard after ${summaryMsText(event.playbackDelayMs)}`, `underruns ${event.underruns ?? 0}`]),
   ].join('; ');
 }
 

@@ -21,7 +21,7 @@ export function sessionPage(
   const failed = runs.filter((run) => run.failure !== null);
   const isGood = failed.length === 0 && runs.length > 0 && failure === undefined && total?.ok !== false;
   const several = runs.length > 1;
-  const why = failure ?? failed[0]?.failure?.message ?? total?.failure?.message ?? 'no session ended';
+  const why = failure ?? failed[0]?.failure?.message ?? total?.failure?.message ?? 'no session finished';
   const text = several ? `${runs.length - failed.length} of ${runs.length} runs passed.` : '';
   const page = {
     title: `voicectl ${name}`,

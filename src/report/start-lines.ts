@@ -80,9 +80,9 @@ function trustLines(trust: CurlRequest['trust']): string[] {
   if (trust === undefined) return [];
   if (trust === 'anybody')
     return [
-      '  trust   curl -k checks nothing; --cert-out FILE writes the certificate for clients that check it',
+      '  trust   curl -k checks nothing; --cert-out FILE writes the certificate for devices that check it',
     ];
-  return [`  trust   ${escapeText(trust.file)}: --ca of voicectl, NODE_EXTRA_CA_CERTS of Node`];
+  return [`  trust   ${escapeText(trust.file)}: pass it to voicectl --ca, or to Node in NODE_EXTRA_CA_CERTS`];
 }
 
 function controlLines(forwarded: StartFacts['forwarded']): string[] {

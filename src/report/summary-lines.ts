@@ -20,7 +20,7 @@ export function summaryLines(summary: SessionSummary, style: Style): string[] {
     ['first audio', `${summaryMsText(summary.firstAudioMs)} after the end of speech`],
     ['jitter', spreadText(summary.jitterMs)],
     ['longest gap', summaryMsText(summary.longestGapMs)],
-    ['under-runs', summary.underruns === null ? 'not played' : String(summary.underruns)],
+    ['underruns', summary.underruns === null ? 'not played' : String(summary.underruns)],
     ...(summary.dialogue === undefined ? [] : dialogueRows(summary.dialogue)),
     ...voiceRows(summary),
     ['sent late', spreadText(summary.sendLatenessMs)],

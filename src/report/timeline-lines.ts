@@ -160,7 +160,7 @@ const markNames: Record<string, string> = {
   s: 'status',
   m: 'message',
   [dialogueSigns.yields]: 'the AI yields',
-  [dialogueSigns.maybeFalseStop]: 'false stop if that is no turn',
+  [dialogueSigns.maybeFalseStop]: 'false stop if it is not a turn',
   [dialogueSigns.falseStop]: 'false stop',
   k: 'AI sound',
   c: 'connected',

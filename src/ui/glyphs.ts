@@ -78,9 +78,9 @@ export function legendFor({ screen, ascii }: Pick<ScreenStart, 'screen' | 'ascii
   const { yields, falseStop, maybeFalseStop } = dialogueSigns;
   return [
     { sign: overlap, help: 'both speak' },
-    { sign: yields, help: 'the AI yields, so long after a turn interrupts it' },
-    { sign: falseStop, help: 'false stop: the AI stops for a sound that is no turn' },
-    { sign: maybeFalseStop, help: 'a sound under 1 s stops the AI: false if it is no turn' },
+    { sign: yields, help: 'the AI yields, this long after a turn interrupts it' },
+    { sign: falseStop, help: 'false stop: the AI stops for a sound that is not a turn' },
+    { sign: maybeFalseStop, help: 'a sound under 1 s stops the AI: false if it is not a turn' },
     { sign: `${bargeIn} ${gap} ${sound}`, help: 'barge-in; gap in a reply; something wrong with its sound' },
   ];
 }

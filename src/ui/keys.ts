@@ -20,14 +20,14 @@ const ofVerdicts = (help: string) => ({ check: help, drill: help });
 
 /** The key of every command, in the order of the help. */
 const keyTable = {
-  help: { keys: ['?'], help: 'this help', hint: 'keys' },
+  help: { keys: ['?'], help: 'show this help', hint: 'keys' },
   quit: {
     keys: ['q'],
     help: {
-      stream: 'quit after the reply; twice: immediately',
-      serve: 'stop the emulator; twice: immediately',
-      ...ofVerdicts('stop, or quit when done; twice: immediately'),
-      load: 'close all streams and show the result, or quit; twice: immediately',
+      stream: 'quit after the reply; press twice to force',
+      serve: 'stop the emulator; press twice to force',
+      ...ofVerdicts('stop, or quit when done; press twice to force'),
+      load: 'close all streams and show the result, or quit; twice to force',
     },
     hint: 'quit',
   },
@@ -45,11 +45,15 @@ const keyTable = {
   talk: { keys: ['space'], help: { stream: 'hold to talk, muted otherwise' }, hint: 'talk', needs: 'mute' },
   reconnect: {
     keys: ['r'],
-    help: { stream: 'connect again, with a fresh token' },
+    help: { stream: 'connect again with a new token' },
     hint: 'reconnect',
     needs: 'reconnect',
   },
-  nextPanel: { keys: ['tab'], help: { serve: 'next panel: journal, streams, devices' }, hint: 'panel' },
+  nextPanel: {
+    keys: ['tab'],
+    help: { serve: 'go to the next panel: journal, streams, devices' },
+    hint: 'panel',
+  },
   advance: {
     keys: ['+'],
     help: { serve: 'move the clock 61 s ahead: tokens expire, windows reset' },
@@ -58,13 +62,13 @@ const keyTable = {
   },
   close: {
     keys: ['x'],
-    help: { serve: 'close the marked stream (1012), after a question' },
+    help: { serve: 'close the marked stream (1012), after a confirmation' },
     hint: 'close',
     needs: 'close',
   },
   faults: {
     keys: ['f'],
-    help: { serve: 'add or end a fault; type to filter them' },
+    help: { serve: 'add or end a fault; type to filter the list' },
     hint: 'faults',
     needs: 'fault',
   },
@@ -74,8 +78,8 @@ const keyTable = {
     help: {
       stream: `filter: ${filterExample}`,
       serve: `filter: ${filterExample}`,
-      ...ofVerdicts('filter: words, kind:fail and other verdicts'),
-      load: 'filter: words',
+      ...ofVerdicts('filter by words, or by verdict, such as kind:fail'),
+      load: 'filter by words',
     },
     hint: 'filter',
   },
@@ -94,12 +98,12 @@ const keyTable = {
     help: { stream: 'pause or continue the list', serve: 'pause or continue the list' },
     hint: 'pause',
   },
-  up: { keys: ['up', 'k'], help: 'the line above' },
-  down: { keys: ['down', 'j'], help: 'the line below' },
-  pageUp: { keys: ['pageup'], shown: 'pgup', help: 'a page up' },
-  pageDown: { keys: ['pagedown'], shown: 'pgdn', help: 'a page down' },
-  first: { keys: ['home', 'g'], help: 'the first line' },
-  back: { keys: ['escape'], shown: 'esc', help: 'back; with nothing open: clear the filter' },
+  up: { keys: ['up', 'k'], help: 'go to the line above' },
+  down: { keys: ['down', 'j'], help: 'go to the line below' },
+  pageUp: { keys: ['pageup'], shown: 'pgup', help: 'go up a page' },
+  pageDown: { keys: ['pagedown'], shown: 'pgdn', help: 'go down a page' },
+  first: { keys: ['home', 'g'], help: 'go to the first line' },
+  back: { keys: ['escape'], shown: 'esc', help: 'go back; with nothing open: clear the filter' },
   copyJson: { keys: ['y'], help: 'copy the marked line as JSON', needs: 'copy' },
   copyCurl: { keys: ['c'], help: 'copy the token request as curl', needs: 'copyCurl' },
   save: { keys: ['s'], help: 'save the events as JSON lines', needs: 'save' },

@@ -59,7 +59,7 @@ export function pressServeKey(model: ServeModel, key: Key, room: Room): Pressed<
     case 'send':
       return withoutActions(
         marked === undefined
-          ? withNotice(next, 'There is no stream to send to')
+          ? withNotice(next, 'No stream is open')
           : { ...next, overlay: { type: 'prompt', purpose: 'send', text: '' } },
       );
     default:
@@ -128,7 +128,7 @@ function panelAfter({ panel, state }: ServeModel, { deviceLines }: Room): Panel 
 
 function askToClose(model: ServeModel): ServeModel {
   const marked = markedStream(model);
-  if (marked === undefined) return withNotice(model, 'There is no stream to close');
+  if (marked === undefined) return withNotice(model, 'No stream is open');
   const { stream, device } = marked;
   const question = `Close stream ${stream}${device === null ? '' : ` of ${device}`} with code 1012?`;
   return { ...model, overlay: { type: 'confirm', question, action: { type: 'close', stream } } };
@@ -138,7 +138,7 @@ function askToClose(model: ServeModel): ServeModel {
 function faultItems({ state, start }: ServeModel): ChoiceItem[] {
   const active = (state?.faults ?? []).map(({ id, name, struck }) => ({
     value: `end ${name}`,
-    help: `active as number ${id}, has struck ${timesText(struck)}`,
+    help: `active as number ${id}, struck ${timesText(struck)}`,
     clears: id,
   }));
   return [
@@ -200,7 +200,7 @@ function deviceDetail(model: ServeModel, name: string): { title: string; lines: 
       : streams.map(({ stream, remarks }) => `${stream}: ${escapeText(remarks[0] ?? 'ok')}`)
     ).map((text, index) => field(index === 0 ? 'streams' : '', text)),
     ...(tokens.length === 0
-      ? ['none that is valid']
+      ? ['none valid']
       : tokens.map(
           ({ jti, expiresAt, used }) =>
             `${escapeText(jti)} until ${expiresAt}, ${used ? 'used' : 'not used yet'}`,

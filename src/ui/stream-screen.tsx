@@ -206,7 +206,7 @@ function TokenPanel({ model, width, lines }: { model: StreamModel; width: number
   const claim = (name: string) =>
     claims[name] === undefined ? dash : show(escapeText(String(claims[name])), width);
   const limit = token?.rateLimit;
-  const answered = token?.ms === undefined ? '' : `came in ${Math.round(token.ms)} ms`;
+  const answered = token?.ms === undefined ? '' : `received in ${Math.round(token.ms)} ms`;
   return (
     <Box flexDirection="column" width={width}>
       <Divider title="token" note={answered} width={width} />
@@ -323,7 +323,7 @@ function figureViews(
     view('first audio', figures?.firstAudioMs, limits?.firstAudioMs ?? defaults.firstAudioMs),
     view('gap', figures?.longestGapMs, limits?.gapMs ?? defaults.gapMs),
     view('jitter', figures?.jitterMs?.p95, limits?.jitterMs ?? defaults.jitterMs),
-    view('under-runs', figures?.underruns, defaults.underruns, ''),
+    view('underruns', figures?.underruns, defaults.underruns, ''),
     ...(typeof figures?.playbackDelayMs === 'number'
       ? [view('heard after', figures.playbackDelayMs, defaults.playbackDelayMs)]
       : []),

@@ -88,7 +88,7 @@ describe('what it prints', () => {
   test('ends with the flag that prints the exchanges of the first failed rule', async () => {
     const flags = ['--rule', 'R12'];
     const { lines } = await check({ change: wrong, flags });
-    expect(lines.at(-2)).toBe('To repeat the exchanges of a failed rule and print them whole: --again R12');
+    expect(lines.at(-2)).toBe('To repeat the exchanges of a failed rule and print them in full: --again R12');
     const { stdout } = await check({ flags });
     expect(stdout).not.toContain('--again');
     const expected = sandbox.write('expected.txt', 'R12 a known fault');
@@ -194,7 +194,7 @@ describe('what counts as a failure', () => {
     const { code, lines } = await check({ flags, change: wrong });
     expect(code).toBe(0);
     expect(lines).toContain('     expected: 61 s until spring');
-    expect(lines[line(lines, 'R1') + 1]).toBe('     expected to fail, but passes: the gateway answers 201');
+    expect(lines[line(lines, 'R1') + 1]).toBe('     expected to fail, but passed: the gateway answers 201');
   });
 
   test.each([

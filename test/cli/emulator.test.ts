@@ -222,7 +222,7 @@ test('emulator fault list begins with ten faults as they are written, and says w
   expect(examples).toHaveLength(10);
   for (const example of examples) expect(() => readFault(example)).not.toThrow();
   expect(stdout).toContain(
-    `${faultNames.length - 10} more, and the parameters of all: voicectl emulator fault list --all`,
+    `${faultNames.length - 10} more faults, and the parameters of every fault: voicectl emulator fault list --all`,
   );
   expect(Math.max(...stdout.split('\n').map(({ length }) => length))).toBeLessThan(140);
 });

@@ -49,7 +49,7 @@ describe('what stream prints', () => {
       'first audio',
       'jitter',
       'longest gap',
-      'under-runs',
+      'underruns',
       'events',
       'rate limit',
       'close',

@@ -167,11 +167,11 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     const before = saidAloud().length;
     await page.locator('#talk').hover();
     await page.mouse.down();
-    await page.getByRole('button', { name: 'Release to say it' }).waitFor();
+    await page.getByRole('button', { name: 'Release to send' }).waitFor();
     await page.evaluate('window.heldAt = performance.now()');
     await until(page, 'performance.now() > window.heldAt + 500');
     await page.mouse.up();
-    await page.getByText('Said what you said').waitFor();
+    await page.getByText('Played what you said').waitFor();
     await emulator.until(() => saidAloud().length > before);
 
     await page.locator('#advance').click();
@@ -426,7 +426,7 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     await page.getByRole('heading', { name: 'Faults' }).waitFor();
     const titles = await page.locator('.panel h2').allTextContents();
     expect(titles.map((title) => title.replace(/ *\d+$/, ''))).toEqual([
-      ...['Streams', 'Nobody is connected', 'Events', 'Devices', 'Clock', 'Faults', 'Recordings'],
+      ...['Streams', 'No device is connected', 'Events', 'Devices', 'Clock', 'Faults', 'Recordings'],
     ]);
     const text = await page.locator('body').innerText();
     expect(text.match(/\b[A-Z][a-z]+[A-Z][a-z]+\w*/g) ?? []).toEqual([]);
@@ -451,7 +451,7 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     const { emulator, page } = await start();
     for (const [fragment, heading] of [
       ['', 'The page of voicectl'],
-      ['#wrong', 'voicectl was started again'],
+      ['#wrong', 'voicectl was restarted'],
     ] as const) {
       await page.goto('about:blank');
       await page.goto(`${emulator.baseUrl}/__voicectl/${fragment}`);

@@ -85,7 +85,7 @@ const events: [EmulatorEvent, RegExp][] = [
       remarks: [],
       ...closed,
     },
-    /closed {2}with 1012 after 1\.50 s; the device did not answer the close: answer each close with one; /,
+    /closed {2}with 1012 after 1\.50 s; the device did not answer the close: answer each close with a close; /,
   ],
   [
     {

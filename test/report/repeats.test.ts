@@ -36,7 +36,7 @@ describe('an event that comes again and again', () => {
     const storm = Array.from({ length: 44 }, (_, index) => refused(index * 28));
     expect(await lines(storm, 3_000)).toEqual([
       '0.000  ! lamp-1  refused  429 RATE: too many (192.0.2.7)',
-      '1.204  ! lamp-1  refused  asked 43 times in 1.2 s after 429: wait for Retry-After (192.0.2.7)',
+      '1.204  ! lamp-1  refused  43 requests in 1.2 s after 429: wait for Retry-After (192.0.2.7)',
     ]);
   });
 
@@ -70,7 +70,7 @@ describe('an event that comes again and again', () => {
 
   test('stands for as many as a flood was counted', async () => {
     const told = await lines([refused(0), refused(500), refused(1_000, { count: 900 })], 3_000);
-    expect(told.at(-1)).toContain('asked 901 times in 1.0 s after 429');
+    expect(told.at(-1)).toContain('901 requests in 1.0 s after 429');
   });
 
   test('is one row of a screen and of the page, which goes on counting', () => {
@@ -80,7 +80,7 @@ describe('an event that comes again and again', () => {
     list = addRows(list, [rowOfEvent(text(600))]);
     list = addRows(list, rows.slice(20));
     expect(list.rows.map(({ text }) => text)).toEqual([
-      'asked 44 times in 1.2 s after 429: wait for Retry-After (192.0.2.7)',
+      '44 requests in 1.2 s after 429: wait for Retry-After (192.0.2.7)',
       '856 bytes after the token',
     ]);
     expect(addRows(list, [rowOfEvent(refused(9_000))]).rows).toHaveLength(3);

@@ -71,7 +71,7 @@ const events: [SessionEvent, RegExp][] = [
     },
     /↓ token {2}in 12 ms \(59 of 60 requests left\)$/,
   ],
-  [{ t: 3, type: 'token', claims: undefined }, /token {2}given$/],
+  [{ t: 3, type: 'token', claims: undefined }, /token {2}granted$/],
   [
     {
       t: 3,
@@ -182,7 +182,7 @@ describe('the summary', () => {
       'first audio',
       'jitter',
       'longest gap',
-      'under-runs',
+      'underruns',
       'sent late',
       'events',
       'rate limit',
@@ -224,7 +224,7 @@ describe('the summary', () => {
     for (const row of ['token', 'jitter', 'longest gap', 'rate limit', 'close'])
       expect(text).toMatch(new RegExp(`^${row} +–$`, 'm'));
     expect(text).toMatch(/^events +none$/m);
-    expect(text).toMatch(/^under-runs +2$/m);
+    expect(text).toMatch(/^underruns +2$/m);
   });
 });
 

@@ -63,7 +63,7 @@ const mistakes: [remedy: string, event: object][] = [
     },
   ],
   [
-    'stop at a close',
+    'stop sending after a close',
     {
       ...{ type: 'stream-closed', stream: 1, device: 'kitchen-1', code: 1012, reason: '', durationMs: 2_000 },
       ...{

@@ -84,7 +84,7 @@ export const seenTurns: TurnNews = {
   marks: [
     {
       ...{ t: 5_000, sign: 'f', name: 'false stop', isProblem: true },
-      text: 'false interruption: the AI stops for a sound that is no turn',
+      text: 'false interruption: the AI stops for a sound that is not a turn',
     },
     {
       ...{ t: 8_700, sign: 'y', name: 'yields 700 ms', isProblem: false },

@@ -174,8 +174,8 @@ describe('keys', () => {
   test('x and e say so where there is no session', () => {
     const screen = open(0);
     expect(screen.press('x')).toMatchObject({ actions: [] });
-    expect(screen.press('').lines.at(-1)).toContain('no stream to close');
-    expect(screen.press('e').lines.at(-1)).toContain('no stream to send to');
+    expect(screen.press('').lines.at(-1)).toContain('No stream is open');
+    expect(screen.press('e').lines.at(-1)).toContain('No stream is open');
   });
 
   test('e sends what is typed', () => {
@@ -186,7 +186,7 @@ describe('keys', () => {
 
   test('f offers the faults: those that are active to be ended, the others with parameters', () => {
     const screen = open();
-    expect(text(screen.press('f').lines)).toMatch(/› ?end drop .*has struck 4 times/);
+    expect(text(screen.press('f').lines)).toMatch(/› ?end drop .*struck 4 times/);
     expect(screen.press('\r').actions).toEqual([{ type: 'clearFault', id: 1 }]);
     screen.press('f\u001b[B\r');
     expect(screen.press(':code=1012').lines.at(-1)).toContain('fault: close:code=1012');

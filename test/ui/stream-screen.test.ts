@@ -69,7 +69,7 @@ describe('the screen of a session', () => {
   test('marks figures that are past their limits, those of the user before those that are usual', () => {
     const line = (lines: readonly string[]) => lines.find((one) => one.includes('first audio')) ?? '';
     expect(line(open().frame({ now: 12_000 }).lines)).toContain(
-      'first audio 600 ms  gap 400 ms!  jitter 61 ms!  under-runs –  sent late 1.9 ms',
+      'first audio 600 ms  gap 400 ms!  jitter 61 ms!  underruns –  sent late 1.9 ms',
     );
     const strict = open({ limits: { firstAudioMs: 500, gapMs: 500 } });
     expect(line(strict.frame({ now: 12_000 }).lines)).toContain('first audio 600 ms!  gap 400 ms  ');
@@ -118,7 +118,7 @@ describe('the screen of a session', () => {
 describe('keys', () => {
   test('? shows them all, and only those that can do something', () => {
     const help = text(createScreen(streamStart).frame({ rows: 50, input: '?' }).lines);
-    expect(help).toContain('connect again, with a fresh token');
+    expect(help).toContain('connect again with a new token');
     expect(help).not.toContain('mute');
     // What the signs of the timeline mean stands below.
     expect(help).toMatch(/ ▒ +both speak *\n +y +the AI yields.*\n +f +false stop:/);

@@ -90,7 +90,10 @@ export function createRecordings({ stage, service, replayed }: RecordingsOptions
     const open = streams.find((one) => one.stream === stream);
     if (open === undefined) throw new VoicectlError('usage', `Stream ${stream} is not open`);
     if (!isHere(stage, stream))
-      throw new VoicectlError('usage', `Stream ${stream} is open on another emulator: its page records it`);
+      throw new VoicectlError(
+        'usage',
+        `Stream ${stream} is open on another emulator: record it on the page of that one`,
+      );
     const under = await openHome();
     const id = nextId++;
     const folder = join(under, `recording-${id}`);
@@ -155,7 +158,7 @@ export function createRecordings({ stage, service, replayed }: RecordingsOptions
         ({ state }) => state.stream === stream && state.end === undefined,
       );
       if (running || starting.has(stream))
-        throw new VoicectlError('usage', `Stream ${stream} is recorded already`);
+        throw new VoicectlError('usage', `Stream ${stream} is already being recorded`);
       if (all.size >= maxRecordings)
         throw new VoicectlError('usage', `Cannot keep more than ${maxRecordings} recordings`);
       starting.add(stream);

@@ -115,7 +115,7 @@ async function answer(
   const path = admitted.path.startsWith(pagePath) ? admitted.path.slice(controlPrefix.length) : '';
   if (path === '') return refuse(404, 'NOT_FOUND', `The page is at ${pagePath}`);
   if (!isPageAllowed(request, { isSecure: false, path }))
-    return refuse(403, 'FORBIDDEN', 'A page of another origin may not ask');
+    return refuse(403, 'FORBIDDEN', 'A page of another origin is not allowed');
   if (request.method !== 'GET') return refuse(405, 'METHOD_NOT_ALLOWED', 'Use GET');
   if (path === '/') return sendDocument(response, 'verdicts');
   if (path.startsWith(pageAssets) && (await sendAsset(response, path.slice(pageAssets.length)))) return;

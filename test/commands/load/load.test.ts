@@ -87,7 +87,7 @@ describe('a run', () => {
     expect(stdout).toContain('at most 11 tokens, 2 devices,');
     expect(stdout).toMatch(/^first-audio +11 +\d/m);
     expect(stdout).toContain('11 arrived, 11 confirmed, 11 done, 0 failed');
-    expect(stdout).toContain('valid    this machine was not the limit');
+    expect(stdout).toContain('valid    this machine was not the bottleneck');
     expect(code).toBe(0);
   });
 

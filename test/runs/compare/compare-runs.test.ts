@@ -88,7 +88,7 @@ describe('a figure', () => {
       figures: [{ why: expect.stringContaining('may be higher') }],
     });
     expect(comparisonText(unknown)).toMatch(
-      /^it cannot be known .*: some sessions did not finish, so the true value may be higher$/,
+      /^cannot tell .*: some sessions did not finish, so the true value may be higher$/,
     );
     // A baseline of lower bounds says too little; a few of them show what happened before.
     const some = setOf([...times(400, 404, 396, 402).runs, ...bound(900).runs, ...bound(880).runs]);
@@ -129,7 +129,7 @@ describe('a figure', () => {
     expect(whyOf(0)).toBe('not measured before');
     const gaps = setOf([...times(1, 1, 1, 1, 1).runs.map(() => ({})), { figures: [figure('gap:p50', 50)] }]);
     expect(comparisonText(compareRuns(gaps, setOf([{ figures: [figure('gap:p50', 70)] }])))).toBe(
-      'it cannot be known whether it got worse: measured in only 1 earlier run; 5 are needed',
+      'cannot tell whether it got worse: measured in only 1 earlier run; 5 are needed',
     );
   });
 

@@ -209,7 +209,7 @@ function Speak({ target }: { target: StreamSelector }) {
   const file = useSignal('hello.wav');
   const take = useSignal<Promise<Take>>();
   const isHeard = useSignal(false);
-  const speak = (sound: Blob, what: string) => actOn('speak', sound, `Said ${what}`, { ...target });
+  const speak = (sound: Blob, what: string) => actOn('speak', sound, `Played ${what}`, { ...target });
   const speakFile = (chosen: File | undefined) => {
     if (chosen === undefined) return;
     file.value = chosen.name;
@@ -218,7 +218,7 @@ function Speak({ target }: { target: StreamSelector }) {
         .then(({ soundOf }) => soundOf(chosen))
         .then(async (sound) => {
           await speak(sound, chosen.name);
-          return `Said ${chosen.name}`;
+          return `Played ${chosen.name}`;
         }),
     );
   };
@@ -243,7 +243,7 @@ function Speak({ target }: { target: StreamSelector }) {
           .then(({ finish }) => finish())
           .then(async (sound) => {
             await speak(sound, 'what you said');
-            return 'Said what you said';
+            return 'Played what you said';
           }),
       );
   };
@@ -263,7 +263,7 @@ function Speak({ target }: { target: StreamSelector }) {
             speakFile(event.dataTransfer?.files[0]);
           }}
         >
-          Drop a WAV, or choose one
+          Drop a WAV file or choose one
           <input
             type="file"
             id="speak-file"
@@ -291,7 +291,7 @@ function Speak({ target }: { target: StreamSelector }) {
           }}
           onBlur={release}
         >
-          {take.value === undefined ? 'Hold to speak' : isHeard.value ? 'Release to say it' : 'Wait…'}
+          {take.value === undefined ? 'Hold to speak' : isHeard.value ? 'Release to send' : 'Wait…'}
         </button>
       </div>
       <CommandLine words={['speak', file.value]} target={target} />

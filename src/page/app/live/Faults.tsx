@@ -18,7 +18,7 @@ export function FaultsPanel() {
       </h2>
       <Active />
       <label class="field wide">
-        Fault of the catalogue
+        Fault from the catalogue
         <select
           id="fault-name"
           value={name.value}

@@ -92,7 +92,7 @@ function Nobody() {
   const stream = `npx voicectl stream --file hello.wav${baseUrl === undefined ? '' : ` --base-url ${baseUrl}`}`;
   return (
     <section class="panel empty" aria-label="Stream">
-      <h2>Nobody is connected</h2>
+      <h2>No device is connected</h2>
       <p>Connect the app under test, or try it from a terminal:</p>
       <pre tabIndex={0}>
         {stream}
@@ -113,7 +113,7 @@ function Devices() {
       <h2 id="devices-title">
         Devices <span class="count">{devices.length}</span>
       </h2>
-      {devices.length === 0 && <p class="faint">No device has asked for a token.</p>}
+      {devices.length === 0 && <p class="faint">No device has requested a token.</p>}
       <ul class="devices">
         {devices
           .slice(0, maxShown)
@@ -279,7 +279,9 @@ function Recordings() {
         Recordings <span class="count">{recordings.value.length}</span>
       </h2>
       {recordings.value.length === 0 && (
-        <p class="faint">Record a stream with its button. A recording is kept until the {place()} ends.</p>
+        <p class="faint">
+          Record a stream with its Record button. A recording is kept until the {place()} ends.
+        </p>
       )}
       <ul class="recordings">
         {recordings.value.toReversed().map((one) => (
@@ -300,7 +302,7 @@ function Item({ recording }: { recording: RecordingState }) {
       <span>
         <b>{device}</b>{' '}
         <span class="faint">
-          {stream === undefined ? 'is replayed' : `stream ${stream}`}, {placeTimeText(durationMs, 1_000)}
+          {stream === undefined ? 'replayed' : `stream ${stream}`}, {placeTimeText(durationMs, 1_000)}
         </span>{' '}
         {end === undefined && <span class="bad">recording</span>}
         {end === 'failed' && <span class="bad">{why}</span>}

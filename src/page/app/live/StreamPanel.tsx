@@ -64,7 +64,7 @@ function Elsewhere({ stream }: { stream: PageStream }) {
   return (
     <p class="aside">
       This stream is open on {instance === undefined ? 'another emulator' : `the emulator ${instance}`} of
-      this service: the page of that one has its voices. What you do here reaches it.
+      this service. Its voices are on the page of that emulator; your actions here still reach the stream.
     </p>
   );
 }
@@ -147,7 +147,7 @@ function LivePicture({ stream }: { stream: PageStream }) {
       </div>
       <div class="hint">
         <span class="told">
-          {hint.value === '' ? 'Scroll to look back; Ctrl and the wheel zoom' : hint.value}
+          {hint.value === '' ? 'Scroll to look back; zoom with Ctrl and the wheel' : hint.value}
         </span>
         <button type="button" aria-label="Zoom out" onClick={() => scroller.current?.zoom(1 / 1.6)}>
           −

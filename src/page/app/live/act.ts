@@ -10,7 +10,7 @@ export async function operate<Answer>(
   query?: Record<string, string | number | undefined>,
 ): Promise<Answer> {
   const path = hello.peek()?.paths[name];
-  if (path === undefined) throw new Error('The emulator is not reached yet');
+  if (path === undefined) throw new Error('The emulator has not been reached yet');
   return askJson<Answer>('POST', path, { body, ...(query === undefined ? {} : { query }) });
 }
 
@@ -23,7 +23,7 @@ export function actOn(
 ): Promise<void> {
   return reportOutcome(
     operate<{ streams: number[] }>(name, body, query).then(({ streams }) => {
-      if (streams.length === 0) throw new Error('No stream was reached: it has no token yet, or has ended');
+      if (streams.length === 0) throw new Error('No stream was reached: it has no token yet or has ended');
       return `${done}: ${streams.length === 1 ? 'stream' : 'streams'} ${streams.join(', ')}`;
     }),
   );

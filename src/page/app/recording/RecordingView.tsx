@@ -53,7 +53,7 @@ export function RecordingPicture({ data, voices, isPart }: RecordingProps) {
         <EventsTable data={data} position={player.position} onSeek={player.seek} />
       </Main>
       <Foot class="recording-footer">
-        {data.made} This page needs no network. It contains the voices, but no keys and no tokens.
+        {data.made} This page works offline. It contains the voices, but no keys and no tokens.
       </Foot>
     </>
   );

@@ -174,7 +174,7 @@ function Verdicts() {
           return item && <Item key={row.id} row={row} item={item} isMarked={row.id === list.marked} />;
         })}
       </ul>
-      {items.length > 0 && verdictRows.value.length === 0 && <p class="faint">Nothing passes the filter.</p>}
+      {items.length > 0 && verdictRows.value.length === 0 && <p class="faint">Nothing matches the filter.</p>}
     </section>
   );
 }
@@ -216,7 +216,7 @@ function Item({ row, item, isMarked }: { row: Row; item: JudgedItem; isMarked: b
         <span>
           <b>{title}</b>
           {message !== '' && <span class="faint"> {message}</span>}
-          {verdict !== 'waiting' && !isFinal && <span class="note"> asked again at the end</span>}
+          {verdict !== 'waiting' && !isFinal && <span class="note"> tried again at the end</span>}
         </span>
       </button>
       {isOpen && (
