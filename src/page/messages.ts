@@ -3,10 +3,10 @@ import type { Direction } from '../recording/format.ts';
 import type { VerdictNews } from '../ui/verdict-model.ts';
 import type { Mark } from './view-data.ts';
 
-/** What the emulator tells its page: JSON lines of one stream for each tab. */
+/** What the emulator sends to its page, as JSON lines, to each tab. */
 export type PageMessage = Hello | EventsMessage | AudioMessage | StateMessage;
 
-/** What a run of verdicts tells its page: first what it is, then what happens. */
+/** What a run of verdicts sends to its page: first what it is, then what happens. */
 export type VerdictMessage =
   | { type: 'verdicts'; version: string; command: 'check' | 'drill'; subject: string }
   | VerdictNews;
@@ -17,9 +17,9 @@ export interface Hello {
   version: string;
   /** The service behind a proxy; undefined for an emulator. */
   target: string | undefined;
-  /** The name of this emulator, where several are one service. */
+  /** The name of this emulator, if several are one service. */
   instance: string | undefined;
-  /** The address of the emulator, as the command line takes it; undefined for its default. */
+  /** The address of the emulator for the command line; undefined for its default. */
   baseUrl: string | undefined;
   curl: string;
   /** How far the emulator's clock was ahead of the machine's before the events that follow, milliseconds. */
@@ -29,13 +29,13 @@ export interface Hello {
   faults: readonly FaultForm[];
 }
 
-/** New events, each with its number. A number that is left out was lost. `entries`: of the journal. */
+/** New events, each with its number. A missing number is an event that was lost. `entries`: entries of the journal. */
 export interface EventsMessage {
   type: 'events';
   entries: unknown[];
 }
 
-/** What was heard since the last message. `at`: milliseconds since the emulator started, of the machine's clock. */
+/** What was heard since the last message. `at`: milliseconds since the emulator started, by the machine's clock. */
 export interface AudioMessage {
   type: 'audio';
   at: number;
@@ -47,23 +47,23 @@ export interface HeardStream {
   stream: number;
   /** When it opened, on the axis of `at`. */
   openedAt: number;
-  /** From when on it is heard: later than 0 if nobody looked before. */
+  /** When listening began: later than 0 if nobody was looking before. */
   heardFromMs: number;
   voices: HeardVoice[];
   gaps: { startMs: number; endMs: number }[];
-  /** What the voices did to each other, where that is known anew: it replaces what is marked from `fromMs` on. */
+  /** New marks of turn-taking: they replace the marks from `fromMs` on. */
   turns?: { fromMs: number; marks: Mark[] };
 }
 
 export interface HeardVoice {
   voice: Direction;
-  /** The first of these peaks; each is of `peakMs` of audio. */
+  /** The number of the first of these peaks; each covers `peakMs` of audio. */
   from: number;
   /** One byte for each peak, as base64. */
   peaks: string;
-  /** From this peak on everything that was told before was dropped: nobody heard it. */
+  /** From this peak on, what was sent before is dropped: nobody heard it. */
   cut?: number;
-  /** Speech that began or ended; `endMs` is null while it lasts. */
+  /** Speech that started or ended; `endMs` is null while it lasts. */
   speech: { startMs: number; endMs: number | null }[];
 }
 
@@ -85,12 +85,12 @@ export interface RecordingState {
   device: string;
   startedAt: string;
   durationMs: number;
-  /** Undefined while it is recorded. */
+  /** Undefined while it is being recorded. */
   end?: 'stopped' | 'closed' | 'full' | 'failed';
   why?: string;
 }
 
-/** A fault of the catalogue, as a form shows it. */
+/** A fault from the catalogue, as a form shows it. */
 export interface FaultForm {
   name: string;
   at: string;
@@ -102,7 +102,7 @@ export interface FaultField {
   name: string;
   kind: 'text' | 'number' | 'duration' | 'choice';
   help: string;
-  /** As it is typed; empty if there is none. */
+  /** The default, as it would be typed; empty if there is none. */
   fallback: string;
   choices?: string[];
 }

@@ -26,7 +26,7 @@ import {
   tones,
 } from './view-data.ts';
 
-/** About 250 MB of page: browsers still open it. */
+/** The page is about 250 MB then: browsers still open it. */
 const longestMs = 60 * 60_000;
 
 /** What the page shows of a recording, without its audio. Throws `bad-input` for more than an hour. */
@@ -172,7 +172,7 @@ function marksOf(
   };
 }
 
-/** A moment of two voices as it is marked in a picture, of a session that goes on too. */
+/** A moment of two voices, as a picture of a recording or of a live stream marks it. */
 export function markOfDialogue({ t, name, text, isProblem }: DialogueMark): Mark {
   return { t, tone: isProblem ? 'note' : 'good', name, text };
 }

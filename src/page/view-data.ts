@@ -1,22 +1,22 @@
 import type { Gap } from '../recording/timeline.ts';
 import type { RecordedTurn } from '../recording/turns.ts';
 
-/** How an event is shown: by its gravity. */
+/** How an event is shown: by its severity. */
 export type Tone = 'ink' | 'muted' | 'good' | 'bad' | 'note';
 
 /** How an event of each level is coloured. */
 export const tones = { info: 'ink', warning: 'note', error: 'bad' } as const;
 
-/** What stands on the time axis of a session, finished or not. Times are milliseconds from its start. */
+/** What is on the time axis of a session, finished or live. Times are milliseconds from its start. */
 export interface Axis {
   durationMs: number;
   turns: readonly (RecordedTurn & { isOpen?: boolean })[];
   gaps: readonly Gap[];
   phases: readonly { t: number; state: string }[];
   marks: readonly Mark[];
-  /** What the service says was spoken: the newest version of each part. `t`: when it said so. */
+  /** What was spoken, according to the service: the newest version of each part. `t`: when the service sent it. */
   spoken: readonly SpokenLine[];
-  /** When AI audio arrived; empty if it is not known. */
+  /** When AI audio arrived; empty if unknown. */
   arrivals: readonly number[];
 }
 
@@ -38,10 +38,10 @@ export interface Mark {
   text: string;
 }
 
-/** A finished session, as its page shows it. Text from outside is escaped for a terminal, and still no markup. */
+/** A finished session, as its page shows it. Text from outside is escaped for a terminal, but not as markup. */
 export interface RecordingView extends Axis {
   title: { what: string; where: string | undefined };
-  /** Undefined for a WAV, which has none. */
+  /** Undefined for a WAV, which has no outcome. */
   outcome: 'ok' | 'failed' | 'cut' | undefined;
   facts: string;
   failure: string | undefined;

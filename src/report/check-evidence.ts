@@ -10,19 +10,19 @@ import type {
 } from '../wire/exchange.ts';
 import { curl } from './curl.ts';
 
-/** More evidence than this says nothing new. */
+/** More exchanges than these add nothing new. */
 export const maxExchanges = 6;
 const maxMessages = 40;
 const maxTextLength = 2_000;
 
-/** An exchange as JSON: what was sent, what came, and how to see it again. Audio is told by its size. */
+/** An exchange as JSON: what was sent, what was received, and how to repeat it. Of audio, only the size is given. */
 export type EvidenceJson = ReturnType<typeof tokenEvidence> | ReturnType<typeof streamEvidence>;
 
 export function evidenceJson(evidence: readonly Seen[]): EvidenceJson[] {
   return evidence.slice(0, maxExchanges).map((seen) => exchangeJson(seen));
 }
 
-/** One exchange; `isWhole`: nothing of it is cut. */
+/** One exchange; `isWhole`: without any cuts. */
 export function exchangeJson({ id, exchange }: Seen, isWhole = false): EvidenceJson {
   const most = isWhole
     ? { messages: Number.POSITIVE_INFINITY, text: Number.POSITIVE_INFINITY }
@@ -82,7 +82,7 @@ function cut(text: string, most: Most): string {
   return text.length <= most.text ? text : `${text.slice(0, most.text)}…`;
 }
 
-/** Longer bodies are no command that anybody types. */
+/** Nobody would type a command with a longer body. */
 const maxCurlBody = 1_000;
 
 /** The curl command that sends the same; the key is a variable. */

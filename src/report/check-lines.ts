@@ -17,8 +17,8 @@ const indent = ' '.repeat(idWidth);
 const shownExchanges = 3;
 
 /**
- * A rule, and below it what was seen where that is not what the rule says. No line is longer than 80 columns. `isDetailed`:
- * every exchange is named, of a series and of a rule that passed too.
+ * A rule, and below it what was seen, unless the rule passed. No line is longer than 80 columns. `isDetailed`: every exchange
+ * is named, also those of a series and of a rule that passed.
  */
 export function ruleLines(
   { rule, finding, evidence, expected }: Judged,
@@ -45,7 +45,7 @@ export function ruleLines(
   ];
 }
 
-/** The exchanges of a finding behind its title, and those for which there is no place in lines of their own. */
+/** The names of a finding's exchanges: after its title, or, if there is no room for them, on lines of their own. */
 function namesOf(
   { verdict, evidence }: Judged['finding'],
   isDetailed: boolean,
@@ -57,20 +57,20 @@ function namesOf(
   return { ids: namesText(evidence, columns), more: [] };
 }
 
-/** Of a page, for names of exchanges. */
+/** Width of the names of exchanges on a page. */
 const pageColumns = 60;
 
-/** The names of exchanges in so many columns: `E1 X-1…X-60 +2` */
+/** The names of exchanges in this many columns: `E1 X-1…X-60 +2` */
 export function namesText(names: readonly string[], columns = pageColumns): string {
   const folded = foldNames(names);
   return idsText(folded.join(' ').length > columns ? foldNames(names, shortestFold) : folded, columns);
 }
 
-/** A series that is one name although there is place for all, and where there is none. */
+/** The shortest series that becomes one name: where there is room for all names, and where there is not. */
 const usualFold = 4;
 const shortestFold = 3;
 
-/** Names of exchanges, those of a series of at least so many as one: `X-1…X-60`. */
+/** Names of exchanges; a series of at least `shortest` becomes one name: `X-1…X-60`. */
 export function foldNames(names: readonly string[], shortest = usualFold): string[] {
   const series: string[][] = [];
   for (const name of names) {
@@ -118,7 +118,7 @@ export function checkSummaryLines(
   ];
 }
 
-/** What a run has cost. */
+/** What a run cost. */
 export function spentLine({ spent, elapsedMs }: Pick<CheckResult, 'spent' | 'elapsedMs'>): string {
   return `${costText(spent)}, ${secondsText(elapsedMs, 1)}`;
 }
@@ -127,7 +127,7 @@ export function costText({ tokens, plain, connections }: Cost): string {
   return `${countText(tokens, 'token request')}, ${plain} without a key, ${countText(connections, 'connection')}`;
 }
 
-/** What would be asked, in its order, and what it costs. */
+/** The planned exchanges in order, and what they cost. */
 export function planLines({ steps, cost, confirmCost, durationMs }: Plan, style: Style): string[] {
   const rows = steps.map(({ id, title, after }) => {
     const when = after === undefined ? '' : ` (${after.ms / 1000} s after ${after.step})`;
@@ -158,13 +158,13 @@ export function ruleObject({ rule, finding, evidence, expected }: Judged) {
   };
 }
 
-/** One exchange that was asked again, whole. */
+/** One exchange of `--again`, complete. */
 export function exchangeObject({ seen, step }: AskedAgain) {
   const { id, ...body }: ExchangeFields = exchangeJson(seen, true);
   return { type: 'exchange', id, step: step.id, title: step.title, ...body };
 }
 
-/** What an exchange has, a token request or a stream. */
+/** The fields of an exchange: a token request or a stream. */
 type ExchangeFields = Pick<EvidenceJson, 'id' | 'at' | 'request' | 'answer' | 'error'> &
   Partial<Omit<Extract<EvidenceJson, { token: unknown }>, 'id' | 'at' | 'request' | 'answer' | 'error'>> &
   Partial<Omit<Extract<EvidenceJson, { close: unknown }>, 'id' | 'at' | 'request' | 'answer' | 'error'>>;
@@ -172,7 +172,7 @@ type ExchangeFields = Pick<EvidenceJson, 'id' | 'at' | 'request' | 'answer' | 'e
 type SpentRun = Pick<CheckResult, 'verdicts' | 'spent' | 'stopped' | 'exitCode' | 'elapsedMs'> &
   Partial<Pick<AgainResult, 'leftOut'>>;
 
-/** The last line. `requests` are those over HTTP, with and without a key. `leftOut`: only with `--again`. */
+/** The last line. `requests`: all HTTP requests, with and without a key. `leftOut`: only with `--again`. */
 export function checkSummaryObject({ verdicts, spent, stopped, leftOut, exitCode, elapsedMs }: SpentRun) {
   return {
     type: 'summary',
@@ -188,7 +188,7 @@ export function checkSummaryObject({ verdicts, spent, stopped, leftOut, exitCode
   };
 }
 
-/** What would be asked, as one object. */
+/** The plan as one object. */
 export function planObject({ steps, cost, confirmCost, durationMs }: Plan) {
   return {
     type: 'plan',

@@ -12,7 +12,7 @@ import { msText, percentText } from './load-lines.ts';
 import type { Style } from './style.ts';
 import { columnLines } from './table-lines.ts';
 
-/** What a comparison comes to, in a sentence. */
+/** The result of a comparison in one sentence. */
 export function comparisonText(comparison: RunComparison): string {
   const { kind, a, figures, items, verdict, unchanged } = comparison;
   const count = (change: Change, noun: string) =>
@@ -53,7 +53,7 @@ export function comparisonText(comparison: RunComparison): string {
   }
 }
 
-/** How many figures are within the noise; what cannot be judged is counted apart. */
+/** How many figures are within the noise; those that cannot be judged are counted separately. */
 function withinText(figures: readonly FigureChange[]): string {
   const judged = figures.filter(({ change }) => change !== 'unknown');
   const isAllowed = ({ tolerance, isNoiseKnown, difference, noise }: FigureChange) =>
@@ -95,7 +95,7 @@ function markOf(verdict: RunComparison['verdict'], style: Style): string {
   return style[toneOf(verdict)](markText(verdict).padEnd(markWidth));
 }
 
-/** How a change looks; what is bad fails. */
+/** The tone of a change; a bad one fails. */
 export function toneOf(verdict: RunComparison['verdict']): 'good' | 'note' | 'bad' {
   if (verdict === 'better' || verdict === 'same') return 'good';
   return verdict === 'unknown' ? 'note' : 'bad';
@@ -137,7 +137,7 @@ export function figureCells(figure: FigureChange): string[] {
   ];
 }
 
-/** `4.1 %`; of large changes, how often: `12 times`. More than that is not known so well. */
+/** `4.1 %`; large changes as a factor: `12 times`. Larger factors would be too imprecise. */
 function changeText(change: number): string {
   const times = change + 1;
   if (times > 100) return 'over 100 times';

@@ -12,7 +12,7 @@ import {
 import { type Html, html } from './html.ts';
 import { type ReportPage, reportPage, wideTable } from './report-page.ts';
 
-/** A comparison as one page that needs nothing else: the verdict, what got worse open, what did not folded. */
+/** A comparison as one page that needs nothing else: the verdict, then what got worse, then the rest, folded. */
 export function comparisonPage(comparison: RunComparison): string {
   const { kind, a, b } = comparison;
   return reportPage({
@@ -27,7 +27,7 @@ export function comparisonPage(comparison: RunComparison): string {
   });
 }
 
-/** What the page of a run shows of its baseline: the comparison, or why there is none. */
+/** What the page of a run shows about its baseline: the comparison, or why there is none. */
 export type BaselineResult = { comparison: RunComparison } | { why: string; isFailure: boolean };
 
 /**
@@ -64,7 +64,7 @@ function verdictOf({ verdict }: RunComparison): Pick<ReportPage['verdict'], 'ton
   return { tone: toneOf(verdict), word: `${word[0]?.toUpperCase()}${word.slice(1)}` };
 }
 
-/** `isPart`: what did not get worse is folded also if nothing did. */
+/** `isPart`: it is part of another page, where the rest is folded even if nothing got worse. */
 function comparisonTables(
   { kind, verdict, invalid, figures, items, unchanged }: RunComparison,
   { isPart = false } = {},

@@ -19,7 +19,7 @@ export function comparisonObject(comparison: RunComparison, exitCode: number): o
   return { type: 'comparison', version, verdict, text: comparisonText(comparison), ...rest, exitCode };
 }
 
-/** A comparison, for pipelines: a case for the whole, in error if one of them is not valid, and one for each figure and each change. */
+/** A comparison, for pipelines: a case for the whole, in error if one of the two is not valid, and one for each figure and each change. */
 export function comparisonReport(comparison: RunComparison, { startedAt }: { startedAt: number }): RunReport {
   const { a, b, invalid, figures, items } = comparison;
   const name = `compare ${a.name} ${b.name}`;
@@ -69,7 +69,7 @@ export function comparisonReport(comparison: RunComparison, { startedAt }: { sta
   };
 }
 
-/** What a step summary shows of it. */
+/** The comparison for a step summary. */
 function comparisonBlocks(comparison: RunComparison): Block[] {
   const { a, b, verdict, invalid, figures, items } = comparison;
   const mark = (change: Change) =>
@@ -96,7 +96,7 @@ function figureText([, a, b, difference, noise]: readonly string[]): string {
   return `${a} → ${b} (${difference}, noise up to ${noise})`;
 }
 
-/** The report of a run with that of its comparison. */
+/** The report of a run, extended by the report of its comparison. */
 export function withComparison(found: RunReport, compared: RunReport): RunReport {
   return {
     ...found,

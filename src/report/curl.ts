@@ -2,9 +2,9 @@ import { shellText } from '../kernel/shell-text.ts';
 import { jsonMediaType } from '../protocol/token-request.ts';
 
 /**
- * Where the curl command gets the key, which is never written into it if it is a secret. `open`: a key that is no
- * secret. `fallback`: VOICECTL_API_KEY, or this text, which is no secret, if that is not set. `missing`: VOICECTL_API_KEY,
- * and this message of the shell if it is not set. `file`: the first line of a file.
+ * Where the curl command gets the key. A secret is never written into it. `open`: a key that is not a secret. `fallback`:
+ * VOICECTL_API_KEY, or this text, which is not a secret, if that is not set. `missing`: VOICECTL_API_KEY, or this error message
+ * of the shell if it is not set. `file`: the first line of a file.
  */
 export type CurlKey = { open: string } | { fallback: string } | { file: string } | { missing: string };
 
@@ -20,7 +20,7 @@ export interface CurlRequest {
   trust?: CurlTrust;
 }
 
-/** The curl command that asks for a token. */
+/** The curl command that requests a token. */
 export function curlCommand({ url, device, key, trust }: CurlRequest): string {
   const body = `{"apiKey":"${keyText(key)}","deviceId":${shellText(JSON.stringify(device))}}`;
   return [
@@ -31,7 +31,7 @@ export function curlCommand({ url, device, key, trust }: CurlRequest): string {
   ].join(' ');
 }
 
-/** The beginning of a curl command. */
+/** The start of a curl command. */
 export function curl(trust: CurlTrust): string {
   if (trust === undefined) return 'curl -sS';
   return trust === 'anybody' ? 'curl -sS -k' : `curl -sS --cacert '${shellText(trust.file)}'`;

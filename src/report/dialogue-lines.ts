@@ -5,7 +5,7 @@ import { timeText } from './event-words.ts';
 import type { Style } from './style.ts';
 import { factLines } from './table-lines.ts';
 
-/** How two voices got on, as a short table and a line for each thing that is worth a look. */
+/** The turn-taking of two voices: a short table, and a line for each moment worth a look. */
 export function dialogueLines(dialogue: Dialogue, style: Style): string[] {
   const problems = dialogue.unjudged === null ? dialogueProblems(dialogue) : [];
   return [
@@ -41,11 +41,11 @@ export const dialogueSigns = {
 /** A moment at which something happened between two voices. */
 export interface DialogueMark {
   t: number;
-  /** Undefined where it has none: only a page has room for it. */
+  /** Undefined if it has none: then only pages show it. */
   sign: (typeof dialogueSigns)['yields' | 'falseStop' | 'maybeFalseStop'] | undefined;
-  /** A word or a few, for beside the sign. */
+  /** One or a few words to show beside the sign. */
   name: string;
-  /** The whole sentence. */
+  /** The same as a sentence. */
   text: string;
   isProblem: boolean;
 }
@@ -69,7 +69,7 @@ interface Problem extends Pick<DialogueMark, 'name' | 'text'> {
   sign?: DialogueMark['sign'];
 }
 
-/** What went wrong between the two, or is worth a look, in order. */
+/** What went wrong between the two voices or is worth a look, in order. */
 function dialogueProblems({
   turns,
   noises,

@@ -19,13 +19,13 @@ const shownExchanges = 4;
 const mostLines = 12;
 
 /**
- * A situation: its verdict, how long it took, and what the device did; where that is wrong, also the evidence and how
- * to see it again. `command`: the device, if the drill starts it.
+ * A situation: its verdict, how long it took, and what the device did; if that is wrong, also the evidence and how
+ * to repeat it. `command`: the device, if the drill starts it.
  */
 export function drilledLines(drilled: Drilled, command: readonly string[], style: Style): string[] {
   const { id, title, finding, elapsedMs } = drilled;
   const { verdict, message } = finding;
-  // Only counted: after an interruption users want to see what was found.
+  // It is only counted: after an interruption users want to see what was found.
   if (message === endedBefore) return [];
   const isFine = verdict === 'pass' || verdict === 'skipped';
   const mark = markOf(verdict, style)(verdict.padEnd(verdictWidth));
@@ -84,7 +84,7 @@ function lineOf(seen: Seen): string {
   return `stream, ${count('device')} audio messages from device, ${count('service')} from service, ${ended}`;
 }
 
-/** The command that shows one situation again. */
+/** The command that repeats one situation. */
 export function againLine({ situation }: Pick<Drilled, 'situation'>, command: readonly string[]): string {
   const device = command.length === 0 ? '' : ` -- ${command.map(shellWord).join(' ')}`;
   return `voicectl drill --situation ${situation}${device}`;

@@ -10,9 +10,9 @@ import { type EmulatorEvent, type Judgement, levelOfEvent } from '../service/eve
 import { type EventWords, entryText, type SaidWords, say, timeText } from './event-words.ts';
 import type { Style } from './style.ts';
 
-/** The lines that plain output prints for an event of an emulator or a proxy. `again`: what it says as the last of several. */
+/** The lines that plain output prints for an event of an emulator or a proxy. `again`: the text of a whole series of such events. */
 export function emulatorLines(event: EmulatorEvent, style: Style, again?: string): string[] {
-  // The first lines say where it listens; a line for each handshake would be too many.
+  // The first lines already say where it listens, and a line for each handshake would be too much.
   if (event.type === 'listening' || event.type === 'tls-opened') return [];
   const instance = event.instance === undefined ? '' : `${style.dim(escapeText(event.instance))}  `;
   return [
@@ -26,7 +26,7 @@ export function describeEmulatorEvent(event: EmulatorEvent): EventWords {
   const { from, ...said } = describe(event);
   return {
     t,
-    // In a proxy either side may be the peer.
+    // In a proxy either side can be the origin.
     from: from === 'self' ? from : (side ?? from),
     ...(side === undefined ? {} : { side }),
     ...('stream' in event && event.stream !== undefined ? { stream: event.stream } : {}),
@@ -122,12 +122,12 @@ function describe(event: EmulatorEvent): SaidWords {
   }
 }
 
-/** An event of a later version, from its journal. */
+/** An event from the journal of a later version. */
 function describeUnknown(event: never): SaidWords {
   return say('self', escapeText(String(Object(event).type)), '');
 }
 
-/** What of voicectl failed, and where to report it. */
+/** What failed in voicectl, and where to report it. */
 function bugText({ path, remote, why, calls }: EmulatorEvent & { type: 'bug' }): string {
   const places = calls.map((call) => ` at ${call}`).join('');
   return `a bug in voicectl; please report it to ${bugsAddress}: ${escapeText(`${why}${places}`)}${placesText(path, remote)}`;
@@ -160,7 +160,7 @@ function judgementText({ type, from, rule, message, value }: Judgement): string 
   return `${escapeText(value)} (${from} ${verb} ${escapeText(rule)}: ${escapeText(message)})`;
 }
 
-/** What a side does wrong in time, or that it does nothing wrong. */
+/** What is wrong with the audio of a side, or its pace if nothing is. */
 export function verdictText({
   pace,
   remarks,
@@ -207,7 +207,7 @@ function streamsText(streams: readonly number[] | undefined): string {
   return ` (${streams.length === 1 ? 'stream' : 'streams'} ${streams.join(', ')})`;
 }
 
-/** How many events of a flood one stands for. */
+/** How many more events this event stands for in a flood. */
 function timesText({ count }: { count?: number }): string {
   return count === undefined ? '' : `, ${count} more times`;
 }

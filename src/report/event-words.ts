@@ -11,7 +11,7 @@ export interface EventWords {
   t: number;
   /** The side that it comes from; `self`: this program. */
   from: EventOrigin;
-  /** In a proxy, that side again: it stands in words beside the stream. */
+  /** The same side in a proxy, where lines name it beside the stream. */
   side?: Side;
   stream?: number;
   device?: string;
@@ -19,14 +19,14 @@ export interface EventWords {
   subject: string;
   /** What happened, and what to do about it. */
   text: string;
-  /** What to do about it, where there is no place for all of the text. */
+  /** What to do about it, for places without room for the whole text. */
   short?: string;
   level: 'info' | 'warning' | 'error';
 }
 
 export type EventOrigin = Side | 'self';
 
-/** What an event says, but for its level, which is decided where the event is declared. */
+/** What an event says, without its level, which is decided where the event is declared. */
 export type SaidWords = Pick<EventWords, 'from' | 'subject' | 'text' | 'short'>;
 
 export function say(from: EventOrigin, subject: string, text: string, short?: string): SaidWords {
@@ -44,7 +44,7 @@ export function eventLine(words: EventWords, style: Style): string {
 /** The line without its time. */
 export function entryText({ from, level, subject, text, ...words }: EventWords, style: Style): string {
   const who = whoText(words);
-  // Also where the event is another program's, which may put text into any field.
+  // The event may come from another program, which may put text into any field.
   const said = escapeText(
     `${level === 'info' ? originSigns[from] : '!'} ${who === '' ? '' : `${who}  `}${subject}${text === '' ? '' : `  ${text}`}`,
   );
@@ -59,7 +59,7 @@ export function whoText({ side, stream, device }: Pick<EventWords, 'side' | 'str
     .join(' ');
 }
 
-/** `   1.234`: seconds since the beginning. */
+/** `   1.234`: seconds since the start. */
 export function timeText(t: number): string {
   return (t / 1000).toFixed(3).padStart(8);
 }

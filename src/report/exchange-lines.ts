@@ -21,11 +21,11 @@ export interface AgainLinesOptions {
   style: Style;
 }
 
-/** Of more exchanges than these, a step shows those that were named or that show a verdict. */
+/** A step with more exchanges than this shows only those that were named or that show a verdict. */
 const fewExchanges = 3;
 const indent = '    ';
 
-/** What was asked again, whole: `>` is what was sent, `<` what was received. Keys and tokens are concealed. */
+/** The exchanges of `--again`, complete: `>` is what was sent, `<` what was received. Keys and tokens are concealed. */
 export function againLines(
   { exchanges, judged, leftOut }: Pick<AgainResult, 'exchanges' | 'judged' | 'leftOut'>,
   { id, isDetailed, style }: AgainLinesOptions,

@@ -30,7 +30,7 @@ export function catalogueLines(catalogue: Catalogue): string[] {
     ]);
 }
 
-/** What people make go wrong most, and how it is written. */
+/** The most used faults, each with an example. */
 const usualFaults: readonly (readonly [name: FaultName, example: string])[] = [
   ['rate-limited', 'rate-limited:times=2'],
   ['token-unauthorized', 'token-unauthorized'],
@@ -44,7 +44,7 @@ const usualFaults: readonly (readonly [name: FaultName, example: string])[] = [
   ['network', 'network:profile=slow-3g'],
 ];
 
-/** The faults that most people want, each with an example, and where the others are. */
+/** The most used faults as lines, and where to find the others. */
 export function usualFaultLines(catalogue: Catalogue): string[] {
   const width = Math.max(...usualFaults.map(([, example]) => example.length));
   return [

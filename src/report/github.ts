@@ -1,7 +1,7 @@
 import { escapeText } from '../kernel/escape.ts';
 import type { Block, Marked, RunReport } from './run-report.ts';
 
-/** GitHub shows at most ten annotations of a step. */
+/** GitHub shows at most ten annotations per step. */
 export const maxAnnotations = 10;
 
 /** Workflow commands that annotate each failure, one per line. */
@@ -9,7 +9,7 @@ export function githubAnnotations({ failures }: RunReport): string[] {
   return failures.slice(0, maxAnnotations).map(({ title, message }) => annotation(title, message));
 }
 
-/** Escaped as in GitHub's toolkit: text of a service must not become a command. */
+/** Escaped like in GitHub's toolkit: text from a service must not become a command. */
 function annotation(title: string, message: string): string {
   const data = (text: string) => escapeText(text).replaceAll('%', '%25');
   const property = (text: string) => data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');

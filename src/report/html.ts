@@ -7,7 +7,7 @@ export interface Html {
 
 type Part = Html | string | number | undefined | readonly Part[];
 
-/** A template of markup. Text in its holes is escaped, also inside attributes. */
+/** A template of markup. Text in its placeholders is escaped, also inside attributes. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return { html: String.raw({ raw: strings }, ...parts.map(write)) };
 }

@@ -4,7 +4,7 @@ import type { RunReport, TestCase } from './run-report.ts';
 
 /** A run as JUnit XML, as Ant and Jenkins define it. */
 export function junitXml({ suites }: Pick<RunReport, 'suites'>): string {
-  // Characters that XML does not allow: U+FFFE and the like.
+  // Replaces characters that XML does not allow, such as U+FFFE.
   const root = create({ version: '1.0', encoding: 'UTF-8', invalidCharReplacement: '\ufffd' }).ele(
     'testsuites',
     {

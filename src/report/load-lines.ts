@@ -19,7 +19,7 @@ export function loadPlanLines({ target, task, arrival, seed, cost }: LoadFacts, 
   ];
 }
 
-/** The line that shows how far a run is. */
+/** The line that shows the progress of a run. */
 export function loadProgressText(
   { second, counts, open, times }: SecondSummary,
   core: number | undefined,
@@ -89,7 +89,7 @@ function histogramLines({ metric, bars }: MetricSummary, style: Style): string[]
   ];
 }
 
-/** Neighbouring bars joined, so that at most so many are left. */
+/** Joins neighbouring bars so that at most `most` are left. */
 function joinBars(bars: readonly HistogramBar[], most: number): HistogramBar[] {
   const per = Math.ceil(bars.length / most);
   return Array.from({ length: Math.ceil(bars.length / per) }, (_, index) => {
@@ -153,7 +153,7 @@ function unitText(value: number, unit: JudgedThreshold['unit']): string {
   return unit === 'ms' ? msText(value) : unit === 'share' ? percentText(value, 2) : String(value);
 }
 
-/** Milliseconds with three figures, or seconds from ten on. */
+/** Milliseconds with three digits; from ten seconds on, seconds. */
 export function msText(ms: number): string {
   if (ms >= 10_000) return secondsText(ms, 1);
   if (ms >= 100) return `${Math.round(ms)} ms`;
@@ -173,7 +173,7 @@ export function loadPlanObject({ version: _, ...facts }: LoadFacts): object {
   return { type: 'plan', version, ...facts };
 }
 
-/** One second of a run, and what it has come to so far. */
+/** One second of a run. */
 export function loadProgressObject(
   { second, counts, open, times, late }: SecondSummary,
   core: number | undefined,
@@ -181,7 +181,7 @@ export function loadProgressObject(
   return { t: (second + 1) * 1000, type: 'progress', open, counts, times, late, core: core ?? null };
 }
 
-/** The result as the last object: without the series, which `--out` writes. */
+/** The result as the last object, without the series, which `--out` writes. */
 export function loadSummaryObject({ seconds: _, ...summary }: LoadSummary, exitCode: number): object {
   const { metrics, invalid, ...rest } = summary;
   return {

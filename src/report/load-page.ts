@@ -19,7 +19,7 @@ import {
 } from './report-page.ts';
 import { plainStyle } from './style.ts';
 
-/** Inlined, so that the page needs nothing else. */
+/** Inline, so that the page needs nothing else. */
 const style = `
 .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 30rem), 1fr)); gap: 1rem 2rem } .charts > div { min-width: 0 }
 svg { width: 100%; height: auto } svg text { font-size: 11px; fill: currentColor }
@@ -161,7 +161,7 @@ const left = 64;
 const bottom = 24;
 const top = 8;
 
-/** A distribution: bars of equal width on a logarithmic axis of time. What did not finish stands on top. */
+/** A distribution: bars of equal width on a logarithmic axis of time. What did not finish is on top. */
 function distributionChart(name: string, bars: readonly HistogramBar[]): Html {
   const most = Math.max(1, ...bars.map(({ count }) => count));
   const each = (width - left) / bars.length;
@@ -184,7 +184,7 @@ function distributionChart(name: string, bars: readonly HistogramBar[]): Html {
   }
 }
 
-/** Decades, and twice and five times them, that lie within the bars; `at` is from 0 to 1. */
+/** The powers of ten, and two and five times them, within the bars; `at` is from 0 to 1. */
 function logTicks(bars: readonly HistogramBar[]): { at: number; ms: number }[] {
   const [low, high] = [bars[0]?.fromMs ?? 1, bars.at(-1)?.toMs ?? 1];
   const decades = Array.from({ length: 12 }, (_, index) => 10 ** (index - 4));
@@ -207,7 +207,7 @@ interface Line {
   value: (second: SecondSummary) => number | undefined;
 }
 
-/** Lines over the seconds of a run. A second without a value is a hole in its line. */
+/** Lines over the seconds of a run. A second without a value is a gap in its line. */
 function seriesChart(
   title: string,
   seconds: readonly SecondSummary[],

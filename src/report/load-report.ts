@@ -5,13 +5,13 @@ import { countLines, loadSummaryLines, measuredText, thresholdText } from './loa
 import type { RunReport, TestCase } from './run-report.ts';
 import { plainStyle } from './style.ts';
 
-/** A run of load, for pipelines: a case for the run itself, in error if it is not valid, and one for each threshold. */
+/** A load run, for pipelines: a case for the run itself, in error if it is not valid, and one for each threshold. */
 export function loadReport(summary: LoadSummary, exitCode: number): RunReport {
   const { facts, thresholds, invalid, seconds, metrics, stopped } = summary;
   const name = `load ${facts.target}`;
   const classname = 'voicectl.load';
   const why = [...invalid, ...(stopped === null ? [] : [stopped])].join('; ');
-  // It was stopped by a threshold of --abort-on, or from outside.
+  // A run is stopped by a threshold of --abort-on, or from outside.
   const whyStopped = exitCode === exitCodes['expectation-failed'] ? 'threshold' : 'cancelled';
   const type: FailureKind = invalid.length > 0 ? 'not-valid' : whyStopped;
   const run: TestCase = {

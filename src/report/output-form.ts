@@ -10,12 +10,12 @@ export interface OutputForm {
   debug: boolean;
 }
 
-/** A screen, lines, or one JSON object a line. */
+/** A screen, lines, or one JSON object per line. */
 export type OutputName = 'tui' | 'plain' | 'json';
 
 /**
  * The output of a command that can have a screen: a screen only on a terminal. `isFree`: standard
- * output is not wanted for something else.
+ * output is not needed for anything else.
  */
 export function chooseOutput(
   asked: OutputName | undefined,

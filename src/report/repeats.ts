@@ -4,22 +4,22 @@ import { secondsText } from '../protocol/time-text.ts';
 import type { EmulatorEvent } from '../service/events.ts';
 import { describeEmulatorEvent } from './emulator-lines.ts';
 
-/** An event that may come again and again, and what a series of it says as one. */
+/** An event that may repeat, and what a series of it says as one. */
 export interface Repeatable {
-  /** The same for all of a series. */
+  /** The same for all events of a series. */
   key: string;
   /** How many times this event stands for. */
   times: number;
-  /** What so many of them within so many milliseconds say. Safe for a terminal. */
+  /** The text for `count` of them within `spanMs`. Safe for a terminal. */
   textOf(count: number, spanMs: number): string;
-  /** What to do about so many of them, where there is no place for the text; undefined if there is no advice. */
+  /** What to do about `count` of them, for places without room for the text; undefined without advice. */
   shortOf(count: number): string | undefined;
 }
 
-/** A series goes on as long as its next event comes within this time. */
+/** A series goes on if its next event comes within this time. */
 export const seriesPauseMs = 1_500;
 
-/** Undefined for an event that is told one by one. */
+/** Undefined for an event that is always reported by itself. */
 export function repeatableOf(event: EmulatorEvent): Repeatable | undefined {
   const key = keyOf(event);
   if (key === undefined) return undefined;
@@ -63,24 +63,24 @@ interface Series {
   textOf: Repeatable['textOf'];
   since: number;
   until: number;
-  /** Since the first, or since a line was last printed. */
+  /** How many since the first event, or since the last line. */
   count: number;
   waitMs: number;
   timer: ClockTimer;
 }
 
-/** Prints an event, or with `again` a series of it as one. */
+/** Prints an event, or, with `again`, a series of it as one. */
 export type PrintEvent = (event: EmulatorEvent, again?: string) => void;
 
 export interface RepeatFold {
   print(event: EmulatorEvent): void;
-  /** Prints what was only counted. */
+  /** Prints what was only counted so far. */
   flush(): void;
 }
 
 /** A series that does not end is reported at longer and longer intervals, up to this one. */
 const longestWaitMs = 60_000;
-/** Beyond it the oldest series is reported and begins anew. */
+/** With more series, the oldest is reported and starts again. */
 const mostSeries = 1_000;
 
 /** Prints the first event of a series at once, and the rest of it as one line with count and span. */

@@ -3,7 +3,7 @@ import { countText } from '../protocol/count-text.ts';
 import { reportDocument } from './document.ts';
 import { type Html, html, trusted } from './html.ts';
 
-/** How a thing went, as a colour. */
+/** How something went, as a colour. */
 export type ReportTone = 'good' | 'bad' | 'note' | 'muted';
 
 export interface ReportPage {
@@ -15,7 +15,7 @@ export interface ReportPage {
   verdict: { tone: ReportTone; word: string; text: string };
   facts: readonly (readonly [name: string, value: string])[];
   body: Html;
-  /** Said at the foot, beside the version. */
+  /** Shown at the foot, beside the version. */
   remark?: string;
   /** Added to the style that all reports share. */
   style?: string;
@@ -38,23 +38,23 @@ ${body}
 
 /** One thing that was judged. */
 export interface ReportItem {
-  /** A place of the page. */
+  /** Its anchor on the page. */
   id: string;
-  /** What people call it, if it has a name beside its title: `R12`. */
+  /** Its name, if it has one besides its title: `R12`. */
   name?: string;
   title: string;
   tone: ReportTone;
   /** One word: `fail`. */
   verdict: string;
   message: string;
-  /** What was asked for, in full, and where that is written. */
+  /** What was required, in full, and where that is written. */
   says?: string | undefined;
   section?: string | undefined;
-  /** What it is shown by: the names of the exchanges, and the exchanges. */
+  /** The evidence: the names of the exchanges, and the exchanges. */
   evidence?: { names: string; details: readonly Html[] } | undefined;
 }
 
-/** What went wrong stands open, with its evidence; what went well is folded. */
+/** What went wrong is open, with its evidence; the rest is folded. */
 export function itemSections(items: readonly ReportItem[], noun: string): Html {
   const isOpen = ({ tone }: ReportItem) => tone === 'bad' || tone === 'note';
   const bad = items.filter(isOpen).toSorted((a, b) => Number(b.tone === 'bad') - Number(a.tone === 'bad'));
@@ -92,16 +92,16 @@ export function linesBlock(lines: readonly string[], label: string): Html {
   return html`<pre tabindex="0" role="region" aria-label="${label}">${lines.map((line) => html`${breakable(line)}${trusted('\n')}`)}</pre>`;
 }
 
-/** A shorter line fits the narrowest page. */
+/** Shorter lines fit the narrowest page. */
 const longLine = 40;
 
-/** A line without spaces may break after a sign, and not within a word. */
+/** Lets a line without spaces break after a sign, but not within a word. */
 function breakable(line: string): Html {
   if (line.length <= longLine) return html`${line}`;
   return html`${line.split(/(?<=[,:;/{}()&?=._-])/).map((part, index) => (index === 0 ? part : html`<wbr>${part}`))}`;
 }
 
-/** A table that scrolls by itself where the page is narrow. */
+/** A table that scrolls on its own if the page is narrow. */
 export function wideTable(
   label: string,
   head: readonly (string | Html)[],

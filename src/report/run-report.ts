@@ -5,7 +5,7 @@ export interface TestCase {
   name: string;
   classname: string;
   seconds: number;
-  /** `failure`: an expectation; `error`: the run itself; `skipped`: nothing was asked. */
+  /** `failure`: an expectation; `error`: the run itself; `skipped`: nothing was tested. */
   outcome?: { element: 'failure' | 'error' | 'skipped'; type: string; message: string };
   out: readonly string[];
 }
@@ -25,12 +25,12 @@ export type Marked = string | { strong: string };
 /** A paragraph or a table of a page. */
 export type Block = readonly Marked[] | { head: readonly string[]; rows: readonly (readonly Marked[])[] };
 
-/** A run as pipelines get it: JUnit, annotations and a step summary are layouts of it. Texts may be of a service. */
+/** A run as pipelines get it: JUnit, annotations and a step summary are layouts of it. Texts may come from a service. */
 export interface RunReport {
   /** The command and its subject: `check https://voice.example`. */
   name: string;
   suites: readonly TestSuite[];
-  /** Each failure with what it is of; none: the run passed. */
+  /** Each failure, with what it belongs to; if there is none, the run passed. */
   failures: readonly { title: string; message: string }[];
   /** What the page of a workflow's run shows. */
   blocks: readonly Block[];
@@ -46,7 +46,7 @@ export interface RunNaming {
   elapsedMs: number;
 }
 
-/** The report of a run that failed as a whole: what it found before that, and a case in error unless something failed already. */
+/** The report of a run that failed as a whole: what it found before that, and a case in error unless something had already failed. */
 export function withFailure(
   found: RunReport | undefined,
   { name, command, unit, startedAt, elapsedMs }: RunNaming,

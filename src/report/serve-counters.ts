@@ -1,6 +1,6 @@
 import type { EmulatorEvent } from '../service/events.ts';
 
-/** What is counted, in the order of the texts: one of it, and several. */
+/** What is counted, in the order of the texts: singular and plural. */
 const nouns = {
   tokens: ['token', 'tokens'],
   streams: ['stream', 'streams'],

@@ -11,7 +11,7 @@ export interface SessionReport {
   /** What was tested, for people: `stream hello.wav`. */
   name: string;
   runs: readonly RunResult[];
-  /** Of several runs. */
+  /** The summary of several runs. */
   total?: RepeatSummary | undefined;
 }
 

@@ -15,9 +15,9 @@ export interface StartFacts extends Speakers {
   page?: string | undefined;
   /** What the curl command sends. */
   key: CurlRequest['key'];
-  /** With TLS: the file with the certificate, or that curl cannot check it. */
+  /** With TLS: the file with the certificate, or `anybody` if curl cannot check it. */
   trust?: CurlRequest['trust'];
-  /** On loopback: whether a forwarded request may control the emulator with a secret, or not at all. */
+  /** On loopback: whether a forwarded request needs the secret to control the emulator, or is refused. */
   forwarded?: 'secret' | 'refused' | undefined;
 }
 
@@ -33,7 +33,7 @@ export function startLines(
   ];
 }
 
-/** The lines below the first one. */
+/** The lines after the first one. */
 export function serviceLines(
   { baseUrl, wsUrl, lan = [] }: EmulatorEvent & { type: 'listening' },
   { key, trust, forwarded, page }: Pick<StartFacts, 'key' | 'trust' | 'forwarded' | 'page'>,

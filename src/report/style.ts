@@ -21,10 +21,10 @@ export function createStyle(colour: boolean): Style {
   };
 }
 
-/** For text that is escaped as a whole, or kept: without colours. */
+/** Without colours: for text that is escaped as a whole, or kept. */
 export const plainStyle = createStyle(false);
 
-/** Whether the terminal shows Unicode: by the locale, like the C library reads it; on Windows always. */
+/** Whether the terminal shows Unicode: according to the locale, as the C library reads it; on Windows always. */
 export function speaksUnicode({
   LC_ALL,
   LC_CTYPE,
@@ -33,5 +33,5 @@ export function speaksUnicode({
   return process.platform === 'win32' || /utf-?8/i.test(LC_ALL || LC_CTYPE || LANG || '');
 }
 
-/** Begins the line of a terminal again, empty. */
+/** Clears the line of a terminal. */
 export const clearLine = '\r\u001b[K';

@@ -57,7 +57,7 @@ export function expectationText(
   return `${word}: expected ${escapeText(expected)}, measured ${escapeText(measured)}`;
 }
 
-/** `ok in 6.1 s`. A stream that was recorded by a proxy fails without a failure: a rule was broken. */
+/** `ok in 6.1 s`. A stream recorded by a proxy can fail without a failure, because a rule was broken. */
 export function resultText(
   { ok, failure, elapsedMs }: Pick<SessionSummary, 'ok' | 'failure' | 'elapsedMs'>,
   style: Style,
@@ -67,7 +67,7 @@ export function resultText(
   return `${result} in ${secondsText(elapsedMs, 1)}`;
 }
 
-/** The same of a voice alone: a WAV, or what was recorded without a summary of it. */
+/** The same for a voice alone: a WAV, or a recording without a summary. */
 export function voiceLines(voice: VoiceSummary, style: Style): string[] {
   return voiceRows({ voice }).map(([name, text]) => `${style.dim(name.padEnd(voiceColumns))}${text}`);
 }

@@ -1,6 +1,6 @@
 import type { Style } from './style.ts';
 
-/** Rows in columns that are two spaces apart. Text begins at the left edge of its column, unless figures end at the right one. */
+/** Rows in columns that are two spaces apart. Text is aligned left, figures right. */
 export function columnLines(
   rows: readonly (readonly string[])[],
   isText: (column: number) => boolean = () => true,
@@ -11,7 +11,7 @@ export function columnLines(
   return rows.map((row) => row.map(cellIn).join('  ').trimEnd());
 }
 
-/** A short table: dim names, and what they have. */
+/** A short table of dim names and their values. */
 export function factLines(rows: readonly (readonly [name: string, value: string])[], style: Style): string[] {
   const width = Math.max(...rows.map(([name]) => name.length));
   return rows.map(([name, value]) => `${style.dim(name.padEnd(width))}  ${value}`);

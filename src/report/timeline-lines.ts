@@ -57,7 +57,7 @@ const plain: Glyphs = {
   tick: '|',
 };
 
-/** Both voices on one time axis, their turns and gaps, and where events are. As wide as `labelColumns` and the peaks. */
+/** Both voices on one time axis, with turns, gaps and events. Its width is `labelColumns` and a column for each peak. */
 export function timelineLines(picture: Picture, { ascii, style }: PictureOptions): string[] {
   const glyphs = ascii ? plain : blocks;
   const columns = picture.peaks.out.length;
@@ -173,9 +173,9 @@ const markNames: Record<string, string> = {
 };
 
 function markOf(event: RecordedEvent): string | undefined {
-  // A rule that a side broke, as a proxy saw it.
   // What was found in the AI's audio is marked where it is heard.
   if (event.type === 'warning' && event.agoMs !== undefined) return undefined;
+  // In a proxy: a rule that a side broke.
   if (event.type === 'warning') return event.side === undefined ? 'w' : event.side === 'device' ? 'd' : 'v';
   if (event.type === 'retry') return 'r';
   if (event.type === 'close') return 'x';

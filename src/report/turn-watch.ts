@@ -3,27 +3,27 @@ import type { SoundSpan } from '../audio/dialogue/sound-spans.ts';
 import { createTwoTracks, type TwoTracks } from '../audio/dialogue/two-tracks.ts';
 import { type DialogueMark, dialogueMarks } from './dialogue-lines.ts';
 
-/** Where both speak, and what is marked of it, on the time axis of a session: what a timeline draws of two voices. */
+/** Where both speak, and the marks of their turn-taking: what a timeline shows of two voices. */
 export interface SeenTurns {
   overlaps: readonly SoundSpan[];
   marks: readonly DialogueMark[];
 }
 
-/** What is known anew: it replaces everything from `fromMs` on. */
+/** New findings: they replace everything from `fromMs` on. */
 export interface TurnNews extends SeenTurns {
   type: 'turns';
   fromMs: number;
 }
 
-/** Watches the voices of a session that goes on, with the judge of a finished one. State: about 200 kB. */
+/** Watches the voices of a live session, with the judge of a finished one. Needs about 200 kB. */
 export interface TurnWatch extends Pick<TwoTracks, 'sent' | 'received' | 'interrupted' | 'said'> {
   /** What the last seconds before `t` show. An end of AI audio counts when it is silent for long enough. */
   look(t: number): TurnNews;
 }
 
-/** As much is judged at a time. */
+/** How much is judged at a time. */
 const keepMs = 20_000;
-/** Its beginning lacks what was before, and was judged earlier. */
+/** The start of it lacks what was before, and was judged earlier. */
 const settledMs = 10_000;
 
 /** `waitMs`: how long a turn may be without a reply. */
@@ -39,7 +39,7 @@ export function createTurnWatch(waitMs: number): TurnWatch {
         startMs: startMs + keptFromMs,
         endMs: endMs + keptFromMs,
       }));
-      // A sound is short only when it is over.
+      // Whether a sound is short is only known when it is over.
       const remarks = dialogue.remarks.filter(({ atMs }) =>
         dialogue.turns.some(
           ({ startMs, endMs }) => startMs === atMs && keptFromMs + endMs <= t - dialogueRules.turnPauseMs,
@@ -62,7 +62,7 @@ export function createTurnWatch(waitMs: number): TurnWatch {
 /** Most of each that are kept. */
 const maxSeen = 500;
 
-/** What was known before, with the news. */
+/** What was known before, updated by the news. */
 export function addTurnNews(before: SeenTurns, { fromMs, overlaps, marks }: TurnNews): SeenTurns {
   return {
     overlaps: [...before.overlaps.filter(({ startMs }) => startMs < fromMs), ...overlaps].slice(-maxSeen),

@@ -5,7 +5,7 @@ import type { Style } from './style.ts';
 /** Columns of a report for people. */
 export const width = 80;
 export const verdictWidth = 9;
-/** Of the id of a rule. */
+/** The width of the ID of a rule. */
 const usualIndent = 5;
 
 /** The style of a verdict. */
@@ -35,7 +35,7 @@ export function wrapText(text: string, indent = usualIndent): string[] {
   return [...lines, line];
 }
 
-/** A word, safe at the start of a line; a long one in pieces that are. */
+/** A word in pieces of at most `length`, each safe at the start of a line. */
 function cutEvery(word: string, length: number): string[] {
   const parts: string[] = [];
   let rest = escapeText(word);
@@ -55,7 +55,7 @@ export function countsText(verdicts: Record<Verdict, number>, style: Style): str
     .join(', ');
 }
 
-/** Why a run ended before its plan did. */
+/** Why a run ended before its plan was done. */
 export function stoppedLines(stopped: { message: string } | undefined): string[] {
   return stopped === undefined ? [] : wrapText(`Stopped: ${stopped.message}`);
 }

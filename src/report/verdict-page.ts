@@ -93,7 +93,7 @@ export function drillPage({ subject, device, startedAt, result, baseline }: Dril
 
 function itemOfSituation(drilled: Drilled, device: readonly string[]): ReportItem {
   const { id, situation, title, rule, finding } = drilled;
-  // A rule may be broken beside several situations.
+  // A rule may be broken in several situations.
   const place = id === situation ? id : `${situation}-${id}`;
   const { verdict, message } = finding;
   const lines = [...evidenceLines(drilled, mostLines), `again: ${againLine(drilled, device)}`];
@@ -107,7 +107,7 @@ function itemOfSituation(drilled: Drilled, device: readonly string[]): ReportIte
   };
 }
 
-/** What a run of verdicts comes to. */
+/** The overall verdict of a run. */
 function verdictOf(
   { verdicts, stopped }: { verdicts: Record<Verdict, number>; stopped: { message: string } | undefined },
   noun: string,

@@ -77,7 +77,7 @@ interface JudgedItem {
   seconds: number;
   /** Whether it counts as a failure. */
   isFailed: boolean;
-  /** Why it is known to fail. */
+  /** Why it is expected to fail. */
   expected?: string | undefined;
 }
 

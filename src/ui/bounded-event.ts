@@ -3,7 +3,7 @@ import { cutText, jsonText } from '../kernel/escape.ts';
 /** Longer values are cut on a screen; `--json` and recordings keep them. */
 const maxCharacters = 32_768;
 
-/** Names from a service, which are shown in a column. */
+/** Names from a service are shown in a column, so less of them is kept. */
 const maxNameCharacters = 256;
 
 /** Fields whose size and depth the other side chooses. */
@@ -43,7 +43,7 @@ function boundTexts(value: unknown): unknown {
   return Array.isArray(value) ? after.map(([, part]) => part) : Object.fromEntries(after);
 }
 
-/** Deeper values are converted to JSON and back, which leaves out what is nested too deeply. */
+/** Deeper values are converted to JSON and back, which drops what is nested too deeply. */
 const safeDepth = 100;
 
 function isFlat(value: unknown, depth = 0): boolean {

@@ -16,9 +16,9 @@ import type { Key } from './read-keys.ts';
 /** A panel over the list, or a prompt. */
 export type Overlay =
   | { type: 'help'; top: number }
-  /** `subject`: what its lines are about, if they change while it is open. */
+  /** `subject`: what its lines describe, if they change while it is open. */
   | { type: 'detail'; title: string; lines: readonly string[]; top: number; subject?: DetailSubject }
-  /** `at`: of the items that pass the filter. */
+  /** `at`: the index among the items that pass the filter. */
   | { type: 'choice'; title: string; items: readonly ChoiceItem[]; filter: string; at: number }
   | { type: 'prompt'; purpose: PromptPurpose; text: string }
   /** Asks before an action. */
@@ -35,7 +35,7 @@ export interface ChoiceItem {
   clears?: number;
 }
 
-/** The part that all screens share: the moment, the list of events, and the panel over it. */
+/** The state that all screens share: the moment, the list of events, and the panel over it. */
 export interface Browser {
   start: ScreenStart;
   /** The moment that is drawn: on the time axis of the events, and since the epoch. */
@@ -48,11 +48,11 @@ export interface Browser {
   idle: readonly KeyCommand[];
 }
 
-/** A screen of something that ends by itself, or when the user quits. */
+/** The state of a screen of something that ends by itself or when the user quits. */
 export interface Watched extends Browser {
   /** How it ended, and when. */
   ended: { ok: boolean; text: string; at: number } | undefined;
-  /** The user has quit, and the end is awaited. */
+  /** The user has quit and waits for the end. */
   isEnding: boolean;
 }
 
@@ -93,12 +93,12 @@ export interface Pressed<Model> {
   model: Model;
   actions: readonly Action[];
   command?: KeyCommand;
-  /** What was typed, or chosen. */
+  /** What was typed or chosen. */
   typed?: { purpose: PromptPurpose; text: string };
   chosen?: ChoiceItem;
 }
 
-/** Handles a key that works on any screen. `page`: number of lines of the list. */
+/** Handles a key that works on any screen. `page`: number of lines in the list. */
 export function pressKey<Model extends Browser>(model: Model, key: Key, page: number): Pressed<Model> {
   const { overlay } = model;
   if (overlay?.type === 'prompt') return typeKey(model, overlay, key);
@@ -201,7 +201,7 @@ function typeKey<Model extends Browser>(
   return [...key].length === 1 ? withText(text + key) : withoutActions(model);
 }
 
-/** Letters filter, so that only the named keys move. */
+/** Letters type a filter, so only named keys move the mark. */
 function chooseKey<Model extends Browser>(
   model: Model,
   overlay: Overlay & { type: 'choice' },
@@ -227,7 +227,7 @@ function chooseKey<Model extends Browser>(
   return withoutActions({ ...model, overlay: { ...overlay, at: within(overlay.at + by, items.length - 1) } });
 }
 
-/** The items of a choice that have all words of its filter. */
+/** The items of a choice that contain all words of its filter. */
 export function shownItems({ items, filter }: Overlay & { type: 'choice' }): readonly ChoiceItem[] {
   const words = filter.toLowerCase().split(/\s+/);
   return items.filter(({ value, help }) => {
@@ -277,7 +277,7 @@ function scrolled<Shown extends Overlay>(
   }
 }
 
-/** `to`, or the nearest place from 0 to `last`. */
+/** `to`, limited to the range from 0 to `last`. */
 export function within(to: number, last: number): number {
   return Math.max(0, Math.min(last, to));
 }

@@ -16,7 +16,7 @@ export function padTo(text: string, width: number): string {
   return fillTo(cutTo(text, width), width);
 }
 
-/** The same of a name, which is cut in its middle. */
+/** The same for a name, which is cut in its middle. */
 export function padNameTo(name: string, width: number): string {
   return fillTo(cutNameTo(name, width), width);
 }
@@ -40,7 +40,7 @@ export function cutTo(text: string, width: number): string {
   return `${wholeWords(firstCells(charactersOf(near), width - 1).join(''), near)}…`;
 }
 
-/** A name in at most `width` cells: of a longer one the beginning and the end, in which names differ: `kitchen…0017`. */
+/** A name in at most `width` cells. A longer one keeps its start and its end, where names differ: `kitchen…0017`. */
 export function cutNameTo(name: string, width: number): string {
   if (width <= 0) return '';
   const near = takeBeginning(name, width);
@@ -57,7 +57,7 @@ function charactersOf(text: string): string[] {
   return Array.from(segmenter.segment(text), ({ segment }) => segment);
 }
 
-/** The first of these characters that fit into so many cells. */
+/** The first of these characters that fit into this many cells. */
 function firstCells(characters: readonly string[], cells: number): string[] {
   let left = cells;
   const over = characters.findIndex((character) => {
@@ -68,10 +68,10 @@ function firstCells(characters: readonly string[], cells: number): string[] {
 }
 
 const letter = /[\p{L}\p{N}]/u;
-/** Of a longer word, such as an address, a part is shown. */
+/** A longer word, such as an address, is cut inside. */
 const longWord = 12;
 
-/** What was kept of a text, without the beginning of a word at its end. */
+/** What was kept of a text, without a cut word at its end. */
 function wholeWords(kept: string, text: string): string {
   if (!letter.test(text.charAt(kept.length)) || !letter.test(kept.at(-1) ?? '')) return kept.trimEnd();
   const half = kept.length / 2;
@@ -82,7 +82,7 @@ function wholeWords(kept: string, text: string): string {
   return end < half ? kept : kept.slice(0, end + 1).replace(/[\s,;:({"_]{1,8}$/, '');
 }
 
-/** The beginning of a text, longer than `width` cells. Long text is not read to its end. */
+/** The start of a text, longer than `width` cells, so that a long text is not read to its end. */
 export function takeBeginning(text: string, width: number): string {
   return cutText(text, 4 * Math.max(0, width) + 64);
 }
@@ -90,7 +90,7 @@ export function takeBeginning(text: string, width: number): string {
 /**
  * Text in which every character is as wide as it looks: terminals disagree on the width of emoji that are made of
  * several (families, flags, skin tones, variation selectors), so that only the first part of each is shown. Of text that
- * is longer than `width` cells, only the beginning.
+ * is longer than `width` cells, only the start.
  */
 export function toTerminalCells(text: string, width: number): string {
   const near = takeBeginning(text, width);
@@ -104,10 +104,10 @@ export function toTerminalCells(text: string, width: number): string {
 
 const composed = /[\u200d\ufe0e\ufe0f\u20e3]|[\u{1f1e6}-\u{1f1ff}]|\p{Emoji_Modifier}/u;
 
-/** Cells between texts beside one another. */
+/** Cells between texts that are side by side. */
 const gap = 3;
 
-/** The first of these texts that fit beside one another: none is cut. */
+/** The first of these texts that fit side by side without being cut. */
 export function takeFitting(texts: readonly string[], width: number): string[] {
   let left = width + gap;
   const over = texts.findIndex((text) => {

@@ -1,16 +1,16 @@
 import { Worker } from 'node:worker_threads';
 
-/** As it is built: beside the program in dist/. */
+/** Where the build puts it: beside the program in dist/. */
 const built = new URL('./draw-worker.js', import.meta.url);
 
 /** The thread that draws the frames of a screen. */
 export interface DrawThread {
   worker: Worker;
-  /** Resolves with the reason when it has ended. */
+  /** Resolves with the reason when the thread has ended. */
   ended: Promise<Error>;
 }
 
-/** Starts the thread. To load what it needs takes as long as to load a command: start it first, and both load together. */
+/** Starts the thread. Loading its code takes as long as loading a command: start it first, so that both load at once. */
 export function startDrawThread({ colour, file = built }: { colour: boolean; file?: URL }): DrawThread {
   const worker = new Worker(file, {
     // The thread gets no environment, because that may contain keys. Ink takes the colours from FORCE_COLOR.
@@ -18,7 +18,7 @@ export function startDrawThread({ colour, file = built }: { colour: boolean; fil
     stdout: true,
     stderr: true,
   });
-  // It must not keep the process alive.
+  // The thread must not keep the process alive.
   worker.unref();
   const ended = new Promise<Error>((resolve) => {
     worker.on('error', resolve);

@@ -5,7 +5,7 @@ import { roomOf } from './layout.ts';
 import type { Frame, FrameRequest, ScreenStart } from './port.ts';
 import { createScreenModel } from './screen-model.ts';
 
-/** The drawing thread: it takes events, and answers with output for the terminal. */
+/** The drawing thread: it gets events and returns output for the terminal. */
 function createPainter(start: ScreenStart): (request: FrameRequest) => Frame {
   const drawer = createDrawer(start.ascii);
   const next = createScreenModel(start);

@@ -28,7 +28,7 @@ export function createDrawer(isAscii: boolean): Drawer {
       </GlyphProvider>,
       { columns },
     );
-    // Text is cut with the ellipsis of Unicode, by Ink too.
+    // Text was cut with a Unicode ellipsis, by Ink too.
     const split = (isAscii ? text.replaceAll('…', glyphs.ellipsis) : text).split('\n');
     const exactly = Array.from({ length: lines }, (_, index) => split[index] ?? '');
     drawn.set(name, { on: dependencies, lines: exactly });
@@ -50,7 +50,7 @@ export function createDrawer(isAscii: boolean): Drawer {
   };
 }
 
-/** Terminals with synchronised output show everything between these at once. */
+/** Terminals with synchronised output show everything between these two at once. */
 const beginUpdate = '\u001b[?2026h';
 const endUpdate = '\u001b[?2026l';
 const clear = '\u001b[2J';

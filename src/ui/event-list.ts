@@ -7,13 +7,13 @@ import { firstShown } from './layout.ts';
 
 /** One line of the event list. */
 export interface Row extends EventWords {
-  /** Rows count up from 0. */
+  /** The rows are numbered from 0. */
   id: number;
   /** The event, as it is copied and saved. */
   event: unknown;
   /** What is shown in full; default: the event as JSON. */
   full?: { title: string; lines: readonly string[] };
-  /** Of an event that comes again and again: a row stands for the whole series. */
+  /** Set for an event that repeats: one row stands for the whole series. */
   repeats?: Repeatable & { since: number; until: number };
 }
 
@@ -22,25 +22,25 @@ export type NewRow = Omit<Row, 'id'>;
 /** The kept events, and which of them are shown. */
 export interface EventList {
   rows: readonly Row[];
-  /** The row that changed last, in a list whose rows change; default: the newest. */
+  /** The row that changed last, in a list whose rows change. Default: the newest row. */
   latest?: number;
   /** The marked row; undefined: always the latest. */
   marked: number | undefined;
   /** Rows after this one are held back; undefined: none. */
   heldAfter: number | undefined;
   filter: string;
-  /** The side that this program is on: the one of `dir:out`, an older word for `from:device` or `from:service`. */
+  /** The side of this program, which the older filter `dir:out` means; today's are `from:device` and `from:service`. */
   ownSide: Side;
 }
 
-/** Most rows that are kept; beyond it the oldest are dropped. */
+/** Most rows that are kept; beyond that the oldest are dropped. */
 const maxRows = 5_000;
 
 export function createList(ownSide: Side): EventList {
   return { rows: [], marked: undefined, heldAfter: undefined, filter: '', ownSide };
 }
 
-/** Adds rows, and drops the oldest in large steps: cutting for each row would copy the list each time. */
+/** Adds rows. Drops the oldest in large steps, because dropping one at a time would copy the list each time. */
 export function addRows(list: EventList, added: readonly NewRow[]): EventList {
   if (added.length === 0) return list;
   const rows = [...list.rows];
@@ -53,10 +53,10 @@ export function addRows(list: EventList, added: readonly NewRow[]): EventList {
   return { ...list, rows: rows.length > maxRows + 1_000 ? rows.slice(-maxRows) : rows };
 }
 
-/** A series is looked for among this many of the newest rows. */
+/** The series of a row is searched among this many of the newest rows. */
 const nearRows = 100;
 
-/** The row of the series that this one goes on with; −1 if it begins one. */
+/** The index of the row whose series this one continues; −1 if it starts one. */
 function seriesOf(rows: readonly Row[], { t, repeats }: NewRow): number {
   for (let at = rows.length - 1; at >= Math.max(0, rows.length - nearRows); at -= 1) {
     const open = rows[at]?.repeats;
@@ -130,7 +130,7 @@ export function toggleHold(list: EventList): EventList {
   return { ...list, heldAfter: list.heldAfter === undefined ? (list.rows.at(-1)?.id ?? -1) : undefined };
 }
 
-/** Number of rows that wait while the list is paused. */
+/** Number of rows that are held back while the list is paused. */
 export function heldCount({ rows, heldAfter }: EventList): number {
   return heldAfter === undefined ? 0 : (rows.at(-1)?.id ?? -1) - heldAfter;
 }

@@ -45,7 +45,7 @@ interface PromptProps extends PromptText {
   width: number;
 }
 
-/** What is typed, and as far as there is room: what to type, and which key confirms. */
+/** What is typed, and, if there is room, what to type and which key confirms. */
 function Prompt({ label, example, keys, typed, width }: PromptProps) {
   const { show } = useGlyphs();
   // Show the end of the text, where typing continues.
@@ -101,7 +101,7 @@ const promptTexts: Record<PromptPurpose, PromptText> = {
   },
 };
 
-/** A key, and what it does now: a few words. */
+/** A key, and what it does now, in a few words. */
 interface Hint {
   key: string;
   text: string;

@@ -1,10 +1,10 @@
 import type { Clock, ClockTimer } from '../kernel/clock.ts';
 
-/** At most this many frames a second. */
+/** Most frames per second. */
 const maxFramesPerSecond = 15;
-/** Drawing uses at most one part in this many of a core, for any size of screen. */
+/** Drawing uses at most one nth of a core, whatever the size of the screen. */
 const shareOfCore = 10;
-/** No screen is older than this: on a busy machine a frame takes long without working much. */
+/** The screen is never older than this: on a busy machine a frame takes long without much work. */
 const oldestMs = 1_000;
 /** An idle screen is drawn this often, for its clocks. */
 const idleMs = 250;
@@ -17,7 +17,7 @@ export interface FrameLimiterOptions {
 
 /** Decides when to draw: one frame at a time, with a limited rate and load. */
 export interface FrameLimiter {
-  /** Something has changed; `urgent`: a person waits for it, so the load does not matter. */
+  /** Something has changed; `urgent`: a person is waiting for it, so the load does not matter. */
   request(options?: { urgent: boolean }): void;
   /** Stops drawing. */
   close(): void;
@@ -46,7 +46,7 @@ export function createFrameLimiter({ clock, draw }: FrameLimiterOptions): FrameL
     const startedAt = clock.now();
     const tookMs = await draw();
     soonest = startedAt + 1000 / maxFramesPerSecond;
-    // The first frame takes many times as long as those after it: it loads what they are drawn with.
+    // The first frame takes many times as long as the next ones, because it loads the code that draws.
     earliest = isFirst ? soonest : Math.max(soonest, startedAt + Math.min(oldestMs, tookMs * shareOfCore));
     isFirst = false;
     isDrawing = false;

@@ -3,11 +3,10 @@ import { originSigns } from '../report/event-words.ts';
 import { takeBeginning, toTerminalCells } from './cells.ts';
 import type { ScreenStart } from './port.ts';
 
-/** The characters that screens are drawn with. */
 export type Glyphs = typeof unicode;
 
 const unicode = {
-  /** Text in characters of the screen. Of text that is longer than `cells`, only the beginning. */
+  /** Text in characters of the screen. Of text that is longer than `cells`, only the start. */
   show: (text: string, cells: number) => toTerminalCells(text, cells),
   ellipsis: '…',
   rule: '─',
@@ -25,7 +24,7 @@ const unicode = {
   done: '○',
   bargeIn: '▲',
   gap: '╳',
-  /** Something that was found in the sound of a voice. */
+  /** A problem in the sound of a voice. */
   sound: '◆',
   /** Both voices speak. */
   overlap: dialogueSigns.overlap as string,
@@ -71,7 +70,7 @@ export function glyphsFor(isAscii: boolean): Glyphs {
   return isAscii ? ascii : unicode;
 }
 
-/** What the signs of a screen mean, below its keys in the help. */
+/** The meaning of the signs of a screen, for the help below the keys. */
 export function legendFor({ screen, ascii }: Pick<ScreenStart, 'screen' | 'ascii'>): readonly Sign[] {
   if (screen !== 'stream') return [];
   const { overlap, bargeIn, gap, sound } = glyphsFor(ascii);
@@ -90,7 +89,7 @@ interface Sign {
   help: string;
 }
 
-/** Text in ASCII, cell for cell where possible. */
+/** Text in ASCII, one cell for each cell where possible. */
 function toAscii(text: string): string {
   return text
     .replaceAll('…', '~')

@@ -1,18 +1,18 @@
 import type { ActionType, ScreenName, ScreenStart } from './port.ts';
 import type { Key } from './read-keys.ts';
 
-/** What a filter of events can hold. */
+/** What a filter of events can contain. */
 export const filterExample = 'words kind:NAME from:device|service device:ID stream:N';
 
 interface Binding {
   keys: readonly Key[];
   /** The name of the key on the screen; default: its keys. */
   shown?: string;
-  /** What it does: on all screens, or on those that have it. */
+  /** What it does: on all screens, or on each screen that has it. */
   help: string | Partial<Record<ScreenName, string>>;
   /** A word for the last line of the screen; without it the key is only in the help. */
   hint?: string;
-  /** Only there if the program can do this. */
+  /** The key exists only if the program supports this action. */
   needs?: ActionType;
 }
 
@@ -116,7 +116,6 @@ export const bindings = Object.entries<Binding>(keyTable).map(([command, binding
   command: command as KeyCommand,
 }));
 
-/** A key of one screen. */
 export interface ScreenKey {
   command: KeyCommand;
   shown: string;

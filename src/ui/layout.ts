@@ -29,7 +29,7 @@ export function roomOf({ columns, rows }: Size): Size {
   return { columns: Math.max(smallest.columns, columns), rows: Math.max(smallest.rows, rows) };
 }
 
-/** What is between the margins. */
+/** The size between the margins. */
 function insideOf(terminal: Size): Size {
   const { columns, rows } = roomOf(terminal);
   return { columns: columns - 2 * margin, rows };
@@ -42,7 +42,7 @@ export function halves(columns: number, share = 0.5): { left: number; right: num
   return { left, right: columns - gap - left, gap };
 }
 
-/** The first of `count` items in so many lines: the one at `at` is in the middle, or near an end of them. */
+/** The first of `count` items to show in this many lines: the item at `at` is in the middle, or near an end. */
 export function firstShown(at: number, lines: number, count: number): number {
   return Math.max(0, Math.min(count - lines, at - Math.floor(lines / 2)));
 }
@@ -67,12 +67,12 @@ export function layoutStream(terminal: Size) {
     columns,
     /** The steps of the session, below the head. */
     stepLines,
-    /** Token and levels with headings, side by side; else only the levels. */
+    /** Whether token and levels are side by side, with headings; otherwise there are only the levels. */
     hasPanels,
     /** The token panel: identifying claims, time claims. */
     panelLines,
     levelLines,
-    /** Each voice on the timeline, whether there is a line for both together, and whether it has a heading and an axis. */
+    /** Lines of each voice on the timeline, whether there is a line for both, and whether it has a heading and an axis. */
     voiceLines,
     hasBoth,
     hasAxis,
@@ -97,7 +97,7 @@ const fewestPanelLines = 3;
 /** The screen of the emulator. */
 export function layoutServe(terminal: Size, most: ServeContent) {
   const { columns, rows } = insideOf(terminal);
-  /** Devices and streams side by side; else one below the other. */
+  /** Whether devices and streams are side by side. */
   const isWide = columns >= 130;
   /** Lines with the URLs, and one with the curl line. */
   const urlLines = rows >= 28 && most.hasPage ? 4 : rows >= 24 ? 3 : rows >= 20 ? 2 : 0;
@@ -114,7 +114,7 @@ export function layoutServe(terminal: Size, most: ServeContent) {
     const lines = Math.min(room, wanted(Math.max(most.devices, most.streams)));
     return { ...shape, deviceLines: lines, streamLines: lines, listLines: Math.max(1, free - lines) };
   }
-  /** Below its heading, like the lines of streams; 0: no devices. */
+  /** Lines below the heading; 0: no devices. */
   const deviceLines = hasDevices ? Math.min(Math.floor(room * 0.4), wanted(most.devices)) : 0;
   const streamLines = Math.min(room - deviceLines, wanted(most.streams));
   return { ...shape, deviceLines, streamLines, listLines: Math.max(1, free - deviceLines - streamLines) };
@@ -126,7 +126,7 @@ export function layoutVerdicts(terminal: Size) {
   /** What is being done now. */
   const doingLines = Number(rows >= 14);
   const amountLines = columns >= 76 || rows < 20 ? 1 : 2;
-  /** How many items have which verdict. */
+  /** The count of each verdict. */
   const countLines = Number(rows >= 12);
   /** What was seen of one item, below a heading. */
   const seenLines = rows >= 40 ? 4 : rows >= 18 ? 3 : 0;
@@ -148,7 +148,7 @@ const otherLines = 2;
 /** The screen of a load run. Thresholds and the most important times come first. */
 export function layoutLoad(terminal: Size, { live }: LoadContent) {
   const { columns, rows } = insideOf(terminal);
-  /** How far the plan is. */
+  /** The progress of the plan. */
   const planLines = Number(rows >= 14);
   const hasHeadings = rows >= 18;
   const spaceLines = Number(rows >= 40);

@@ -11,7 +11,7 @@ import { colours, inkOf, useGlyphs } from './theme.ts';
 
 interface ListOptions {
   title: string;
-  /** Beside the title; default: how many events there are, and which are shown. */
+  /** Beside the title. Default: how many events there are, and which ones are shown. */
   note?: string;
   width: number;
   /** Lines below the heading. */
@@ -21,7 +21,7 @@ interface ListOptions {
   drawRow?: (row: Row, isMarked: boolean) => ReactNode;
 }
 
-/** The events, or a panel in their place. Each event is a band: it is drawn once and then only moves. */
+/** The events, or a panel in their place. Each event is a band, so it is drawn once and then only moves. */
 export function listBands(model: Browser, { title, width, lines, ...options }: ListOptions): Band[] {
   const { overlay, list, start } = model;
   if (overlay !== undefined && overlay.type !== 'prompt' && overlay.type !== 'confirm') {
@@ -54,7 +54,7 @@ interface EventLineProps {
   row: Row;
   isMarked: boolean;
   width: number;
-  /** Whether lines name stream and device. */
+  /** Whether the line names stream and device. */
   hasWho: boolean;
 }
 
@@ -97,7 +97,7 @@ function EventLine({ row, isMarked, width, hasWho }: EventLineProps) {
   );
 }
 
-/** The number of the stream, and if they fit, in a proxy the side, and the device. */
+/** The number of the stream, and, if they fit, the side (in a proxy) and the device. */
 function whoText({ stream, side, device }: Row, width: number): string {
   const number = (stream === undefined ? '' : String(stream)).padStart(4);
   if (width < 10 || device === undefined) return number;
@@ -128,7 +128,7 @@ function OverlayPanel({ model, width, lines }: ListPanelProps) {
   }
 }
 
-/** Longer than any line can show of a filter. */
+/** More of a filter than any line can show. */
 const filterCells = 200;
 
 /** The number of events, and which ones are shown. */

@@ -11,15 +11,15 @@ export type LoadNews =
   | { type: 'planned'; sessions: number; startsInMs: number; longestMs: number }
   /** A second has passed. */
   | { type: 'second'; live: LiveLoad }
-  /** Something failed, or was lost. */
+  /** Something failed or was lost. */
   | { type: 'told'; text: string }
-  /** `reasons`: why the run is not valid, and which thresholds do not hold. */
+  /** `reasons`: why the run is not valid, and which thresholds were crossed. */
   | { type: 'ended'; ok: boolean; text: string; reasons?: readonly string[] }
   /** Time has passed. */
   | { type: 'tick' }
   | Notice;
 
-/** The state of the screen of a load run. What was told has a row of the list. */
+/** The state of the screen of a load run. Each failure has a row in the list. */
 export interface LoadModel extends Watched {
   plan: { sessions: number; startsAt: number; longestMs: number };
   live: LiveLoad | undefined;

@@ -84,7 +84,7 @@ function LoadHead({ model, width }: { model: LoadModel; width: number }) {
   );
 }
 
-/** How far the plan is. */
+/** The progress of the plan. */
 function PlanLine({ model, width }: { model: LoadModel; width: number }) {
   const { live, plan, now, ended } = model;
   const seconds = Math.round(plan.longestMs / 1000);
@@ -108,7 +108,7 @@ const refusals: readonly FailureKind[] = [
 ];
 const cuts: readonly FailureKind[] = ['stream-broken', 'service-error'];
 
-/** How many sessions are in which state. */
+/** How many sessions are in each state. */
 function countsOf(live: LiveLoad | undefined): Count[] {
   const of = (kinds: readonly FailureKind[]) =>
     kinds.reduce((sum, kind) => sum + (live?.failures[kind] ?? 0), 0);
@@ -139,7 +139,7 @@ const narrowestBar = 6;
 const widestBar = 24;
 const valueWidth = 12;
 
-/** Each threshold with its value beside the limit: those that do not hold first, where there is no room for all. */
+/** Each threshold with its value and its limit. If there is no room for all, the crossed ones come first. */
 function ThresholdLines({ thresholds, width, lines }: ThresholdLinesProps) {
   const crossed = thresholds.filter(({ holds }) => !holds);
   const first =

@@ -6,7 +6,7 @@ export interface Meter {
   clippedAt: number | undefined;
 }
 
-/** The picture of a meter at a moment. */
+/** What a meter shows at a moment. */
 export interface MeterReading {
   rmsDbfs: number;
   heldDbfs: number;
@@ -14,7 +14,7 @@ export interface MeterReading {
 }
 
 const floorDbfs = -100;
-/** Audio in frames of 20 ms may be some frames late before a meter falls. */
+/** Frames of 20 ms may be a few frames late before a meter falls. */
 const steadyMs = 150;
 const fallDbPerMs = 0.05;
 const holdMs = 1_500;

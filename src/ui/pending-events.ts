@@ -2,7 +2,7 @@ import type { TurnNews } from '../report/turn-watch.ts';
 import type { SessionEvent } from '../session/events.ts';
 import { sumAudio } from '../session/fold-audio.ts';
 
-/** Most events that wait for the next frame; beyond it the oldest of the commonest type are dropped and counted. */
+/** Most events that wait for the next frame; beyond that the oldest of the commonest type are dropped and counted. */
 const maxPending = 2_000;
 
 /** The events since the last frame. */
@@ -24,7 +24,7 @@ export function createPendingEvents<Event extends { type: string }>(
       return events.length;
     },
     add(event) {
-      // Audio of both directions alternates: only the last two can be merged.
+      // Audio of both directions alternates, so only the last two events can be merged.
       for (const index of [events.length - 1, events.length - 2]) {
         const before = events[index];
         const folded = before === undefined ? undefined : fold(before, event);
@@ -49,7 +49,7 @@ export function createPendingEvents<Event extends { type: string }>(
   };
 }
 
-/** At most `most` events, in their order. What is rare among a flood (a state, a warning, the end) stays. */
+/** At most `most` events, in their order. What is rare in a flood (a state, a warning, the end) is kept. */
 function dropCommonest<Event extends { type: string }>(events: Event[], most: number): Event[] {
   const over = events.length - most;
   if (over <= 0) return events;

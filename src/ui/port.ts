@@ -2,7 +2,7 @@
 
 export type ScreenName = 'stream' | 'serve' | 'check' | 'drill' | 'load';
 
-/** Known from the start. */
+/** What is known from the start. */
 export interface ScreenStart {
   screen: ScreenName;
   /** The command, for the head of the screen; default: the name of the screen. */
@@ -29,11 +29,11 @@ export interface FrameRequest {
   /** Milliseconds since the epoch. */
   wall: number;
   events: readonly unknown[];
-  /** Keys, as the terminal sent them. */
+  /** The keys as the terminal sent them. */
   input: string;
-  /** The terminal is empty: write every line. */
+  /** Whether the terminal is empty, so that every line must be written. */
   fresh: boolean;
-  /** With the first request. */
+  /** Only in the first request. */
   start?: ScreenStart;
 }
 
@@ -57,11 +57,11 @@ export interface Frame {
   /** To be written to the terminal. */
   patch: string;
   actions: readonly Action[];
-  /** Duration of drawing. */
+  /** How long drawing took. */
   tookMs: number;
 }
 
-/** A message of the program itself to the user. */
+/** A message from the program itself to the user. */
 export interface Notice {
   type: 'notice';
   text: string;

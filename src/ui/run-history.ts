@@ -1,18 +1,18 @@
 import type { LoadMetric } from '../config/threshold.ts';
 import type { LiveLoad } from '../runs/load/live.ts';
 
-/** What has a sparkline. */
+/** The values that have a sparkline. */
 export type HistoryName = LoadMetric | 'sent late' | 'open' | 'core';
 
 /** The whole run in steps of equal length: the longer it is, the longer the steps. */
 export interface RunHistory {
   /** Seconds in a step. */
   each: number;
-  /** The highest value in each step; of times the 95th percentile of a second, in milliseconds. */
+  /** The highest value in each step; for times, the highest 95th percentile of a second, in milliseconds. */
   values: Partial<Record<HistoryName, readonly (number | undefined)[]>>;
 }
 
-/** Most steps that are kept; then two become one. */
+/** Most steps that are kept; beyond that, every two become one. */
 const maxSteps = 512;
 
 export const emptyHistory: RunHistory = { each: 1, values: {} };
@@ -49,7 +49,7 @@ function joinSteps({ each, values }: RunHistory): RunHistory {
   return { each: each * 2, values: Object.fromEntries(joined) };
 }
 
-/** The values in at most this many columns. A column without a value is a hole. */
+/** The values in at most this many columns. A column without a value is a gap. */
 export function toColumns(
   values: readonly (number | undefined)[],
   columns: number,

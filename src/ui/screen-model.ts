@@ -17,13 +17,13 @@ interface ScreenKind<Model extends Browser, News, Layout extends { listLines: nu
   first: Model;
   reduce: (model: Model, events: readonly News[]) => Model;
   press: (model: Model, key: Key, layout: Layout) => Pressed<Model>;
-  /** Updates what follows from the state and the moment. */
+  /** Updates what depends on the state and the moment. */
   settle?: (model: Model) => Pressed<Model>;
   layout: (terminal: Size, model: Model) => Layout;
   bands: (model: Model, terminal: Size) => Band[];
 }
 
-/** Handles one request after the other; the result is the picture, and the user's actions. */
+/** Handles one request after another; returns the picture and the user's actions. */
 export type NextScreen = (request: FrameRequest) => { bands: Band[]; actions: readonly Action[] };
 
 /** Creates the screen that the start message names. */

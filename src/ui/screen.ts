@@ -14,7 +14,7 @@ export interface ScreenOptions<Event extends { type: string }> {
   start: ScreenStart;
   fold: (before: Event, event: Event) => Event | undefined;
   onAction: (action: Action) => void;
-  /** The screen has ended by itself and the terminal is restored: events have to be shown in another way. */
+  /** The screen has ended by itself and the terminal is restored: from now on events must be shown in another way. */
   onEnd: (end: ScreenEnd) => void;
 }
 
@@ -89,7 +89,7 @@ export function openScreen<Event extends { type: string }>(options: ScreenOption
     const drawn = new Promise<Frame | undefined>((resolve) => {
       answer = resolve;
     });
-    // As text: for many small events this is much cheaper than cloning them.
+    // Sent as text: for many small events this is much cheaper than cloning them.
     worker.postMessage(JSON.stringify(request()));
     input = '';
     isFresh = false;
@@ -103,7 +103,7 @@ export function openScreen<Event extends { type: string }>(options: ScreenOption
     for (const action of frame.actions) options.onAction(action);
     return frame.tookMs;
   };
-  /** Enter the screen with the first frame, not before. */
+  /** Enters the full screen with the first frame, not before. */
   const write = async (patch: string) => {
     if (isClosed) return;
     terminal.enter();

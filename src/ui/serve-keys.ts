@@ -25,7 +25,7 @@ import { devicesInOrder, markedDevice, markedStream, type Panel, type ServeModel
 /** How far `+` moves the clock: past the lifetime of a token and the window of the limit. */
 const advanceMs = 61_000;
 
-/** The lines of the list and of the panel of devices. */
+/** The lines of the list and of the device panel. */
 interface Room {
   listLines: number;
   deviceLines: number;
@@ -67,7 +67,7 @@ export function pressServeKey(model: ServeModel, key: Key, room: Room): Pressed<
   }
 }
 
-/** Updates what follows from the state: the keys that do nothing, and an open panel about a stream or a device. */
+/** Updates what depends on the state: the keys that do nothing, and an open panel about a stream or a device. */
 export function settleServe(model: ServeModel): Pressed<ServeModel> {
   const { overlay, state, panel } = model;
   const idle: KeyCommand[] = [
@@ -80,7 +80,7 @@ export function settleServe(model: ServeModel): Pressed<ServeModel> {
   const settled = idle.join() === model.idle.join() ? model : { ...model, idle };
   if (overlay?.type !== 'detail' || overlay.subject === undefined) return withoutActions(settled);
   const detail = detailOf(settled, overlay.subject);
-  // What has ended stays as it was.
+  // The panel of something that has ended stays as it was.
   if (detail === undefined || detail.lines.join() === overlay.lines.join()) return withoutActions(settled);
   return withoutActions({ ...settled, overlay: { ...overlay, ...detail } });
 }
@@ -116,7 +116,7 @@ function open(model: ServeModel, subject: DetailSubject): ServeModel {
   return detail === undefined ? model : { ...model, overlay: { type: 'detail', ...detail, top: 0, subject } };
 }
 
-/** The panels that have something in them and room on the screen. */
+/** The next panel that is not empty and has room on the screen. */
 function panelAfter({ panel, state }: ServeModel, { deviceLines }: Room): Panel {
   const panels: Panel[] = [
     'events',
@@ -134,7 +134,7 @@ function askToClose(model: ServeModel): ServeModel {
   return { ...model, overlay: { type: 'confirm', question, action: { type: 'close', stream } } };
 }
 
-/** The active faults, to end them, and the catalogue, to add one. */
+/** The active faults, which can be ended, and the catalogue, from which one can be added. */
 function faultItems({ state, start }: ServeModel): ChoiceItem[] {
   const active = (state?.faults ?? []).map(({ id, name, struck }) => ({
     value: `end ${name}`,
@@ -147,7 +147,7 @@ function faultItems({ state, start }: ServeModel): ChoiceItem[] {
   ];
 }
 
-/** The user can give a fault parameters before adding it. */
+/** Before adding a fault, the user can type its parameters. */
 function choose(model: ServeModel, { value, clears }: ChoiceItem): Pressed<ServeModel> {
   if (clears !== undefined) return { model, actions: [{ type: 'clearFault', id: clears }] };
   return withoutActions({ ...model, overlay: { type: 'prompt', purpose: 'fault', text: value } });
@@ -234,7 +234,7 @@ function audioText(frames: number, bytes: number, dbfs: number): string {
   return `${countText(frames, 'message')}, ${countText(bytes, 'byte')}, ${secondsText(msForBytes(bytes))}, now ${levelText(dbfs)}`;
 }
 
-/** Newest last, as in the journal. */
+/** The events, newest last, like in the journal. */
 function eventLines({ list, start }: ServeModel, is: (row: Row) => boolean): string[] {
   const glyphs = glyphsFor(start.ascii);
   const rows = list.rows.filter(is);

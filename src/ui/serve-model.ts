@@ -9,7 +9,7 @@ import type { ServeContent } from './layout.ts';
 import { type Meter, raiseMeter, restingMeter } from './meter.ts';
 import type { Notice, ScreenStart } from './port.ts';
 
-/** The state of the emulator, read a few times a second. */
+/** The state of the emulator, read a few times per second. */
 export interface StateSeen {
   type: 'state-seen';
   state: EmulatorState;
@@ -20,12 +20,12 @@ export interface ServeAddresses {
   type: 'addresses';
   tokenUrl: string;
   streamUrl: string;
-  /** Of the page for browsers, if there is one. */
+  /** The address of the page for browsers, if there is one. */
   page?: string | undefined;
   curl: string;
 }
 
-/** The state of the emulator, beside its events. */
+/** What the screen knows besides the events of the emulator. */
 export type ServeStatus = StateSeen | ServeAddresses;
 
 export type ServeNews = EmulatorEvent | ServeStatus | Notice;
@@ -37,16 +37,16 @@ export interface ServeModel extends Browser {
   addresses: ServeAddresses | undefined;
   counters: ServeCounters;
   state: EmulatorState | undefined;
-  /** Levels of each stream: of the device, and of the AI. */
+  /** The levels of device and AI in each stream. */
   meters: Readonly<Record<number, { in: Meter; out: Meter }>>;
   /** The highest number of devices and streams so far: the panels do not shrink. */
   most: ServeContent;
   isStopping: boolean;
   /** The panel that the arrow keys move in. */
   panel: Panel;
-  /** The number of the marked stream; the first one if that is not open. */
+  /** The number of the marked stream; if it is not open, the first one is marked. */
   stream: number | undefined;
-  /** The name of the marked device; the first one if there is none of that name. */
+  /** The name of the marked device; if there is none with that name, the first one is marked. */
   device: string | undefined;
 }
 
@@ -113,12 +113,12 @@ export function markedStream({ state, stream }: ServeModel): EmulatorState['stre
   return state?.streams.find((one) => one.stream === stream) ?? state?.streams[0];
 }
 
-/** The devices, the busiest first: these reach their limits. */
+/** The devices, the busiest first, because these reach their limits. */
 export function devicesInOrder({ state }: ServeModel): EmulatorState['devices'] {
   return (state?.devices ?? []).toSorted((a, b) => b.connections - a.connections || b.requests - a.requests);
 }
 
-/** The device that is marked: by its name, because the order changes. */
+/** The marked device: found by its name, because the order changes. */
 export function markedDevice(model: ServeModel): EmulatorState['devices'][number] | undefined {
   const devices = devicesInOrder(model);
   return devices.find(({ device }) => device === model.device) ?? devices[0];

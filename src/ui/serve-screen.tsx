@@ -87,7 +87,7 @@ export function serveBands(model: ServeModel, terminal: Size): Band[] {
   ];
 }
 
-/** Meters that nothing raises fall in steps of this. */
+/** Meters without new audio fall in steps of this. */
 const meterStepMs = 250;
 
 function ServeHead({ model, width }: { model: ServeModel; width: number }) {
@@ -165,7 +165,7 @@ function UrlLines({
   );
 }
 
-/** Devices, with their used connections and requests. */
+/** The devices, with their connections and requests. */
 function DevicesPanel({ model, width, lines }: { model: ServeModel; width: number; lines: number }) {
   const devices = devicesInOrder(model);
   const marked = markedDevice(model);
@@ -305,7 +305,7 @@ function StreamLine({ state, model, width, isMarked }: StreamLineProps) {
   );
 }
 
-/** The first remark about a device, or what to do about it where that does not fit; empty without one. */
+/** The first remark about a device, or, if that does not fit, what to do about it; empty without a remark. */
 function remarkText(
   { remarks: [remark = ''], advice }: EmulatorState['streams'][number],
   cells: number,

@@ -14,7 +14,6 @@ import { addAudio, dropAudio, silentVoice, type TimelineVoice, timelineSpanMs } 
 
 type EventOf<Type extends SessionEvent['type']> = Extract<SessionEvent, { type: Type }>;
 
-/** A marked moment on the timeline. */
 export interface TimelineMark {
   t: number;
   /** `barge-in`, `gap`, or what was found in the AI's audio, such as `click`. */
@@ -29,7 +28,7 @@ export interface StreamModel extends Browser {
   meters: Record<AudioDirection, Meter>;
   voices: Record<AudioDirection, TimelineVoice>;
   marks: readonly TimelineMark[];
-  /** Where both speak, where the AI yields, and where it stops for a sound that is no turn. */
+  /** Where both speak, where the AI yields, and where it stops for a sound that is not a turn. */
   turns: SeenTurns;
   isSpeaking: boolean;
   figures: (Figures & Partial<PlaybackFigures>) | undefined;
@@ -61,7 +60,7 @@ export function createStreamModel(start: ScreenStart): StreamModel {
   return { ...createBrowser(start), ...freshSession, isMuted: false, talksUntil: undefined };
 }
 
-/** What the screen of a session is told. */
+/** What happens on the screen of a session. */
 export type StreamNews = SessionEvent | TurnNews | Notice;
 
 export function reduceStream(model: StreamModel, events: readonly StreamNews[]): StreamModel {
@@ -72,7 +71,7 @@ function reduceNews(model: StreamModel, event: StreamNews): StreamModel {
   if (event.type === 'notice') return withNotice(model, event.text);
   if (event.type === 'turns') return { ...model, turns: addTurnNews(model.turns, event) };
   if (event.type === 'audio') return hear(model, event);
-  // A panel shows the figures.
+  // Figures have their own panel.
   const listed = event.type === 'figures' ? model : append({ ...model, growing: {} }, rowsOf(event));
   switch (event.type) {
     case 'session':
@@ -105,7 +104,7 @@ function reduceNews(model: StreamModel, event: StreamNews): StreamModel {
   }
 }
 
-/** What the whole session shows. */
+/** The turn-taking of the whole session. */
 function turnsOf({ dialogue }: EventOf<'summary'>): SeenTurns | undefined {
   return dialogue && { overlaps: dialogue.overlaps, marks: dialogueMarks(dialogue) };
 }
@@ -120,7 +119,7 @@ function mark({ marks }: StreamModel, added: TimelineMark): readonly TimelineMar
   return kept.toSorted((a, b) => a.t - b.t);
 }
 
-/** Audio goes into the meter, the timeline, and one row of the list that grows until something else happens. */
+/** Adds audio to the meter, the timeline, and one row of the list, which grows until something else happens. */
 function hear(model: StreamModel, event: AudioEvent): StreamModel {
   const { direction } = event;
   const heard = {
@@ -141,7 +140,7 @@ function hear(model: StreamModel, event: AudioEvent): StreamModel {
   return { ...heard, list: { ...model.list, rows: rows.with(index, grown) } };
 }
 
-/** A held key repeats within this time, also the first time. */
+/** A held key repeats within this time, even the first time. */
 const keyHeldMs = 700;
 
 /** Handles a key. */
@@ -173,7 +172,7 @@ export function pressStreamKey(
 
 const idleAfterEnd = ['mute', 'talk'] as const;
 
-/** Updates what follows from the moment: a key that is no longer held, and the keys that do nothing now. */
+/** Updates what depends on the moment: a key that is no longer held, and the keys that do nothing now. */
 export function settleStream(before: StreamModel): Pressed<StreamModel> {
   const idle = before.summary === undefined ? [] : idleAfterEnd;
   const model = idle.length === before.idle.length ? before : { ...before, idle };

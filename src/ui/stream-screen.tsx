@@ -170,7 +170,7 @@ function Levels({ model, width, isPanel }: { model: StreamModel; width: number; 
 
 const steps: readonly SessionState[] = ['token', 'connecting', 'authorising', 'live', 'draining', 'closed'];
 
-/** The steps of a session, with the current one marked; where there is no place for all, without the first. */
+/** The steps of a session, with the current one marked; if there is no room for all, without the first ones. */
 function Steps({ state, width }: { state: SessionState | undefined; width: number }) {
   const { next, passed } = useGlyphs();
   const at = state === undefined ? -1 : steps.indexOf(state);
@@ -309,7 +309,7 @@ const defaults = {
   playbackDelayMs: 250,
 };
 
-/** The figures of a session; jitter and lateness are those of the worst frame in twenty. `underruns`: undefined without playback. */
+/** The figures of a session; jitter and lateness are 95th percentiles. `underruns`: undefined without playback. */
 function figureViews(
   figures: (Figures & Partial<PlaybackFigures>) | undefined,
   limits: ScreenStart['limits'],

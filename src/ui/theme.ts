@@ -1,7 +1,7 @@
 import { createContext, useContext } from 'react';
 import { type Glyphs, glyphsFor } from './glyphs.ts';
 
-/** The characters of the screen that is drawn. */
+/** The characters of the screen that is being drawn. */
 const GlyphContext = createContext<Glyphs>(glyphsFor(false));
 
 export const GlyphProvider = GlyphContext.Provider;

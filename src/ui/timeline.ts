@@ -32,14 +32,14 @@ export function addAudio(
   return { first, levels, playedUntil: until };
 }
 
-/** Removes what is not heard after `t`: the service was interrupted. */
+/** Removes what is not heard after `t`, because the service was interrupted. */
 export function dropAudio(voice: TimelineVoice, t: number): TimelineVoice {
   if (voice.playedUntil <= t) return voice;
   const kept = Math.max(0, Math.ceil(t / bucketMs) - voice.first);
   return { ...voice, levels: voice.levels.slice(0, kept), playedUntil: t };
 }
 
-/** The timeline at a moment, in columns. A column always covers the same time, so that the picture moves by whole columns. */
+/** The timeline at a moment, in columns. A column covers a fixed part of the time axis, so that the picture moves by whole columns. */
 export interface TimelineAxis {
   now: number;
   columns: number;
@@ -75,7 +75,7 @@ export function columnOf(t: number, axis: TimelineAxis): number | undefined {
   return column >= 0 && column < axis.columns ? column : undefined;
 }
 
-/** A mark at a column, and what can stand beside it: the first that there is room for. */
+/** A mark at a column, and the names that can be beside it: the first one that fits is used. */
 interface PlacedMark {
   at: number;
   sign: string;
@@ -83,8 +83,8 @@ interface PlacedMark {
 }
 
 /**
- * Writes marks into the cells of a line, in order of time: all signs, then the names, the newest first. A name is behind its
- * sign, or before it at the end of the line. Returns which cells are of which mark.
+ * Writes marks into the cells of a line, in order of time: all signs, then the names, the newest first. A name is after its
+ * sign, or before it at the end of the line. Returns the mark of each cell that belongs to one.
  */
 export function placeMarks<Mark extends PlacedMark>(
   cells: string[],

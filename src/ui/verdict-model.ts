@@ -16,9 +16,9 @@ export interface JudgedItem extends Item {
   verdict?: Verdict;
   /** What was seen, in one sentence. */
   message: string;
-  /** What to do about it, where there is no place for the message. */
+  /** What to do about it, for places without room for the message. */
   advice?: string | undefined;
-  /** False while a fail waits for a second try. */
+  /** False while a failed item waits for a second try. */
   isFinal: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface Amount {
 export type VerdictNews =
   /** The items, in their order. `what` names them: `rules`. */
   | { type: 'planned'; what: string; items: readonly Item[] }
-  /** What is being done now, and how long it takes at most, milliseconds. */
+  /** What is being done now, and how long it takes at most, in milliseconds. */
   | { type: 'doing'; text: string; forMs?: number }
   | { type: 'used'; amounts: readonly Amount[] }
   /** `lines`: the verdict and its evidence, for people and escaped; `body`: for machines. */
@@ -46,7 +46,7 @@ export type VerdictNews =
 /** The state of a screen of verdicts: a list of items that fills up. */
 export interface VerdictModel extends Watched {
   what: string;
-  /** Each has a row of the list, with its index as id. */
+  /** Each has a row in the list, with its index as ID. */
   items: readonly JudgedItem[];
   doing: { text: string; until: number | undefined };
   amounts: readonly Amount[];
@@ -124,12 +124,12 @@ function judge(
   };
 }
 
-/** The words that a filter finds. */
+/** The text that a filter searches. */
 function textOf({ id, title, message }: JudgedItem): string {
   return `${id} ${title} ${message}`;
 }
 
-/** The item that is shown first when all have their verdict. */
+/** The item that is shown first when all items have their verdict. */
 function worst({ items }: VerdictModel): number {
   const order: readonly (Verdict | undefined)[] = ['fail', 'warn', 'unknown'];
   const found = order.map((verdict) => items.findIndex((item) => item.verdict === verdict));

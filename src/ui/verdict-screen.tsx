@@ -112,7 +112,7 @@ function SeenLines({ item, width }: SeenLinesProps) {
 
 const verdicts = ['pass', 'fail', 'warn', 'observed', 'unknown', 'skipped', undefined] as const;
 
-/** How many items have which verdict, and how many wait for theirs. */
+/** The count of each verdict, and how many items wait for theirs. */
 function VerdictCounts({ items, width }: { items: readonly JudgedItem[]; width: number }) {
   const glyphs = useGlyphs();
   const counts = verdicts
@@ -125,7 +125,7 @@ function VerdictCounts({ items, width }: { items: readonly JudgedItem[]; width: 
   return <CountLine counts={counts} width={width} />;
 }
 
-/** The columns that the ids of a list take. */
+/** The width of the IDs in a list. */
 function idColumns(items: readonly { id: string }[]): number {
   return Math.max(shortestIdWidth, ...items.map(({ id }) => id.length + 1));
 }
@@ -149,7 +149,7 @@ function VerdictLine({ item, idWidth, isMarked, width }: VerdictLineProps) {
   const { sign, colour } = verdictMark(verdict, glyphs);
   const room = width - 4 - idWidth - verdictWidth;
   const isLoud = verdict === 'fail' || verdict === 'warn';
-  // What is wrong says more than its name, which is a line below the list.
+  // The message says more than the title, which is also below the list.
   const isAlone = isLoud && widthOf(show(item.message)) > room - longestTitle - 1;
   const message = widthOf(show(item.message)) > room ? (item.advice ?? item.message) : item.message;
   const titleWidth = isAlone ? 0 : Math.min(room, longestTitle);
@@ -178,7 +178,7 @@ function VerdictLine({ item, idWidth, isMarked, width }: VerdictLineProps) {
   );
 }
 
-/** The sign of a verdict, and its colour if it has one. */
+/** The sign of a verdict, and its colour, if it has one. */
 function verdictMark(
   verdict: Verdict | undefined,
   { passed, failed, done, dash, dot }: Glyphs,

@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { uncachedHeaders } from '../../wire/server/http-answer.ts';
 
-/** Where the build puts the files of the page: beside the program, and seen from a source file in dist/. */
+/** Where the build puts the files of the page: beside the program, or, for a source file, in dist/. */
 const built = new URL(import.meta.url.endsWith('.ts') ? '../../../dist/page/' : './page/', import.meta.url);
 
-/** The files of the page by the end of their names. */
+/** The media types of the files of the page, by extension. */
 const mediaTypes: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
@@ -13,7 +13,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
 };
 const fileName = /^[\w-]{1,100}\.(js|css|svg)$/;
 
-/** The page may load and run its own files, ask its own emulator, and nothing else. */
+/** The page may load and run its own files, send requests to its own emulator, and nothing else. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -57,12 +57,12 @@ export function readAsset(name: string): Promise<string> {
   return readFile(new URL(name, built), 'utf8');
 }
 
-/** Answers with the page itself: that of an emulator or a proxy, or that of verdicts. */
+/** Answers with the page itself: of an emulator or a proxy, or of verdicts. */
 export function sendDocument(response: ServerResponse, script: 'app' | 'verdicts' = 'app'): void {
   send(response, documentOf(script), 'text/html; charset=utf-8');
 }
 
-/** Answers with a file of the page; false if there is none of this name. */
+/** Answers with a file of the page; returns false if there is none with this name. */
 export async function sendAsset(response: ServerResponse, name: string): Promise<boolean> {
   const mediaType = mediaTypes[fileName.exec(name)?.[1] ?? ''];
   const text = mediaType && (await readAsset(name).catch(refuseUnlessMissing));

@@ -17,7 +17,7 @@ import { createFeed, type Feed } from './feed.ts';
 import { recordingPage } from './recording-page.ts';
 import { createRecordings, type PageRecordings } from './recordings.ts';
 
-/** What the page says of the emulator, known once it listens. */
+/** What the page shows about the emulator, known once it listens. */
 export interface PageFacts {
   baseUrl: string;
   wsUrl: string;
@@ -36,7 +36,7 @@ export interface PageOptions {
   replayed?: string | undefined;
 }
 
-/** Makes the page of an emulator or a proxy. `facts` are asked for once it listens. */
+/** Makes the page of an emulator or a proxy. `facts` is called once it listens. */
 export function createPage(
   facts: () => PageFacts,
   { token = randomBytes(24).toString('base64url'), replayed }: PageOptions = {},
@@ -44,7 +44,6 @@ export function createPage(
   return (stage) => openPage({ stage, facts, token, replayed });
 }
 
-/** Paths of the control API, by operation. */
 const paths = Object.fromEntries(Object.entries(controlOperations).map(([name, { path }]) => [name, path]));
 
 interface OpenedPage {
@@ -98,7 +97,7 @@ async function answer(asked: PageRequest, parts: Parts): Promise<boolean> {
   return isGet ? show(asked, parts) : act(asked, parts);
 }
 
-/** What the page looks at. */
+/** Answers the requests that only read. */
 async function show({ response, path, query }: PageRequest, parts: Parts): Promise<boolean> {
   const { stage, feed, recordings } = parts;
   if (path === `${pageData}live`) {
@@ -125,7 +124,7 @@ async function show({ response, path, query }: PageRequest, parts: Parts): Promi
   return true;
 }
 
-/** What the page does beside the control API. */
+/** The actions of the page that the control API does not have. */
 async function act({ request, response, path }: PageRequest, { recordings }: Parts): Promise<boolean> {
   if (request.method !== 'POST') return false;
   if (path === `${pageData}recordings/start`) {
@@ -168,7 +167,7 @@ function sendFile(response: ServerResponse, bytes: Buffer, mediaType: string, na
 
 let forms: FaultForm[] | undefined;
 
-/** The catalogue of faults with all their parameters. Reading their schemas takes as long as starting the emulator. */
+/** All faults from the catalogue with their parameters, made on demand: reading the schemas takes as long as starting the emulator. */
 function faultForms(): readonly FaultForm[] {
   forms ??= readForms();
   return forms;
@@ -202,12 +201,12 @@ function fieldOf(name: string, property: Property, isDuration: boolean): FaultFi
   return { ...field, kind: type === 'number' || type === 'integer' ? 'number' : 'text' };
 }
 
-/** A listener that does not keep up loses audio: this much waits for it, some seconds of both voices. */
+/** A listener that does not keep up loses audio. This much waits for it: a few seconds of both voices. */
 const maxUnreadBytes = 256 * 1024;
 
 /**
- * Sends what both voices of a stream say, as they say it: chunks of one byte for the voice (0 the device, 1 the service), two
- * for the length, little-endian, and so many bytes of 16 kHz s16le mono. Ends with the stream.
+ * Sends both voices of a stream live: chunks of one byte for the voice (0 the device, 1 the service), two
+ * for the length, little-endian, and that many bytes of 16 kHz s16le mono. Ends with the stream.
  */
 function sendVoices(response: ServerResponse, stage: PageHost, stream: number): void {
   response.writeHead(200, { 'Content-Type': 'application/octet-stream', ...uncachedHeaders });

@@ -10,22 +10,22 @@ import { type Hearing, startHearing } from './hearing.ts';
 
 /** How often news is sent. */
 const everyMs = 100;
-/** The state is sent with each of so many. */
+/** The state is sent with one in this many of them. */
 const stateEvery = 5;
-/** Most text of events for one message; the events beyond it are left out, and the page sees that by their numbers. */
+/** Most text of events in one message; events beyond it are left out, which the page sees by their numbers. */
 const maxEventsLength = 512 * 1024;
 /** A tab that has this much unread gets no news until it has read almost all of it. */
 const maxUnreadBytes = 1024 * 1024;
 const readAgainBytes = 64 * 1024;
-/** Most past events that a tab gets, and most of them in one message: a tab reads it in one go. */
+/** Most past events that a tab gets, and most of them in one message, because a tab reads a message in one go. */
 const maxPast = 2_000;
 const pastAtOnce = 200;
-/** Messages that wait while a tab is told what came before. */
+/** Most messages that wait while a tab gets what came before. */
 const maxHeld = 100;
 
-/** What happens, told to each tab that looks. While none looks, nothing is computed. */
+/** Sends what happens to each open tab. While none is open, nothing is computed. */
 export interface Feed {
-  /** Tells a tab everything from now on, and the events after `since`. Ends with its connection. */
+  /** Sends a tab the events after `since`, and everything from now on. Ends with its connection. */
   open(response: ServerResponse, since: number): Promise<void>;
   close(): void;
 }
@@ -39,7 +39,7 @@ export interface FeedOptions {
 interface Viewer {
   response: ServerResponse;
   isBehind: boolean;
-  /** What happens until the tab has been told what came before. */
+  /** News that waits until the tab has got what came before. */
   held: string[] | undefined;
 }
 
@@ -103,7 +103,7 @@ export function createFeed({ stage, hello, recordings }: FeedOptions): Feed {
     ticks += 1;
     if (ticks % stateEvery === 0 && !isAsking) {
       isAsking = true;
-      // While the shared state is away the page keeps what it has.
+      // While the shared state is unavailable, the page keeps what it has.
       void unlessAway(async () => send(stateText(await control.state()))).finally(() => {
         isAsking = false;
       });
@@ -131,7 +131,7 @@ export function createFeed({ stage, hello, recordings }: FeedOptions): Feed {
 
   return {
     async open(response, since) {
-      // Whoever looks already gets the news first: it is part of what the new tab is told.
+      // Tabs that are already open get the news first: for the new tab it is part of the past.
       flush();
       looking ??= begin();
       const { hearing } = looking;

@@ -12,10 +12,10 @@ import type { Tap } from '../../wire/tap.ts';
 import { type HeardStream, type HeardVoice, peakMs } from '../messages.ts';
 import { markOfDialogue } from '../recording-view.ts';
 
-/** Streams that have ended and are still told to a tab that comes later. */
+/** Ended streams that a tab which opens later still gets. */
 const maxEnded = 20;
 
-/** Hears every stream while somebody looks. */
+/** Listens to every stream while a page is open. */
 export interface Hearing {
   /** What is new since the last call; with `all` everything. Streams without news are left out. */
   take(all?: boolean): HeardStream[];
@@ -32,7 +32,7 @@ interface Heard {
   replies: TurnTaking;
   watch: TurnWatch;
   turns: SeenTurns;
-  /** When both spoke last, and when that was looked at. */
+  /** When both last spoke at once, and when that was last judged. */
   metMs: number;
   lookedMs: number;
   isNew: boolean;
@@ -112,7 +112,7 @@ function beginToHear(openedAt: number, heardFromMs: number): Heard {
     in: createVoiceTrace('in'),
     gaps: [],
     newGaps: [],
-    // As a recording finds them.
+    // Finds gaps the same way as for a recording.
     replies: createTurnTaking({
       settleMs: defaultSettleMs,
       onPair(pair) {
@@ -132,12 +132,12 @@ function beginToHear(openedAt: number, heardFromMs: number): Heard {
   return one;
 }
 
-/** How often a stream is looked at in which both speak, for how long after that, and most of them at a time. */
+/** How often a stream in which both speak is judged, how long after that, and how many at a time. */
 const lookEveryMs = 500;
 const lookForMs = 5_000;
 const mostLooks = 2;
 
-/** Where both have not spoken at once, nobody has yielded. */
+/** Only a stream in which both have just spoken at once can have new marks. */
 function isDue({ metMs, lookedMs }: Heard, t: number): boolean {
   return t - metMs < lookForMs && t - lookedMs >= lookEveryMs;
 }
@@ -162,22 +162,22 @@ function turnsOf(
   return isSame ? undefined : { fromMs, marks: marks.filter((mark) => mark.t >= fromMs).map(markOfDialogue) };
 }
 
-/** Longest trace: an hour and a half. Later audio is not drawn. */
+/** Longest trace: 90 minutes. Later audio is not drawn. */
 const maxPeaks = (90 * 60_000) / peakMs;
 const bucketBytes = bytesForMs(peakMs);
 const silence = Buffer.alloc(bytesForMs(1_000));
 
-/** One voice of a stream on its time axis, placed as a recording places it: its peaks, and when it speaks. */
+/** One voice of a stream on its time axis, placed like in a recording: its peaks, and when it speaks. */
 interface VoiceTrace {
   /** Takes a message at `t`. */
   hear(t: number, pcm: Buffer): void;
-  /** What is new since the last call, up to `now`; with `all` from the beginning. Undefined if nothing is. */
+  /** What is new since the last call, up to `now`; with `all`, from the start. Undefined if nothing is new. */
   take(now: number, all?: boolean): HeardVoice | undefined;
-  /** Speech that lasts has ended. */
+  /** Ends speech that is going on. */
   end(): void;
-  /** The listener drops what is not heard at `t`. */
+  /** Drops what has not been heard at `t`. */
   drop(t: number): void;
-  /** Whether it is heard to speak at `t`, or has just paused. */
+  /** Whether it speaks at `t` or has just paused. */
   speaksAt(t: number): boolean;
 }
 
@@ -192,7 +192,7 @@ function createVoiceTrace(voice: Direction): VoiceTrace {
   let taken = 0;
   const speech: Speech[] = [];
   let firstNews = 0;
-  /** How much of what the gate was given was dropped. */
+  /** Length of the audio that the gate got and that was dropped later. */
   let goneMs = 0;
   let cut = Number.POSITIVE_INFINITY;
 
@@ -221,7 +221,7 @@ function createVoiceTrace(voice: Direction): VoiceTrace {
       larger.set(peaks);
       peaks = larger;
     }
-    // Some times faster than to ask the buffer for each sample.
+    // Several times faster than reading each sample from the buffer.
     const samples = new DataView(pcm.buffer, pcm.byteOffset, pcm.length);
     for (let offset = 0; offset + 1 < pcm.length; ) {
       const bucket = Math.floor((at + offset) / bucketBytes);
@@ -247,7 +247,7 @@ function createVoiceTrace(voice: Direction): VoiceTrace {
       raise(at, pcm);
     },
     take(now, all = false) {
-      // Nothing that comes now is placed earlier.
+      // Audio that arrives from now on is not placed before this.
       if (now - msForBytes(track.endBytes) > maxLatenessMs[voice]) {
         const bytes = bytesForMs(now);
         gateTo(bytes - (bytes % bytesPerSample));

@@ -8,7 +8,7 @@ import { readAsset } from './assets.ts';
 
 /**
  * A recording as one self-contained page: no network, and no script but its own. It contains both voices completely,
- * about 5 MB a minute at most. Throws `bad-input` for more than an hour.
+ * at most about 5 MB per minute. Throws `bad-input` for more than an hour.
  */
 export async function recordingPage(recording: Recording, timeline: Timeline): Promise<string> {
   const view = recordingView(recording, timeline);

@@ -9,19 +9,19 @@ import type { PageHost } from '../../service/control/page-handler.ts';
 import { noticeOf } from '../../service/stream-notice.ts';
 import type { RecordingState } from '../messages.ts';
 
-/** Longest recording: what a page shows. */
+/** The longest recording that a page shows. */
 const longestMs = 60 * 60_000;
 const maxRecordings = 100;
 
 /** Recordings of streams, kept until the emulator ends. */
 export interface PageRecordings {
   list(): RecordingState[];
-  /** Throws `usage` for a stream that is not open, or is recorded already; `input-output`. */
+  /** Throws `usage` for a stream that is not open or is already being recorded; `input-output` if it cannot be written. */
   start(stream: number): Promise<RecordingState>;
   stop(id: number): Promise<RecordingState>;
   /** A recording that has ended. */
   read(id: number): Promise<Recording>;
-  /** The same as an archive of its folder, with a name for it. */
+  /** An archive of the folder of a recording, and a name for it. */
   archive(id: number): Promise<{ name: string; bytes: Buffer }>;
   /** Ends and deletes all. */
   close(): Promise<void>;
@@ -34,7 +34,7 @@ interface Kept {
   end: (how: NonNullable<RecordingState['end']>) => Promise<void>;
 }
 
-/** What a recording says of the service. */
+/** What a recording says about the service. */
 export interface RecordedService {
   baseUrl: string;
   wsUrl: string;
@@ -54,9 +54,9 @@ export function createRecordings({ stage, service, replayed }: RecordingsOptions
   const all = new Map<number, Kept>();
   /** Streams whose recording is about to start. */
   const starting = new Set<number>();
-  // Without it the emulator has not started.
+  // If it could not be read, the emulator did not start.
   if (replayed !== undefined) void keepReplayed(replayed).then((kept) => all.set(0, kept), noop);
-  /** Where recordings are kept: made for the first one, and tried again for the next if it cannot be made. */
+  /** The folder of the recordings: made for the first one; if that fails, the next one tries again. */
   let home: Promise<string> | undefined;
   let nextId = 1;
 

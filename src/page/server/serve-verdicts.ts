@@ -20,17 +20,17 @@ import { readTarget } from '../../wire/server/request-target.ts';
 import type { VerdictMessage } from '../messages.ts';
 import { sendAsset, sendDocument } from './assets.ts';
 
-/** How long a browser may take to fetch the page of a run that is over already. */
+/** How long a browser may take to fetch the page of a run that has already ended. */
 const firstTabMs = 15_000;
 /** How long a tab may take to read the end. */
 const lastReadMs = 3_000;
 
-/** The page of a run of verdicts, on a port of its own. */
+/** The page of a run of verdicts, on its own port. */
 export interface ServedVerdicts {
-  /** Where a browser of this machine finds it, with the secret of this start. */
+  /** The address for a browser on this machine, with the secret of this start. */
   readonly url: string;
   show(news: VerdictNews): void;
-  /** Ends when every tab has read the end. `isAwaited`: a browser was started, and may be about to ask for it. */
+  /** Ends when every tab has read the end. `isAwaited`: a browser was started and may be about to request the page. */
   close(isAwaited: boolean, signal: AbortSignal): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export interface VerdictPageOptions extends Omit<Extract<VerdictMessage, { type:
   clock: Clock;
 }
 
-/** Serves the page of `check` or `drill` on loopback. What happened before a tab came is told to it as well. */
+/** Serves the page of `check` or `drill` on loopback. A tab also gets what happened before it was opened. */
 export async function serveVerdicts({ clock, ...start }: VerdictPageOptions): Promise<ServedVerdicts> {
   const token = randomBytes(24).toString('base64url');
   const told = createTold(clock);
@@ -76,13 +76,13 @@ function line(message: VerdictMessage): string {
   return `${JSON.stringify(message)}\n`;
 }
 
-/** What a tab has to know that comes later: the newest of each kind, and of each verdict. */
+/** What a tab that opens later has to know: the newest message of each kind, and the newest of each verdict. */
 function createTold(clock: Clock) {
   const newest = new Map<string, { news: VerdictNews; at: number }>();
   return {
     take(news: VerdictNews) {
       const key = news.type === 'judged' ? `${news.type} ${news.item.id}` : news.type;
-      // In the order in which it was told.
+      // Keeps the order of the messages.
       newest.delete(key);
       newest.set(key, { news, at: clock.now() });
     },
@@ -125,7 +125,7 @@ async function answer(
   else refuse(403, 'FORBIDDEN', 'The token of this start is missing or wrong');
 }
 
-/** Waits for something, or until the time or the patience is over. */
+/** Waits for something, at most this long, or until the signal aborts. */
 async function atMost(
   what: Promise<unknown>,
   { clock, ms, signal }: { clock: Clock; ms: number; signal: AbortSignal },

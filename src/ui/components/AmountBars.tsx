@@ -13,7 +13,7 @@ const gap = 3;
 const longestBar = 24;
 const shortestBar = 4;
 
-/** How much of each amount is used, as bars beside one another. */
+/** How much of each amount is used, as bars side by side. */
 export function AmountBars({ amounts, width, lines }: AmountBarsProps) {
   const perLine = Math.max(1, Math.ceil(amounts.length / lines));
   return (
@@ -28,7 +28,7 @@ export function AmountBars({ amounts, width, lines }: AmountBarsProps) {
 
 function AmountLine({ amounts, width }: Omit<AmountBarsProps, 'lines'>) {
   const room = Math.floor((width - widthOfAll(amounts)) / Math.max(1, amounts.length));
-  // Where there is no room for all, those at the end count most.
+  // If there is no room for all, the last ones are the most important.
   if (room < 0 && amounts.length > 1) return <AmountLine amounts={amounts.slice(1)} width={width} />;
   const bar = room <= shortestBar ? 0 : Math.min(longestBar, room - 1);
   return (
@@ -53,7 +53,7 @@ function countOf({ used, of }: Amount): string {
   return `${String(used).padStart(String(of).length)} of ${of}`;
 }
 
-/** Without bars. */
+/** The width of all texts, without bars. */
 function widthOfAll(amounts: readonly Amount[]): number {
   const texts = amounts.map((amount) => amount.name.length + 1 + countOf(amount).length);
   return texts.reduce((sum, text) => sum + text, gap * (amounts.length - 1));

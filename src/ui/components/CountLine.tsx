@@ -6,11 +6,11 @@ import { type Colour, useGlyphs } from '../theme.ts';
 export interface Count {
   name: string;
   count: number;
-  /** Of a count above zero. */
+  /** Colour of a count above zero. */
   colour?: Colour | undefined;
 }
 
-/** `3 open · 12 done`: as many counts as fit into `width` cells, behind `children`. */
+/** `3 open · 12 done`: as many counts as fit into `width` cells, after `children`. */
 export function CountLine({
   counts,
   width,

@@ -43,10 +43,10 @@ export function Head({ command, subject, state, stateKind, elapsedMs, width }: H
 
 interface WatchedHeadProps {
   model: Watched;
-  /** What goes on, in a word, while nothing is waited for. */
+  /** What is going on, in one word, while it is not waiting. */
   doing: string;
   isWaiting: boolean;
-  /** The moment from which time counts, milliseconds on the axis of the events. */
+  /** When the time starts, in milliseconds on the axis of the events. */
   since?: number;
   width: number;
 }
@@ -67,7 +67,7 @@ export function WatchedHead({ model, doing, isWaiting, since = 0, width }: Watch
   );
 }
 
-/** `00:07.4`, and from an hour on `1:02:07`. */
+/** `00:07.4`; from one hour on, `1:02:07`. */
 export function durationText(ms: number): string {
   const tenths = Math.floor(Math.max(0, ms) / 100);
   const two = (value: number) => String(Math.floor(value)).padStart(2, '0');

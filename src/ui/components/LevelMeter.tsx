@@ -49,7 +49,7 @@ export function LevelMeter({ label, reading, colour, width, instead }: LevelMete
   );
 }
 
-/** A level as text; empty for silence. */
+/** A level as text, or `silent`. */
 export function levelText(dbfs: number, minus = '−'): string {
   if (dbfs <= bottomDbfs) return 'silent';
   return `${dbfs < -0.05 ? minus : ''}${Math.abs(dbfs).toFixed(1)} dB`;

@@ -11,20 +11,20 @@ interface LoadTimesProps {
   history: RunHistory;
   width: number;
   lines: number;
-  /** Whether the columns have their names above them. */
+  /** Whether the names of the columns are above them. */
   heading: boolean;
 }
 
 const nameWidth = 11;
 const cellWidth = 10;
 const narrowestSparkline = 8;
-/** Where not all fit, the first ones are shown. */
+/** If not all fit, the first ones are shown. */
 const byImportance: readonly HistoryName[] = [
   ...(['first-audio', 'response', 'token', 'sent late', 'open', 'jitter', 'back', 'yield'] as const),
   ...(['stops', 'talk-over', 'core', 'connect', 'gap', 'confirmed'] as const),
 ];
 
-/** The times of the whole run so far, each with its 95th percentile over time; then open sessions and the core. */
+/** The times of the whole run so far, each with its 95th percentile over time, then open sessions and the core. */
 export function LoadTimes({ live, history, width, lines, heading }: LoadTimesProps) {
   const statistics = statisticsFor(width);
   const sparkline = sparklineWidth(width, statistics.length);
@@ -65,7 +65,7 @@ export function LoadTimes({ live, history, width, lines, heading }: LoadTimesPro
 interface TimesRow {
   name: HistoryName;
   cells: Partial<Record<LiveStatistic, string>>;
-  /** Beyond what makes a run invalid. */
+  /** Beyond the limit at which a run becomes invalid. */
   isPast: boolean;
 }
 
@@ -122,12 +122,12 @@ function sparklineWidth(width: number, statistics: number): number {
 
 interface SparklineProps {
   values: readonly (number | undefined)[];
-  /** In cells. More values than that share columns, and the highest counts. */
+  /** In cells. More values than that share columns; each shows the highest. */
   width: number;
   colour: Colour;
 }
 
-/** Values over time, from 0 to the highest of them. A time without a value is a hole. */
+/** Values over time, scaled from 0 to the highest. A step without a value is a gap. */
 function Sparkline({ values, width, colour }: SparklineProps) {
   const { levels } = useGlyphs();
   const columns = toColumns(values, width);

@@ -6,7 +6,7 @@ interface RuleProps {
   title: string;
   note?: string;
   width: number;
-  /** The keys act on this panel; only said where there are several. */
+  /** Whether the keys act on this panel; only shown if there are several. */
   isFocused?: boolean;
 }
 

@@ -15,14 +15,14 @@ interface TimelineProps {
 }
 
 const labelWidth = 5;
-/** The usual range of speech, so that the height of a column shows its shape. */
+/** The usual range of speech, so that the heights show its shape. */
 const [lowDbfs, highDbfs] = [-42, -9];
 
 function heightOf(dbfs: number): number {
   return Math.min(1, Math.max(0, (dbfs - lowDbfs) / (highDbfs - lowDbfs)));
 }
 
-/** The last half minute: both voices on one time axis, what they do to each other, and barge-ins and gaps. */
+/** The last half minute: both voices on one time axis, their turn-taking, barge-ins and gaps. */
 export function TimelinePanel({ model, width, voiceLines, hasBoth, hasAxis }: TimelineProps) {
   const axis = {
     now: model.summary === undefined ? model.now : model.summary.t,
@@ -81,7 +81,7 @@ function VoiceLines({ label, levels, lines, colour }: VoiceLinesProps) {
   );
 }
 
-/** Where both speak, where the AI yields, and where it stops for a sound that is no turn. */
+/** Where both speak, where the AI yields, and where it stops for a sound that is not a turn. */
 function BothLine({ turns, axis }: { turns: StreamModel['turns']; axis: TimelineAxis }) {
   const { overlap } = useGlyphs();
   const cells = Array.from({ length: axis.columns }, () => ' ');
@@ -91,7 +91,7 @@ function BothLine({ turns, axis }: { turns: StreamModel['turns']; axis: Timeline
   }
   const marks = turns.marks.flatMap(({ t, sign, name, isProblem }) => {
     const at = columnOf(t, axis);
-    // What it took tells more than the word for the sign.
+    // If room is short, the time matters more than the word, which the sign says too.
     const names = [name, name.replace(/^yields /, '')];
     return at === undefined || sign === undefined ? [] : [{ at, sign, names, isProblem }];
   });

@@ -21,7 +21,7 @@ export function Actions({ stream }: { stream: PageStream }) {
         ? { device }
         : {};
   const id = useId();
-  // A scenario is the emulator's.
+  // Only an emulator has a scenario.
   const kinds = isProxy() ? allKinds.filter((one) => one !== 'event') : allKinds;
   const step = (by: number) => {
     const at = kinds.indexOf(kind.value) + by;
@@ -203,7 +203,7 @@ const forms: Record<Kind, (props: Targeted) => VNode> = {
 /** Loaded when somebody speaks. */
 const talking = () => import('./talk.ts');
 
-/** Says a file that is dropped or chosen, or what a person says while a button is held. */
+/** Plays a file that is dropped or chosen, or what a person says while a button is held. */
 function Speak({ target }: { target: StreamSelector }) {
   const isOver = useSignal(false);
   const file = useSignal('hello.wav');
@@ -226,7 +226,7 @@ function Speak({ target }: { target: StreamSelector }) {
     if (take.value === undefined) {
       const held = talking().then(({ recordMicrophone }) => recordMicrophone());
       take.value = held;
-      // What is wrong with the microphone is told at the end.
+      // A problem with the microphone is reported at the end.
       const heard = () => {
         if (take.value === held) isHeard.value = true;
       };

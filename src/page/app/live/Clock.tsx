@@ -21,7 +21,7 @@ function reset(): Promise<void> {
   return reportOutcome(operate('reset').then(() => `The ${place()} is reset`));
 }
 
-/** The time of the emulator: tokens expire and windows reset at once. A proxy has none of its own. */
+/** The clock of the emulator: moving it makes tokens expire and windows reset at once. A proxy has no clock of its own. */
 export function ClockControls() {
   const by = useSignal('61s');
   return (

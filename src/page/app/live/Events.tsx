@@ -19,12 +19,12 @@ import {
 import { list } from './store.ts';
 
 const rowPx = 24;
-/** Beyond any list. */
+/** Below the end of any list. */
 const farBelow = 1e7;
-/** Rows above and below what is seen. */
+/** Rows that exist above and below the visible ones. */
 const spare = 6;
 
-/** Everything that happens, as a list of which only the visible part exists. */
+/** Everything that happens, as a list. Only its visible part exists. */
 export function Events() {
   return (
     <section class="panel events" aria-labelledby="events-title">
@@ -64,7 +64,7 @@ function Hold() {
 function Rows() {
   const frame = useRef<HTMLDivElement>(null);
   const top = useSignal(0);
-  /** Where it was last: less than that is somebody who looks back. */
+  /** The last position: a smaller one means that somebody scrolled back. */
   const lastTop = useRef(0);
   const height = useSignal(300);
   const markedId = useComputed(() => list.value.marked);
@@ -81,7 +81,7 @@ function Rows() {
     resized.observe(frame.current);
     return () => resized.disconnect();
   }, []);
-  // The newest stays in view, unless somebody looks back.
+  // The newest row stays in view unless somebody has scrolled back.
   const scrollDown = useRef(() => {
     if (frame.current === null || !isFollowing.peek()) return;
     frame.current.scrollTop = farBelow;
@@ -109,9 +109,9 @@ function Rows() {
       aria-activedescendant={marked.value === undefined ? undefined : `event-${marked.value.id}`}
       onScroll={({ currentTarget }) => {
         const { scrollTop } = currentTarget;
-        // The known heights: to ask the box for them each time would lay the page out once more.
+        // Uses the known heights: reading them from the box each time would cause another layout.
         const isLowest = scrollTop >= lowest - rowPx;
-        // Neither rows that came since, nor a box that has grown, are somebody who looks back.
+        // New rows, or a box that has grown, do not mean that somebody scrolled back.
         const isUp = scrollTop < lastTop.current && Math.abs(currentTarget.clientHeight - height.value) < 1;
         lastTop.current = scrollTop;
         if (isLowest || isUp) isFollowing.value = isLowest && list.peek().marked === undefined;
@@ -120,7 +120,7 @@ function Rows() {
     >
       <div class="all" role="presentation" style={{ height: `${all.length * rowPx}px` }}>
         {all.slice(first, first + count).map((row, index) => (
-          // An element is used again for another row: making new ones costs more.
+          // Elements are reused for other rows: creating new ones costs more.
           <EventRow
             key={(first + index) % count}
             row={row}

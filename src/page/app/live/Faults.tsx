@@ -6,7 +6,7 @@ import { Field } from './Field.tsx';
 import { reportOutcome } from './Notice.tsx';
 import { emulatorState, hello } from './store.ts';
 
-/** The catalogue of faults as a form, and those that are active. */
+/** The active faults, and a form for each fault from the catalogue. */
 export function FaultsPanel() {
   const faults = hello.value?.faults ?? [];
   const name = useSignal('rate-limited');

@@ -4,7 +4,7 @@ import { useId } from 'preact/hooks';
 interface FieldProps {
   label: string;
   value: Signal<string>;
-  /** More about it, shown below. */
+  /** An explanation, shown below. */
   help?: string;
   hint?: string;
   isRequired?: boolean;
@@ -13,7 +13,7 @@ interface FieldProps {
   choices?: readonly string[];
 }
 
-/** A labelled input of text, or a choice. */
+/** A labelled text input or select box. */
 export function Field({ label, value, help, hint, isRequired, isCode, pattern, choices }: FieldProps) {
   const id = useId();
   const common = { id, ...(help === undefined ? {} : { 'aria-describedby': `${id}-help` }) };

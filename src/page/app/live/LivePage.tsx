@@ -78,7 +78,7 @@ export function LivePage() {
 }
 
 const allPanels = 7;
-/** Panels that are made: one more with each frame, so that no task of the page is long while it opens. */
+/** Number of panels to show: one more with each frame, so that opening the page takes no long task. */
 const panels = signal(0);
 
 function makePanels(): void {
@@ -86,7 +86,7 @@ function makePanels(): void {
   if (panels.value < allPanels) requestAnimationFrame(makePanels);
 }
 
-/** What a stranger can try. */
+/** What to try first. */
 function Nobody() {
   const { baseUrl, curl } = hello.value ?? {};
   const stream = `npx voicectl stream --file hello.wav${baseUrl === undefined ? '' : ` --base-url ${baseUrl}`}`;
@@ -125,11 +125,11 @@ function Devices() {
                 <Bar name="requests" value={requests} most={limit} />
                 <Bar
                   name="connections"
-                  // A proxy does not grant them: it sees those that pass.
+                  // A proxy does not grant connections: it sees those that pass.
                   value={isOfOthers ? streams.filter((one) => one.device === device).length : connections}
                   most={maxConnections}
                 />
-                {/* Two lines, whatever they say: what stands below must not move under a pointer. */}
+                {/* Always two lines: what is below must not move under the pointer. */}
                 <small class="faint one-line">
                   {resetAt === null ? 'no open window' : `window resets in ${secondsUntil(resetAt, now)}`}
                 </small>
@@ -196,7 +196,7 @@ function aheadText(ms: number): string {
   return ms < 120_000 ? `+${Math.round(ms / 1000)} s` : `+${Math.round(ms / 60_000)} min`;
 }
 
-/** The keys of the page: those of the screens, as far as a browser leaves them free. */
+/** The keys of the page: those of the screens that a browser does not need itself. */
 function Help() {
   const dialog = useRef<HTMLDialogElement>(null);
   useSignalEffect(() => {
@@ -207,7 +207,7 @@ function Help() {
     <dialog
       ref={dialog}
       aria-labelledby="help-title"
-      // Its close event comes later than a key that is pressed at once, which may have opened it again.
+      // The close event comes late: a key may have opened the dialog again by then.
       onCancel={() => (help.value = false)}
       onClose={() => (help.value = dialog.current?.open === true)}
     >
@@ -239,7 +239,7 @@ function OpenedRecording({ id }: { id: number }) {
   useEffect(() => {
     const load = async () => {
       const path = `${pageData}recordings/${id}.json`;
-      // The page is there without it, and sooner.
+      // Loaded on demand, so that the page opens sooner.
       const [{ RecordingPicture: View }, { decodePcm }] = await Promise.all([
         import('../recording/RecordingView.tsx'),
         import('../recording/voices.ts'),
@@ -271,7 +271,7 @@ function OpenedRecording({ id }: { id: number }) {
   );
 }
 
-/** The recordings that were made from the page; they are kept until the emulator ends. */
+/** The recordings made from the page; they are kept until the emulator ends. */
 function Recordings() {
   return (
     <section class="panel" aria-labelledby="recordings-title">

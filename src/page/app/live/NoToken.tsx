@@ -1,6 +1,6 @@
 import { link } from './link.ts';
 
-/** The page needs the token of this start, which stands in the address that `serve` prints. */
+/** Asks for the token of this start, which is in the address that `serve` prints. */
 export function NoToken() {
   const isOld = link.value === 'refused';
   const open = (event: SubmitEvent) => {

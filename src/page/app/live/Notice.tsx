@@ -5,7 +5,7 @@ import { systemClock } from '../../../kernel/clock.ts';
 /** A sentence for the user, about what was just done. */
 export const notice = signal<{ text: string; isBad: boolean }>();
 
-/** Does something, and says what came of it. */
+/** Waits for `work` and shows its outcome. */
 export async function reportOutcome(work: Promise<string>): Promise<void> {
   try {
     notice.value = { text: await work, isBad: false };
@@ -19,7 +19,7 @@ export function copy(text: string, what: string): Promise<void> {
   return reportOutcome(navigator.clipboard.writeText(text).then(() => `Copied ${what}`));
 }
 
-/** What was just done, for a moment. */
+/** Shows for a moment what was just done. */
 export function NoticeBar() {
   const told = notice.value;
   useEffect(() => {

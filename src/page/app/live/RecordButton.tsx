@@ -5,7 +5,7 @@ import { askJson } from './api.ts';
 import { reportOutcome } from './Notice.tsx';
 import { recordings } from './store.ts';
 
-/** Shows the answer at once: until the next state comes, the button would do the same again. */
+/** Shows the answer at once: before the next state arrives, the button would repeat the request. */
 async function post(path: string, body: unknown): Promise<RecordingState> {
   const state = await askJson<RecordingState>('POST', `${pageData}recordings/${path}`, { body });
   const others = recordings.value.filter(({ id }) => id !== state.id);

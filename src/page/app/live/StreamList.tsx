@@ -52,7 +52,7 @@ function Item({ stream }: { stream: PageStream }) {
 
 const traceMs = 8_000;
 const [columns, width, height] = [120, 240, 28];
-/** Each is drawn with one of so many beats: twice a second. */
+/** Each trace is drawn with one in this many redraws: twice a second. */
 const drawEvery = 5;
 
 /** The last seconds of both voices: the device above, the AI below. */

@@ -17,7 +17,7 @@ import { RecordButton } from './RecordButton.tsx';
 import { elapsedMs, emulatorState, hello } from './store.ts';
 import { useRedraw } from './use-redraw.ts';
 
-/** One stream as it goes on: both voices on one axis, what a person can hear of it, and what can be done to it. */
+/** One stream, live: both voices on one axis, what was found and said, and what can be done to it. */
 export function StreamPanel({ stream }: { stream: PageStream }) {
   const known = emulatorState.value?.streams.find((one) => one.stream === stream.number);
   const isOpen = stream.closedMs === undefined;
@@ -55,10 +55,10 @@ export function StreamPanel({ stream }: { stream: PageStream }) {
   );
 }
 
-/** Who speaks: a proxy stands between two sides. */
+/** Who speaks: the same words for an emulator and a proxy. */
 const speakers = { out: 'device', in: 'service' };
 
-/** Several emulators are one service: each hears what is open on it. */
+/** Where several emulators are one service, each hears only the streams that are open on it. */
 function Elsewhere({ stream }: { stream: PageStream }) {
   const { instance } = stream;
   return (
@@ -69,7 +69,7 @@ function Elsewhere({ stream }: { stream: PageStream }) {
   );
 }
 
-/** What a proxy holds against the two sides. */
+/** The rules that a proxy saw the two sides break. */
 function Judgements({ judged }: { judged: PageStream['judged'] }) {
   if (judged.length === 0) return null;
   return (
@@ -85,7 +85,7 @@ function Judgements({ judged }: { judged: PageStream['judged'] }) {
 
 const maxSpoken = 30;
 
-/** What the service says was spoken, the newest at the end. */
+/** What was spoken, according to the service; the newest is last. */
 function Transcript({ lines }: { lines: PageStream['transcript']['lines'] }) {
   const box = useRef<HTMLUListElement>(null);
   const last = lines.at(-1)?.text;
@@ -182,7 +182,7 @@ function ListenButton({ stream }: { stream: number }) {
   );
 }
 
-/** The stream that is heard. */
+/** The stream that is being listened to. */
 const listening = signal<number>();
 let current: AbortController | undefined;
 
@@ -192,7 +192,7 @@ function stopListening(): void {
   listening.value = undefined;
 }
 
-/** Plays both voices of a stream until it ends or `stopListening` is called: the device more to the left, the AI to the right. */
+/** Plays both voices of a stream until it ends or `stopListening` is called: the device on the left, the AI on the right. */
 function listenTo(stream: number): void {
   stopListening();
   const mine = new AbortController();

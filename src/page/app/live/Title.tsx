@@ -1,6 +1,6 @@
 import { type Link, link } from './link.ts';
 
-/** The name of the page, with what it is about. */
+/** The name and the subject of the page. */
 export function Title({ version, subject }: { version: string | undefined; subject: string | undefined }) {
   return (
     <>
@@ -26,7 +26,7 @@ const links: Record<Link, [text: string, tone: string]> = {
   stopped: ['', 'note'],
 };
 
-/** Whether the page is connected. `stopped`: what it says at the end, and how grave that is. */
+/** Whether the page is connected. `stopped`: its text at the end; `gravity`: the tone of that text. */
 export function LinkState({ stopped, gravity = 'note' }: { stopped: string; gravity?: string }) {
   const [text, ordinary] = links[link.value];
   const tone = link.value === 'stopped' ? gravity : ordinary;

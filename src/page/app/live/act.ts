@@ -14,7 +14,7 @@ export async function operate<Answer>(
   return askJson<Answer>('POST', path, { body, ...(query === undefined ? {} : { query }) });
 }
 
-/** Calls an operation on streams. Says which ones it reached. */
+/** Calls an operation on streams and reports which ones it reached. */
 export function actOn(
   name: string,
   body: unknown,
@@ -29,7 +29,7 @@ export function actOn(
   );
 }
 
-/** Saves what the emulator answers as a file. */
+/** Saves the answer of the emulator as a file. */
 export async function download(path: string, fallback: string): Promise<string> {
   const response = await askEmulator('GET', path);
   const named = /filename="([^"]+)"/.exec(response.headers.get('Content-Disposition') ?? '')?.[1];

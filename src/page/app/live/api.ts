@@ -12,12 +12,12 @@ export class Refused extends Error {
 
 const storedAs = 'voicectl-token';
 
-/** The token of this start: from the fragment of the address, and kept for a reload of the tab. Undefined if there is none. */
+/** The token of this start: from the fragment of the address, and kept when the tab reloads. Undefined if there is none. */
 export function readPageToken(): string | undefined {
   const given = location.hash.slice(1);
   if (given !== '') {
     sessionStorage.setItem(storedAs, given);
-    // Out of sight: the address may be shown to others.
+    // Hidden, because the address may be shown to others.
     history.replaceState(null, '', location.pathname);
   }
   return sessionStorage.getItem(storedAs) ?? undefined;
@@ -34,7 +34,7 @@ export interface PageAnswer {
   signal?: AbortSignal;
 }
 
-/** Asks the emulator. `path`: below the prefix of the control API. Throws `Refused`, or what `fetch` throws. */
+/** Sends a request to the emulator. `path`: below the prefix of the control API. Throws `Refused`, or what `fetch` throws. */
 export async function askEmulator(
   method: 'GET' | 'POST',
   path: string,
@@ -62,7 +62,7 @@ export async function askEmulator(
   throw new Refused(response.status, answer?.error?.message ?? `The emulator answers ${response.status}`);
 }
 
-/** Asks and reads the answer as JSON. */
+/** Sends a request and reads the answer as JSON. */
 export async function askJson<Answer>(
   method: 'GET' | 'POST',
   path: string,

@@ -7,12 +7,12 @@ import { list } from './store.ts';
 /** The rows that pass the filter, up to where the list is paused. */
 export const eventRows = computed(() => shownRows(list.value));
 export const marked = computed(() => (list.value.marked === undefined ? undefined : markedRow(list.value)));
-/** Whether the newest event stays in view; nobody looks back. */
+/** Whether the newest event stays in view. */
 export const isFollowing = signal(true);
 /** The event that is shown as JSON. */
 export const detail = signal<Row>();
 
-/** Moves the mark by so many rows. */
+/** Moves the mark by this many rows. */
 export function moveToEvent(by: number): void {
   list.value = moveMark(list.value, by);
   if (detail.value !== undefined) detail.value = marked.value;

@@ -3,7 +3,7 @@ import { pageData } from '../../../protocol/control-paths.ts';
 import { askEmulator, forgetToken, Refused, readPageToken } from './api.ts';
 import { link } from './link.ts';
 
-/** A tab that nobody has seen for this long stops to listen: the server then computes nothing for it. */
+/** A tab that has been hidden for this long stops listening: the server then computes nothing for it. */
 const sleepAfterMs = 10_000;
 const retryMs = 1_000;
 /** Longest time that is spent on messages before the page may do something else. */
@@ -13,11 +13,11 @@ interface Followed<Message> {
   /** The number of the last event that is known. */
   since: () => number;
   apply: (message: Message) => void;
-  /** Nothing more will come: the server has said all, and is gone. */
+  /** Nothing more will come: the server has sent everything and is gone. */
   isOver?: () => boolean;
 }
 
-/** Follows the server of the page while the tab is seen, and connects again from where it was. */
+/** Follows the server of the page while the tab is visible, and reconnects at the event where it left off. */
 export function followServer<Message>({ since, apply, isOver = () => false }: Followed<Message>): void {
   let current: AbortController | undefined;
   let sleep: ClockTimer | undefined;
@@ -36,7 +36,7 @@ export function followServer<Message>({ since, apply, isOver = () => false }: Fo
     } catch (thrown) {
       if (mine.signal.aborted) return;
       const isRefused = thrown instanceof Refused && thrown.status < 500;
-      // The server was started again: its token is another.
+      // The server was restarted: it has a new token.
       if (isRefused) forgetToken();
       link.value = isRefused ? 'refused' : 'lost';
     } finally {

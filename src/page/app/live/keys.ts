@@ -13,17 +13,17 @@ const screen = (): Pick<ScreenStart, 'screen' | 'can'> => ({
   can: ['copy', 'copyCurl', 'close', 'send', 'fault', ...(isProxy() ? [] : ['advance' as const])],
 });
 
-/** Keys that a browser needs for itself, or that make no sense in one: `tab` moves the focus. */
+/** Keys that the browser needs itself (`tab` moves the focus), or that make no sense in a browser. */
 const left: readonly KeyCommand[] = ['quit', 'nextPanel', 'save'];
 
-/** The keys of the screen of `serve`, as far as the page has them. */
+/** The keys of the screen of `serve` that the page has too. */
 export const pageBindings = () => bindingsFor(screen()).filter(({ command }) => !left.includes(command));
 
 const focus = (selector: string) => document.querySelector<HTMLElement>(selector)?.focus();
 
 const effects: Partial<Record<KeyCommand, () => void>> = {
   help() {
-    // The browser closes the dialog by itself, and tells it later.
+    // The browser closes the dialog by itself, and its event comes later.
     const isOpen = document.querySelector('dialog[open]') !== null;
     help.value = false;
     help.value = !isOpen;

@@ -1,7 +1,7 @@
 import { commandOf, type KeyCommand } from '../../../ui/keys.ts';
 import type { ScreenStart } from '../../../ui/port.ts';
 
-/** Does what a key of the screen does, unless the browser has a use for the key. Call the result to stop. */
+/** Lets keys have the effect that they have on the screen, unless the browser needs them. Call the result to stop. */
 export function listenToKeys(
   screen: () => Pick<ScreenStart, 'screen' | 'can'>,
   effectOf: (command: KeyCommand) => (() => void) | undefined,
@@ -30,11 +30,11 @@ const names: Record<string, string> = {
   Escape: 'escape',
 };
 
-/** A key that the browser or the focused control has a use for itself. */
+/** Whether the browser or the focused control needs the key itself. */
 function isTaken({ key, target, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
   if (ctrlKey || metaKey || altKey) return true;
   if (!(target instanceof Element)) return false;
-  // Until the next frame the focus stays in a dialog that was just closed.
+  // The focus stays in a dialog that was just closed until the next frame.
   if (target.closest('dialog[open]') !== null && key !== '?') return true;
   if (target.closest('input, select, textarea') !== null) return key !== 'Escape';
   const isPlain = key === 'Enter' || key === ' ';

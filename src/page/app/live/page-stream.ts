@@ -16,10 +16,10 @@ const maxJudged = 50;
 export interface PageStream {
   readonly number: number;
   device: string | undefined;
-  /** On the axis of the emulator's start. */
+  /** Milliseconds since the emulator started. */
   openedAt: number;
   closedMs: number | undefined;
-  /** Undefined until it is heard: its voices are, on the page of the emulator where it is open. */
+  /** Undefined until it is heard: only the page of the emulator where it is open hears its voices. */
   heardFromMs: number | undefined;
   /** Until when it was heard. */
   heardUntilMs: number;
@@ -30,11 +30,11 @@ export interface PageStream {
   readonly voices: { out: LiveVoice; in: LiveVoice };
   readonly gaps: HeardStream['gaps'];
   marks: Mark[];
-  /** What the voices did to each other. */
+  /** Marks of turn-taking: yields, false stops, missing replies. */
   turnMarks: Mark[];
   readonly phases: { t: number; state: string }[];
   readonly transcript: ReturnType<typeof createTranscript>;
-  /** What a proxy holds against a side: the first ones. */
+  /** The first rules that a proxy saw a side break. */
   readonly judged: EventWords[];
   /** Counts changes of who speaks when. */
   speechVersion: number;
@@ -77,7 +77,7 @@ export function hearPageStream(stream: PageStream, heard: HeardStream, at: numbe
   stream.gaps.push(...heard.gaps.filter(({ startMs }) => startMs > last));
 }
 
-/** The emulator began to listen anew, because no page was looking; or somebody else listened all the time. */
+/** The emulator started listening again, after a time without viewers; or it has listened all along for another viewer. */
 function markUnheard(stream: PageStream, fromMs: number): void {
   if (stream.heardFromMs === fromMs) return;
   const { unheard } = stream;
@@ -88,7 +88,7 @@ function markUnheard(stream: PageStream, fromMs: number): void {
 
 type StreamEvent = Extract<EmulatorEvent, { stream: number } | { type: 'fault-struck' } | Judgement>;
 
-/** Adds an event of the stream. `at`: on the axis of the emulator's start. */
+/** Adds an event of the stream. `at`: milliseconds since the emulator started. */
 export function addEventToPageStream(
   stream: PageStream,
   event: StreamEvent,
@@ -119,7 +119,7 @@ function markOf(event: StreamEvent, t: number, { subject, text, level }: EventWo
   return name === undefined ? undefined : { t, name, text: `${subject}  ${text}`, tone: tones[level] };
 }
 
-/** The mark in the picture of an event that has one of its own. Warnings are marked by their subject. */
+/** The name of an event's mark in the picture, if it has its own. Warnings are marked with their subject. */
 function nameOfMark(event: StreamEvent): string | undefined {
   switch (event.type) {
     case 'message-sent':
@@ -138,7 +138,7 @@ function nameOfMark(event: StreamEvent): string | undefined {
   }
 }
 
-/** The time axis of a stream that is open: a function that returns it for a moment of the emulator's axis. */
+/** The time axis of a stream that is open: a function that returns it for a moment, in milliseconds since the emulator started. */
 export function axisOf(stream: PageStream): (at: number) => Axis {
   let version = -1;
   let turns: Axis['turns'] = [];
@@ -162,9 +162,9 @@ export function axisOf(stream: PageStream): (at: number) => Axis {
   };
 }
 
-/** One voice of a stream as it was told so far. */
+/** One voice of a stream, as far as it was received. */
 interface LiveVoice {
-  /** Takes what was told of it. Before the peak `heardFrom` nobody listened: what is known of it stays. */
+  /** Adds what was received of it. Before the peak `heardFrom` nobody listened: what is known of that time stays. */
   add(told: HeardVoice, heardFrom: number): void;
   /** A byte for each peak. */
   readonly peaks: Uint8Array;

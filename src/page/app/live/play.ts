@@ -1,10 +1,10 @@
 import { sampleRate } from '../../../protocol/audio-format.ts';
 
-/** What is heard comes this much later: messages come unevenly. */
+/** Playback is delayed by this, because messages arrive unevenly. */
 const cushionS = 0.15;
 const headerBytes = 3;
 
-/** Plays both voices of a stream as they come, until it ends. */
+/** Plays both voices of a stream as they arrive, until it ends. */
 export async function play(body: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<void> {
   const context = new AudioContext({ sampleRate });
   const voices = [createVoice(context, -0.4), createVoice(context, 0.4)];

@@ -55,7 +55,7 @@ const known = new Map<number, PageStream>();
 /** The number of the last event that arrived. */
 export const lastEvent = () => lastSeq;
 
-/** Milliseconds since the emulator started, as far as the last message tells. */
+/** Milliseconds since the emulator started, extrapolated from the last message. */
 export function elapsedMs(): number {
   return moment.at + (link.value === 'live' ? systemClock.now() - moment.local : 0);
 }
@@ -94,7 +94,7 @@ function changeSignals(message: PageMessage): void {
   if (message.type === 'audio' || message.type === 'state') redrawCount.value += 1;
 }
 
-/** In a flood of events the list is shown anew only so often. */
+/** In a flood of events the list is updated only this often. */
 const listEveryMs = 250;
 const fewRows = 20;
 const waiting: NewRow[] = [];
@@ -134,7 +134,7 @@ function movedBy(event: EmulatorEvent): number | undefined {
   return event.type === 'control' ? event.byMs : undefined;
 }
 
-/** Stands where events are missing: the tab was asleep or too slow. */
+/** The row in place of missing events: the tab was asleep or too slow. */
 function lost(count: number, t: number): NewRow {
   return {
     t,
@@ -154,7 +154,7 @@ function pageStreamOf(stream: number, openedAt: number): PageStream {
   return found;
 }
 
-/** A close that was missed. */
+/** Ends streams whose close was missed. */
 function endMissing({ streams }: EmulatorState, at: number): void {
   const open = new Set(streams.map(({ stream }) => stream));
   for (const stream of known.values())

@@ -3,14 +3,14 @@ import { sampleRate } from '../../../protocol/audio-format.ts';
 
 const wavType = 'audio/wav';
 const pcmType = 'application/octet-stream';
-/** The recorder gives what it has heard this often. */
+/** The recorder delivers what it has heard this often. */
 const pieceMs = 100;
 
 /** What a person says while a button is held. */
 export interface Take {
-  /** Resolves when the microphone is heard. */
+  /** Resolves when the microphone delivers sound. */
   begun: Promise<unknown>;
-  /** Ends it, and gives 16 kHz s16le mono. Throws if there is no microphone, or nothing was said. */
+  /** Ends it and returns 16 kHz s16le mono. Throws if there is no microphone or nothing was recorded. */
   finish(): Promise<Blob>;
 }
 
@@ -46,7 +46,7 @@ async function begin() {
   return { heard, recorder, pieces, tracks: stream.getTracks() };
 }
 
-/** A WAV as it is; any other sound that the browser can read as 16 kHz s16le mono. */
+/** A WAV unchanged; any other sound that the browser can read, as 16 kHz s16le mono. */
 export async function soundOf(file: Blob): Promise<Blob> {
   const head = new TextDecoder('latin1').decode(await file.slice(0, 4).arrayBuffer());
   if (isWavForm(head)) return new Blob([file], { type: wavType });

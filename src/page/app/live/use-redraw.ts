@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { redrawCount } from './store.ts';
 
 /**
- * Calls with each beat of the feed, or with one of so many, while the element can be seen. `turn`: which of so many, so that many
+ * Calls `onRedraw` with each redraw, or with one in `every`, while the element is visible. `turn`: which of them, so that many
  * elements are not painted at once.
  */
 export function useRedraw(

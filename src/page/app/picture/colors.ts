@@ -5,7 +5,7 @@ dark.addEventListener('change', () => {
   known = undefined;
 });
 
-/** The colours of the theme. Kept until it changes: to ask for them costs a look at all styles. */
+/** The colours of the theme, kept until it changes: reading them makes the browser compute all styles. */
 export function themeColors(): Record<string, string> {
   if (known !== undefined) return known;
   const style = getComputedStyle(document.documentElement);

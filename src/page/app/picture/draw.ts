@@ -105,7 +105,7 @@ function drawWave(drawing: Drawing, voice: Voice): void {
   const last = Math.min(width - gutter, (axis.durationMs - start) * pxPerMs);
   const sizeAt = (column: number) => {
     const from = start + column / pxPerMs;
-    // Soft speech is to be seen as well.
+    // Makes soft speech visible as well.
     return peaks[voice](from, from + 1 / pxPerMs) ** 0.6 * (height / 2 - 4);
   };
   pen.columns(gutter, centre, last, sizeAt, colorOf(colors, voice));
@@ -129,7 +129,7 @@ function drawTurns({ pen, colors, axis, x }: Drawing, voice: Voice): void {
   }
 }
 
-/** From the end of your turn to the begin of the answer: what the user waited. */
+/** How long the user waited: from the end of a turn to the start of the reply. */
 function drawWaits({ pen, colors, axis, x }: Drawing): void {
   for (const { afterMs, startMs } of axis.turns) {
     if (afterMs === null) continue;
@@ -177,7 +177,7 @@ function drawGaps({ pen, colors, axis, x }: Drawing): void {
   }
 }
 
-/** What the service says was spoken, over the voice that spoke, as far as there is room. */
+/** What was spoken, according to the service, over the voice that spoke, where there is room. */
 function drawSpoken({ pen, start, end, colors, axis, x }: Drawing): void {
   for (const voice of voices) {
     const lines = axis.spoken.filter(({ who }) => (who === 'you') === (voice === 'out'));
@@ -244,7 +244,7 @@ interface Pen {
   line(x: number, y: number, toY: number, color: Color, toX?: number): void;
   dashed(x: number, y: number, toX: number, color: Color): void;
   fill(x: number, y: number, width: number, height: number, color: Color, alpha?: number): void;
-  /** Many columns of one pixel, around the same line: `size` tells how high the half of each is. */
+  /** Many columns of one pixel, around the same line: `size`: half the height of each. */
   columns(x: number, centre: number, count: number, size: (column: number) => number, color: Color): void;
   /** With round corners. */
   box(x: number, y: number, width: number, height: number, color: Color, alpha: number): void;

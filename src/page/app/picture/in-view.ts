@@ -23,12 +23,12 @@ function waitBefore({ startMs, afterMs }: Axis['turns'][number]): PictureSpan {
   return { startMs: startMs - (afterMs ?? 0), endMs: startMs };
 }
 
-/** The gravest first: where names have no room side by side, theirs is the one that is shown. */
+/** The most severe first: where there is no room for all names, those of the most severe marks are shown. */
 export const tonesBySeverity: readonly Mark['tone'][] = ['bad', 'note', 'good', 'ink', 'muted'];
-/** Marks that are nearer are one: the gravest. */
+/** Marks nearer than this are shown as one: the most severe. */
 const nearestPx = 5;
 
-/** The marks that are seen; those of the axis are in the order of time. */
+/** The visible marks; those of the axis are in order of time. */
 export function marksInView({ axis: { marks }, start, end, pxPerMs }: Part): Mark[] {
   const margin = 10 / pxPerMs;
   const found: Mark[] = [];

@@ -1,11 +1,11 @@
 import type { Clock } from '../../../kernel/clock.ts';
 
-/** Longest time that is painted in one frame; what is left is painted in the next ones. */
+/** Longest painting time in one frame; the rest is painted in the next ones. */
 const budgetMs = 8;
-/** Most pictures of one frame: handing a canvas over takes time after it was painted, the first time most. */
+/** Most pictures in one frame: after painting, handing over a canvas takes time, most of all the first time. */
 const maxPaints = 2;
 
-/** Returns a function that calls `paint` with the next frame that has time for it: once, however often it is asked for. */
+/** Returns a function that calls `paint` in the next frame that has time for it: once, however often it is requested. */
 export function createPainter(nextFrame: (call: () => void) => void, clock: Pick<Clock, 'now'>) {
   const due = new Set<() => void>();
   let isAsked = false;

@@ -1,5 +1,5 @@
 import { systemClock } from '../../../kernel/clock.ts';
 import { createPainter } from './painter.ts';
 
-/** Paints with the next frame that has time for it. */
+/** Paints in the next frame that has time for it. */
 export const paintSoon = createPainter((call) => requestAnimationFrame(call), systemClock);

@@ -1,7 +1,7 @@
 /** The loudest amplitude, 0 to 1, from one time (ms) to another. */
 export type Peaks = (fromMs: number, toMs: number) => number;
 
-/** Samples under one of the peaks that are computed once; finer looks go to the samples themselves. */
+/** Samples under one precomputed peak; a closer view uses the samples themselves. */
 const blockSamples = 64;
 
 /** Peaks of a voice that is completely known: s16 samples. */
@@ -20,7 +20,7 @@ export function peaksOfSamples(samples: Int16Array, sampleRate: number): Peaks {
   };
 }
 
-/** Peaks that are known one by one: a byte for each `peakMs`. */
+/** Peaks that arrive one by one: a byte for each `peakMs`. */
 export function peaksOfBytes(bytes: () => Uint8Array, peakMs: number): Peaks {
   return (fromMs, toMs) => loudest(bytes(), fromMs / peakMs, toMs / peakMs) / 255;
 }

@@ -1,4 +1,4 @@
-/** Where each row of the picture stands, in pixels from the top. */
+/** Where each row of the picture is, in pixels from the top. */
 export const rows = {
   axis: { top: 0, height: 24 },
   phases: { top: 24, height: 20 },
@@ -17,7 +17,7 @@ export function middle({ top, height }: { top: number; height: number }): number
   return top + height / 2;
 }
 
-/** Minutes and seconds, with as many decimals as `step` (ms) asks for. */
+/** Minutes and seconds, with the decimals that `step` (ms) needs. */
 export function placeTimeText(ms: number, step = 1): string {
   const decimals = step >= 1000 ? 0 : step >= 100 ? 1 : step >= 10 ? 2 : 3;
   const minutes = Math.floor(ms / 60_000);

@@ -4,17 +4,17 @@ import { drawPicture, type PictureView } from './draw.ts';
 import { paintSoon } from './painting.ts';
 import { gutter, pictureHeight } from './places.ts';
 
-/** Room behind the end, for the names of what happens there. */
+/** Room after the end, for the names of events there. */
 const margin = 72;
 const mostPxPerMs = 4;
-/** What a session that goes on shows at first. */
+/** The window that a live stream shows at first. */
 const liveWindowMs = 30_000;
-/** What goes on makes the axis longer in such steps: each one lays the page out. */
+/** A live axis grows in steps of this, because each step causes a layout. */
 const growthMs = 1_000;
 
-/** A time axis that can be scrolled and zoomed, with the picture of what stands on it. */
+/** A time axis that can be scrolled and zoomed, with its picture. */
 export interface Scroller {
-  /** Draws with the next frame, however often it is asked for. */
+  /** Draws in the next frame: once, however often it is requested. */
   draw(): void;
   /** Zooms by a factor around a time; 0 shows everything. */
   zoom(factor: number, aroundMs?: number): void;
@@ -24,11 +24,11 @@ export interface Scroller {
   place(ms: number): number;
   /** The time under a pointer. */
   msAt(event: { clientX: number }): number;
-  /** How near, in pixels. */
+  /** The distance of two times, in pixels. */
   distance(ms: number, otherMs: number): number;
   /** The time in the middle. */
   centre(): number;
-  /** Goes on with the newest, where the session goes on. */
+  /** Follows the newest audio again, in a live stream. */
   follow(): void;
   close(): void;
 }
@@ -53,7 +53,7 @@ export function createScroller(options: ScrollerOptions): Scroller {
   let pxPerMs: number | undefined;
   let follows = isLive;
   let isClosed = false;
-  /** Kept: to ask for it in the middle of a change would lay the page out. */
+  /** Kept, because reading it in the middle of a change would cause a layout. */
   let scrolledPx = 0;
 
   /** 0 until it is laid out, and while it is hidden. */
@@ -64,7 +64,7 @@ export function createScroller(options: ScrollerOptions): Scroller {
   const wholeScale = () => room() / duration();
   const scale = () => pxPerMs ?? (isLive ? room() / Math.max(liveWindowMs, 1) : wholeScale());
   const place = (ms: number) => gutter + ms * scale();
-  // While it follows, the picture goes on between two steps of the frame.
+  // While it follows, the picture moves between two steps of the frame too.
   const left = () => (follows ? Math.max(0, place(duration()) + margin - width()) : scrolledPx);
   const scrollTo = (px: number) => {
     frame.scrollLeft = px;
@@ -107,7 +107,7 @@ export function createScroller(options: ScrollerOptions): Scroller {
   };
   const onScroll = () => {
     scrolledPx = frame.scrollLeft;
-    // A frame that has grown moves its content: nobody has scrolled.
+    // A frame that has grown moves its content, although nobody has scrolled.
     const isOfNow = Math.abs(frame.clientWidth - framePx) < 1;
     if (isLive && isOfNow) follows = scrolledPx + width() >= extentPx - 24;
     draw();

@@ -14,7 +14,7 @@ interface PanelProps {
   player: Player;
 }
 
-/** The picture of a finished session, and what plays it. */
+/** The picture of a finished session, and its player. */
 export function PlayerPanel({ data, voices, player }: PanelProps) {
   const frame = useRef<HTMLDivElement>(null);
   const extent = useRef<HTMLDivElement>(null);
@@ -181,7 +181,7 @@ const keys: Record<string, (played: Played, event: KeyboardEvent) => void> = {
   0: (played) => zoom(played, 0),
 };
 
-/** The keys of a finished session, unless the focused control has a use for the key itself. */
+/** The keys of the player, unless the focused control needs the key itself. */
 function playerKeys(event: KeyboardEvent, played: Played): void {
   const act = keys[event.key];
   if (act === undefined || event.ctrlKey || event.metaKey || event.altKey || isOwnKey(event)) return;

@@ -10,7 +10,7 @@ import type { Voices } from './voices.ts';
 interface RecordingProps {
   data: Data;
   voices: Voices;
-  /** Whether it is a part of a page that has a head of its own. */
+  /** Whether it is part of a page that has its own header. */
   isPart?: boolean;
 }
 
@@ -155,7 +155,7 @@ function TranscriptTable({ data: { spoken }, onSeek }: TableProps) {
   );
 }
 
-/** Marks the event that came last. */
+/** Marks the last event before the position. */
 function EventsTable({ data: { events }, position, onSeek }: TableProps & { position: Signal<number> }) {
   const last = useComputed(() =>
     position.value > 0 ? events.findLastIndex(({ t }) => t <= position.value + 1) : -1,
@@ -179,7 +179,7 @@ function EventsTable({ data: { events }, position, onSeek }: TableProps & { posi
   );
 }
 
-/** What failed stands before everything else; what passed, or could not be judged, is folded. */
+/** What failed comes first; what passed or could not be judged is folded. */
 function Expectations({ data: { verdicts } }: Pick<TableProps, 'data'>) {
   const failed = verdicts.filter(({ outcome }) => outcome === 'FAIL');
   return (

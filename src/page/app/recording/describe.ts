@@ -9,7 +9,7 @@ export function describeMoment({ turns }: Axis, ms: number): string {
   return [placeTimeText(ms), ...who].join(', ');
 }
 
-/** All that stands at a point of the picture. */
+/** Everything at a point of the picture. */
 export function describePoint(axis: Axis, ms: number, { distance }: Pick<Scroller, 'distance'>): string {
   const near = axis.marks.filter(({ t }) => distance(t, ms) < 6);
   const gap = axis.gaps.find(({ startMs, endMs }) => startMs <= ms && ms <= endMs);

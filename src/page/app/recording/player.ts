@@ -40,7 +40,7 @@ export function createPlayer(
     speed(factor: number) {
       audio.playbackRate = factor;
     },
-    /** The voices that are wanted become the sound; it goes on where it was. */
+    /** Plays these voices from now on, at the same position. */
     hear(which: Heard) {
       const { currentTime, paused, playbackRate } = audio;
       URL.revokeObjectURL(audio.src);

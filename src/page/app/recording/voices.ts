@@ -13,7 +13,7 @@ export interface Voices {
 
 export type Heard = 'both' | 'out' | 'in';
 
-/** A stereo WAV of both voices: yours more to the left, the AI more to the right. */
+/** A stereo WAV of both voices: yours more on the left, the AI more on the right. */
 export function makeWav(voices: Voices, sampleRate: number, hear: Heard): Blob {
   const count = Math.max(voices.out.length, voices.in.length);
   const view = new DataView(new ArrayBuffer(44 + count * 4));

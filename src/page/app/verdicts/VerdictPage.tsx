@@ -24,7 +24,7 @@ import {
   verdictRows,
 } from './verdicts.ts';
 
-/** The page of `check` and `drill`: the verdicts as they come. */
+/** The page of `check` and `drill`: the verdicts as they arrive. */
 export function VerdictPage() {
   useEffect(() => {
     followServer({ since: () => 0, apply: applyVerdicts, isOver });
@@ -87,7 +87,7 @@ function Amount({ name, used, of }: { name: string; used: number; of: number }) 
   );
 }
 
-/** What is done now; a wait counts down. */
+/** What is being done now; a wait counts down. */
 function Doing() {
   const { doing } = model.value;
   const now = useSignal(systemClock.now());
@@ -179,7 +179,7 @@ function Verdicts() {
   );
 }
 
-/** How many have which verdict; each count filters the list. */
+/** The count of each verdict; each one filters the list. */
 function Counts({ items }: { items: readonly JudgedItem[] }) {
   const counts = new Map<string, number>();
   for (const { verdict } of items)

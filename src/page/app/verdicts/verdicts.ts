@@ -8,7 +8,7 @@ import { link } from '../live/link.ts';
 
 type Start = Extract<VerdictMessage, { type: 'verdicts' }>;
 
-/** What is judged; undefined until the page hears from the run. */
+/** What is being judged; undefined until the page hears from the run. */
 export const start = signal<Start>();
 /** The same model that the screen draws. */
 export const model = signal<VerdictModel>(modelOf({ command: 'check', version: '', subject: '' }));
@@ -16,14 +16,14 @@ export const model = signal<VerdictModel>(modelOf({ command: 'check', version: '
 export const verdictRows = computed(() => shownRows(model.value.list));
 /** Rows that show what was seen. */
 export const openedVerdict = signal<ReadonlySet<number>>(new Set());
-/** What the run says that is no verdict. */
+/** The last notice of the run, which is not a verdict. */
 export const remark = signal('');
 
 function modelOf({ command, version, subject }: Omit<Start, 'type'>): VerdictModel {
   return createVerdictModel({ screen: command, version, subject, ascii: false, can: ['copy'] });
 }
 
-/** Takes one message of the run. */
+/** Applies one message of the run. */
 export function applyVerdicts(message: VerdictMessage): void {
   if (message.type === 'verdicts') {
     start.value = message;
