@@ -2,7 +2,7 @@ import { signal, useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useId } from 'preact/hooks';
 import type { StreamSelector } from '../../../protocol/control.ts';
-import { Action, CommandLine } from './Action.tsx';
+import { ActionForm, CommandLine } from './ActionForm.tsx';
 import { actOn } from './act.ts';
 import { Field } from './Field.tsx';
 import { reportOutcome } from './Notice.tsx';
@@ -87,14 +87,14 @@ function Status({ target }: Targeted) {
     void actOn('send', { ...target, status }, `Sent status ${status}`);
   };
   return (
-    <Action title="Status" words={['send', '--status', last.value]} target={target}>
+    <ActionForm title="Status" words={['send', '--status', last.value]} target={target}>
       <button type="button" onClick={() => send('speaking')}>
         speaking
       </button>
       <button type="button" onClick={() => send('listening')}>
         listening
       </button>
-    </Action>
+    </ActionForm>
   );
 }
 
@@ -103,7 +103,7 @@ function ErrorMessage({ target }: Targeted) {
   const message = useSignal('The service has failed');
   const error = { code: code.value, message: message.value };
   return (
-    <Action
+    <ActionForm
       title="Error"
       words={['send', '--error-code', error.code, '--message', error.message]}
       target={target}
@@ -112,7 +112,7 @@ function ErrorMessage({ target }: Targeted) {
       <Field label="Code" value={code} isRequired />
       <Field label="Message" value={message} />
       <button type="submit">Send</button>
-    </Action>
+    </ActionForm>
   );
 }
 
@@ -129,17 +129,17 @@ function AnyMessage({ target }: Targeted) {
     void actOn('send', { ...target, json }, 'Sent the message');
   };
   return (
-    <Action title="Any JSON" words={['send', text.value]} target={target} onAct={send}>
+    <ActionForm title="Any JSON" words={['send', text.value]} target={target} onAct={send}>
       <Field label="Message as JSON" value={text} isRequired isCode />
       <button type="submit">Send</button>
-    </Action>
+    </ActionForm>
   );
 }
 
 function ScenarioEvent({ target }: Targeted) {
   const name = useSignal('door');
   return (
-    <Action
+    <ActionForm
       title="Event for the scenario"
       words={['event', name.value]}
       target={target}
@@ -147,7 +147,7 @@ function ScenarioEvent({ target }: Targeted) {
     >
       <Field label="Name of the event" value={name} isRequired />
       <button type="submit">Report</button>
-    </Action>
+    </ActionForm>
   );
 }
 
@@ -156,7 +156,7 @@ function Close({ target }: Targeted) {
   const reason = useSignal('');
   const words = ['close', '--code', code.value, ...(reason.value === '' ? [] : ['--reason', reason.value])];
   return (
-    <Action
+    <ActionForm
       title="Close"
       words={words}
       target={target}
@@ -173,7 +173,7 @@ function Close({ target }: Targeted) {
       <button type="submit" class="danger">
         Close
       </button>
-    </Action>
+    </ActionForm>
   );
 }
 

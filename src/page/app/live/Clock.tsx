@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { Action } from './Action.tsx';
+import { ActionForm } from './ActionForm.tsx';
 import { operate } from './act.ts';
 import { Field } from './Field.tsx';
 import { reportOutcome } from './Notice.tsx';
@@ -28,18 +28,18 @@ export function ClockControls() {
     <section class="panel" aria-labelledby="clock-title">
       <h2 id="clock-title">{isProxy() ? 'Reset' : 'Clock'}</h2>
       {!isProxy() && (
-        <Action words={['clock', 'advance', by.value]} onAct={() => advance(by.value)}>
+        <ActionForm words={['clock', 'advance', by.value]} onAct={() => advance(by.value)}>
           <Field label="Move it forward by" value={by} isRequired />
           <button type="submit" id="advance">
             Move
           </button>
-        </Action>
+        </ActionForm>
       )}
-      <Action words={['reset']} onAct={reset}>
+      <ActionForm words={['reset']} onAct={reset}>
         <button type="submit" id="reset" class="danger">
           Reset the {place()}
         </button>
-      </Action>
+      </ActionForm>
     </section>
   );
 }

@@ -1,6 +1,6 @@
 import { type Signal, signal, useComputed, useSignal } from '@preact/signals';
 import type { FaultForm } from '../../messages.ts';
-import { Action, CommandLine } from './Action.tsx';
+import { ActionForm, CommandLine } from './ActionForm.tsx';
 import { operate } from './act.ts';
 import { Field } from './Field.tsx';
 import { reportOutcome } from './Notice.tsx';
@@ -108,7 +108,7 @@ function Form({ form: { name, summary, fields } }: { form: FaultForm }) {
     key in flags ? [flags[key] ?? '', typed] : [],
   );
   return (
-    <Action
+    <ActionForm
       words={['fault', 'add', written === '' ? name : `${name}:${written}`, ...scope]}
       onAct={add}
       above={
@@ -128,6 +128,6 @@ function Form({ form: { name, summary, fields } }: { form: FaultForm }) {
       <button type="submit" id="add-fault">
         Add fault
       </button>
-    </Action>
+    </ActionForm>
   );
 }

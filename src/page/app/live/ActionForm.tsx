@@ -10,7 +10,7 @@ interface Command {
   target?: StreamSelector;
 }
 
-interface ActionProps extends Command {
+interface ActionFormProps extends Command {
   title?: string;
   onAct?: () => void;
   above?: ComponentChildren;
@@ -18,7 +18,7 @@ interface ActionProps extends Command {
 }
 
 /** Something that can be done: its form, and the command that does the same. */
-export function Action({ title, onAct, above, children, ...command }: ActionProps) {
+export function ActionForm({ title, onAct, above, children, ...command }: ActionFormProps) {
   return (
     <form
       class="action"
