@@ -21,7 +21,7 @@ function conversation(minutes: number) {
 
 const pxPerMs = 1_000 / 30_000;
 
-test('of a long session only what is in view is drawn', () => {
+test('only the part of a long session that is in view is drawn', () => {
   const axis = conversation(90);
   const part = { axis, start: 60_000, end: 90_000, pxPerMs };
   const { turns, gaps } = spansInView(part);
@@ -38,7 +38,7 @@ test('of a long session only what is in view is drawn', () => {
   expect(marksInView(part)).toHaveLength(31);
 });
 
-test('a wait that is in view is drawn, wherever its answer begins', () => {
+test('a wait that is in view is drawn, wherever its reply starts', () => {
   const turns = relateTurns([
     { voice: 'out', startMs: 0, endMs: 1_000 },
     { voice: 'in', startMs: 200_000, endMs: 201_000 },
@@ -48,7 +48,7 @@ test('a wait that is in view is drawn, wherever its answer begins', () => {
   expect(shown).toMatchObject([{ voice: 'in', afterMs: 199_000 }]);
 });
 
-test('of marks that stand on each other the gravest is shown', () => {
+test('of marks at the same place the most severe is shown', () => {
   const mark = (t: number, tone: Mark['tone']): Mark => ({ t, tone, name: tone, text: '' });
   const marks = [mark(1_000, 'ink'), mark(1_010, 'bad'), mark(1_020, 'note'), mark(2_000, 'ink')];
   const axis = { ...conversation(0), marks };

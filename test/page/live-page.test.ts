@@ -88,7 +88,7 @@ const noteButtons = `(() => {
 const tab = (page: Page, name: string) => page.getByRole('tab', { name }).click();
 
 describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () => {
-  test('every button does what it says, and the command beside it is one that the program takes', async () => {
+  test('every button does what it says, and the program accepts the command beside it', async () => {
     const { emulator, page, troubles, open, told } = await start();
     await page.addInitScript(
       `Object.defineProperty(navigator, 'clipboard', { value: { writeText: async (text) => { window.copied = text; } } })`,
@@ -267,7 +267,7 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     expect([...commands].join('\n')).toContain('fault add close:after=1h,code=4001 --on-device nobody');
   }, 90_000);
 
-  test('a hidden tab leaves after a while, and what happened meanwhile is a gap when it is back', async () => {
+  test('a hidden tab disconnects after a while, and what it missed is a gap when it is back', async () => {
     const { emulator, page, troubles, open } = await start({ tab: 'apart' });
     await page.clock.install();
     await open();
@@ -303,7 +303,7 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     expect(troubles).toEqual([]);
   });
 
-  test('both voices are drawn as they speak, and listening plays what the service says', async () => {
+  test('both voices are drawn live, and listening plays the service', async () => {
     const { emulator, page, troubles, open } = await start({ reply: 'echo' });
     await page.addInitScript(`
       window.played = [];
@@ -383,7 +383,7 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     expect(troubles).toEqual([]);
   });
 
-  test('keys of the screens work, and a filter leaves the rest out', async () => {
+  test('the keys of the screens work, and a filter hides the rest', async () => {
     const { emulator, page, open, told } = await start();
     await open();
     const client = await emulator.connect('hall');
@@ -419,7 +419,7 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     expect((await client.closed).code).toBe(1012);
   });
 
-  test('each panel is titled with a word, not with a name of the code, and axe finds nothing wrong', async () => {
+  test('each panel has a readable title, and axe finds no problems', async () => {
     const { emulator, page, open } = await start({ width: 1280 });
     await page.emulateMedia({ reducedMotion: 'reduce' });
     await open();
@@ -447,7 +447,7 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     expect(await wrongWith(page, 'dialog')).toEqual([]);
   });
 
-  test('without the token of this start it shows where to find it, and nothing else', async () => {
+  test('without the token of this start the page only shows where to find it', async () => {
     const { emulator, page } = await start();
     for (const [fragment, heading] of [
       ['', 'The page of voicectl'],
@@ -463,7 +463,7 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     await page.waitForURL((url) => url.hash === '');
   });
 
-  test('that of a recording is in order too, at any width', async () => {
+  test('the page of a recording has no problems either, at any width', async () => {
     const { emulator, page, open, troubles } = await start({ reply: 'echo' });
     await page.emulateMedia({ reducedMotion: 'reduce' });
     await open();
@@ -488,7 +488,7 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
 });
 
 describe.skipIf(!hasBrowser)('the page of a proxy, in a real browser', () => {
-  test('has both sides, what each is judged for, and recordings', async () => {
+  test('has both sides, the judgements of each, and recordings', async () => {
     const emulator = await startEmulator({ reply: 'echo' });
     const target = { baseUrl: emulator.baseUrl, wsUrl: emulator.wsUrl };
     const proxy = await startProxy(target, {
@@ -534,7 +534,7 @@ describe.skipIf(!hasBrowser)('the page of a proxy, in a real browser', () => {
 });
 
 describe.skipIf(!hasBrowser)('the page of verdicts, in a real browser', () => {
-  test('fills up, filters, opens what was seen, and stays', async () => {
+  test('fills up, filters, opens what was seen, and stays after the end', async () => {
     const served = await serveVerdicts({
       ...{ command: 'check', subject: hostile, version: '1', clock: systemClock },
     });

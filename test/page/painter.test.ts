@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createPainter } from '../../src/page/app/picture/painter.ts';
 
-test('a frame paints two pictures if it has time, and the next one what is left, each once', () => {
+test('a frame paints two pictures if there is time, and the next one paints the rest, each once', () => {
   const frames: (() => void)[] = [];
   let now = 0;
   const paintSoon = createPainter((paint) => frames.push(paint), { now: () => now });

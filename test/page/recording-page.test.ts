@@ -80,7 +80,7 @@ const positionMs = async (page: Page) =>
   Number(await page.locator('#timeline').getAttribute('aria-valuenow'));
 
 describe.skipIf(!hasBrowser)('the page of a recording, in a real browser', () => {
-  test('shows both voices, in light and in dark, and asks nothing of anyone', async () => {
+  test('shows both voices, in light and in dark, without any network request', async () => {
     const { url } = await makePage();
     const { page, troubles } = await open(url);
     const background = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
@@ -126,7 +126,7 @@ describe.skipIf(!hasBrowser)('the page of a recording, in a real browser', () =>
     expect(troubles).toEqual([]);
   });
 
-  test('zooms in and back, and hears one voice alone', async () => {
+  test('zooms in and out, and plays one voice alone', async () => {
     const { url } = await makePage();
     const { page, troubles } = await open(url);
     const extent = () => page.evaluate<number>(`document.getElementById('extent').clientWidth`);
@@ -147,7 +147,7 @@ describe.skipIf(!hasBrowser)('the page of a recording, in a real browser', () =>
     expect(troubles).toEqual([]);
   });
 
-  test('shows what a hostile service says, and runs none of it', async () => {
+  test('shows what a hostile service sent, without running it', async () => {
     const { url } = await makePage((writer) => {
       converse(writer);
       message(writer, 3_600, hostile, { type: hostile, [hostile]: hostile });
@@ -164,7 +164,7 @@ describe.skipIf(!hasBrowser)('the page of a recording, in a real browser', () =>
     expect(troubles).toEqual([]);
   });
 
-  test('of a recording that is empty opens', async () => {
+  test('opens for an empty recording', async () => {
     const { url } = await makePage(() => {});
     const { troubles } = await open(url);
     expect(troubles).toEqual([]);
@@ -172,7 +172,7 @@ describe.skipIf(!hasBrowser)('the page of a recording, in a real browser', () =>
 });
 
 describe.skipIf(!hasBrowser)('the HAR of a recording', () => {
-  test('is read by a browser driver, which answers the token request from it', async () => {
+  test('can be used by a browser driver to answer the token request', async () => {
     const { recording } = await makePage((writer) => {
       writer.wire({
         t: 0,

@@ -19,7 +19,7 @@ const entry = (seq: number, t: number, more = {}) => ({
   ...more,
 });
 
-test('events that are missing leave a line that says how many', () => {
+test('missing events leave a line that says how many', () => {
   applyMessage({ type: 'events', entries: [entry(1, 0), entry(2, 1)] });
   applyMessage({ type: 'events', entries: [entry(2, 1), entry(7, 5)] });
   expect(shownRows(list.value).map(({ subject, text }) => `${subject} ${text}`)).toEqual([
@@ -41,7 +41,7 @@ test('an entry of the page says the same as a row of the screen', () => {
   expect(said(list.value.rows.slice(-rows.length))).toEqual(said(rows));
 });
 
-test('the axis of a session has who speaks, waits and talks over whom', () => {
+test('the axis of a stream shows who speaks, waits and talks over whom', () => {
   const stream = createPageStream(1, 1_000);
   const told = (voice: 'out' | 'in', speech: { startMs: number; endMs: number | null }[]) => ({
     ...{ voice, from: 0, peaks: '', speech },
@@ -71,7 +71,7 @@ test('the axis of a session has who speaks, waits and talks over whom', () => {
   expect(axis.marks).toMatchObject([{ t: 2_400, name: 'barge-in' }]);
 });
 
-test('a transcript is the newest version of what was said, and a proxy has judged', () => {
+test('the transcript has the newest version of each part, and what a proxy judged is kept', () => {
   const stream = createPageStream(1, 0);
   const sent = (t: number, body: unknown) =>
     addEventToPageStream(stream, { t, type: 'message-sent', stream: 1, device: 'd', body }, t);
@@ -91,7 +91,7 @@ test('a transcript is the newest version of what was said, and a proxy has judge
   expect(axis.marks.at(-1)).toMatchObject({ name: 'D4', tone: 'bad' });
 });
 
-test('what nobody heard is a gap between what is known before and after', () => {
+test('a time without listeners is a gap between what is known before and after', () => {
   const stream = createPageStream(1, 1_000);
   const hear = (heardFromMs: number, at: number, peaks: number[], from: number) =>
     hearPageStream(

@@ -64,7 +64,7 @@ describe('the page of a run that was compared with its baseline', () => {
     ['it cannot be compared', 'muted', broken, 'Not compared', 'bad'],
     ['it begins the baseline', 'muted', begun, 'Own', 'muted'],
     ['there is no baseline', 'good', undefined, 'Own', 'good'],
-  ])('has the worse of both verdicts where %s', (_name, own, result, word, tone) => {
+  ])('has the worse of both verdicts if %s', (_name, own, result, word, tone) => {
     expect(addBaseline(runPage(own), result).verdict).toMatchObject({ word, tone });
   });
 
@@ -80,7 +80,7 @@ describe('the page of a run that was compared with its baseline', () => {
     );
   });
 
-  test('says of each figure that was not compared why', () => {
+  test('says for each figure that was not compared why', () => {
     expect(reportPage(addBaseline(runPage('good'), unknown))).toMatch(
       /<details class="fold" open>[\s\S]*unknown[\s\S]*; fewer than 5 earlier runs/,
     );
@@ -93,7 +93,7 @@ describe('the page of a run that was compared with its baseline', () => {
 });
 
 describe('the page of a comparison', () => {
-  test('says the verdict first, then what got worse, and folds the rest', () => {
+  test('starts with the verdict, then shows what got worse, and folds the rest', () => {
     const [[, worse] = ['', comparison('worse', {})]] = pictures;
     const page = comparisonPage(worse);
     const places = [
@@ -108,7 +108,7 @@ describe('the page of a comparison', () => {
     expect(found.every((at) => at > 0)).toBe(true);
   });
 
-  test('of dialects speaks of settings, which are neither better nor worse', () => {
+  test('of dialects lists settings, which are neither better nor worse', () => {
     const changed = { id: 'token.jti', title: '', a: 'true', b: 'false', message: '' };
     const page = comparisonPage(
       comparison('changed', {
@@ -127,7 +127,7 @@ describe('the page of a comparison', () => {
   });
 
   test.skipIf(!hasBrowser).each(pictures)(
-    'can be read by all, from 360 px on, and runs nothing: %s',
+    'is accessible, fits from 360 px on, and runs no script: %s',
     async (_name, given) => {
       const folder = mkdtempSync(join(tmpdir(), 'voicectl-compare-'));
       try {

@@ -115,7 +115,7 @@ const events: [EmulatorEvent, RegExp][] = [
 describe.each(events.map(([event, text]) => ({ type: event.type, event, text })))(
   'an event of type $type',
   ({ event, text }) => {
-    test('has a line, and shows nothing from outside that a terminal would obey', () => {
+    test('has a line, and contains nothing from outside that controls a terminal', () => {
       const [line = '', ...others] = emulatorLines(event, plain);
       expect(others).toEqual([]);
       expect(line).toMatch(text);
@@ -135,7 +135,7 @@ test.each([
   expect(emulatorLines(from === undefined ? event : { ...event, from }, plain)[0]).toMatch(text);
 });
 
-describe('what serve says first', () => {
+describe('the first lines of serve', () => {
   const listening = {
     t: 0,
     type: 'listening',
@@ -144,7 +144,7 @@ describe('what serve says first', () => {
     wsUrl: 'ws://h:1',
   } as const;
 
-  test('the URLs of both halves, and a curl line', () => {
+  test('have the URLs for token and stream, and a curl line', () => {
     const lines = startLines(listening, { reply: 'parrot', key: { open: 'any-key' } }, plain).join('\n');
     expect(lines).toMatch(/token {3}http:\/\/h:1\/api\/websocket-voice\/token$/m);
     expect(lines).toMatch(/stream {2}ws:\/\/h:1\/voice-stream$/m);
@@ -152,7 +152,7 @@ describe('what serve says first', () => {
     expect(lines).not.toContain('VOICECTL_API_KEY');
   });
 
-  test('with accepted keys the curl line takes it from the environment', () => {
+  test('have a curl line that takes an accepted key from the environment', () => {
     expect(startLines(listening, { reply: 'parrot', key: { missing: 'which' } }, plain).join('\n')).toContain(
       '{VOICECTL_API_KEY:?which}',
     );
@@ -166,7 +166,7 @@ describe('what serve says first', () => {
     expect(lines).toContain(`  control from this machine; ${who}`);
   });
 
-  test('on all addresses, the URLs for other machines', () => {
+  test('have the URLs for other machines if it listens on all addresses', () => {
     const lan = [1, 2].map((n) => ({ baseUrl: `http://192.0.2.${n}:1`, wsUrl: `ws://192.0.2.${n}:1` }));
     const lines = startLines({ ...listening, lan }, { reply: 'parrot', key: { open: 'any-key' } }, plain);
     expect(lines.slice(3, 7)).toEqual([

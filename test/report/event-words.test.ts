@@ -54,7 +54,7 @@ describe('a line, a row of the screen and an entry of the page say the same', ()
   });
 });
 
-test('a row is marked where a line is', () => {
+test('a row is marked if its line is marked', () => {
   const signs = everyEmulatorEvent.flatMap(({ event }) => {
     const [row] = reduceServe(createServeModel(serveStart), [event]).list.rows;
     const [line] = emulatorLines(event, plain);
@@ -84,7 +84,7 @@ const ends = [
   { code: 1000, bytesAfterClose: 640 },
 ] as const;
 
-test('what is marked in words is a warning for programs, and for --quiet', () => {
+test('what is marked for people is a warning for programs and for --quiet', () => {
   const closed = everyEmulatorEvent.find(({ type }) => type === 'stream-closed')?.event as EmulatorEvent;
   const all = [
     ...everyEmulatorEvent.map(({ event }) => event),

@@ -44,14 +44,14 @@ describe('an annotation', () => {
     );
   });
 
-  test('is made at most ten times: GitHub shows no more', () => {
+  test('is made at most ten times, because GitHub shows no more', () => {
     const runs = Array.from({ length: 20 }, (_, index) => ({ ...late, run: index + 1 }));
     expect(annotate({ name, runs })).toHaveLength(10);
   });
 });
 
 describe('the step summary', () => {
-  test('of a run tells result, verdicts and metrics', () => {
+  test('of a run has its result, verdicts and metrics', () => {
     const text = summarise({ name, runs: [late] });
     expect(text).toContain('### ❌ voicectl stream a.wav\n');
     expect(text).toContain('**late-audio** Not as expected: late\n');
@@ -60,11 +60,11 @@ describe('the step summary', () => {
     expect(summarise({ name, runs: [makeRun()] })).toContain('### ✅ voicectl');
   });
 
-  test('of no run is no success', () => {
+  test('of no run is not a success', () => {
     expect(summarise({ name, runs: [] })).toContain('❌');
   });
 
-  test('shows what a service said, and renders none of it', () => {
+  test('shows what a service sent, without rendering it', () => {
     const evil = '**| <img src=x> [a](b) `c` **d** \n # e ##vso[f]';
     const summary = makeSummary({ verdicts: [{ ...fail, measured: evil }] });
     const text = summarise({ name, runs: [makeRun({ summary, failure: lateAudio() })] });

@@ -14,7 +14,7 @@ test.each<[what: string, OutputName | undefined, Pick<Io, 'env' | 'terminal'>, i
   ['CI has the screen that was asked for', 'tui', onTerminal({ CI: '1' }), true, 'tui'],
   ['a dumb terminal has lines', undefined, onTerminal({ TERM: 'dumb' }), true, 'plain'],
   [
-    'a dumb terminal has lines even if a screen was asked for',
+    'a dumb terminal has lines even if a screen was requested',
     'tui',
     onTerminal({ TERM: 'dumb' }),
     true,

@@ -25,7 +25,7 @@ function heldStream() {
 const lost = (count: number) => `${count} lost\n`;
 
 describe('a printer', () => {
-  test('writes lines in order, and tells when all are written', async () => {
+  test('writes lines in order, and reports when all are written', async () => {
     const { stream, written, release } = heldStream();
     const printer = createPrinter(stream, lost);
     printer.print('a\n');
@@ -41,7 +41,7 @@ describe('a printer', () => {
     await flushed;
   });
 
-  test('leaves lines out where nobody reads, counts them, and says so when it goes on', async () => {
+  test('drops lines if nobody reads, counts them, and says so when it continues', async () => {
     const { stream, written, release } = heldStream();
     const printer = createPrinter(stream, lost);
     const line = `${'x'.repeat(1024 * 1024)}\n`;
@@ -53,7 +53,7 @@ describe('a printer', () => {
     expect(written.slice(8)).toEqual(['12 lost\n', 'again\n']);
   });
 
-  test('stops at the first failure, tells of it at once, and throws it at the end', async () => {
+  test('stops at the first failure, reports it at once, and throws it at the end', async () => {
     const { stream, written, waiting } = heldStream();
     const printer = createPrinter(stream, lost);
     const failure = new Error('closed');

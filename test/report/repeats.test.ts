@@ -31,8 +31,8 @@ async function lines(events: readonly EmulatorEvent[], untilMs: number): Promise
   return printed.map((line) => line.trim());
 }
 
-describe('an event that comes again and again', () => {
-  test('is a line at once, and then one with how often and in what time', async () => {
+describe('an event that repeats', () => {
+  test('is printed at once, and then as one line with its count and time span', async () => {
     const storm = Array.from({ length: 44 }, (_, index) => refused(index * 28));
     expect(await lines(storm, 3_000)).toEqual([
       '0.000  ! lamp-1  refused  429 RATE: too many (192.0.2.7)',
@@ -40,7 +40,7 @@ describe('an event that comes again and again', () => {
     ]);
   });
 
-  test('is counted of each device and cause by itself, and of texts by their stream', async () => {
+  test('is counted for each device and cause separately, and texts for each stream', async () => {
     const told = await lines(
       [
         ...[
@@ -59,7 +59,7 @@ describe('an event that comes again and again', () => {
     expect(told).toHaveLength(7);
   });
 
-  test('that does not end is reported at longer and longer intervals, and begins anew after a pause', async () => {
+  test('and does not end is reported at longer and longer intervals, and starts again after a pause', async () => {
     const endless = Array.from({ length: 600 }, (_, index) => text(index * 20));
     const told = await lines([...endless, text(20_000)], 21_000);
     // After 1.5, 4.5 and 10.5 s, at the end of the series, and the first of the next.
@@ -68,12 +68,12 @@ describe('an event that comes again and again', () => {
     expect(counts.reduce((sum, count) => sum + count)).toBe(601);
   });
 
-  test('stands for as many as a flood was counted', async () => {
+  test('counts as many events as a flood stands for', async () => {
     const told = await lines([refused(0), refused(500), refused(1_000, { count: 900 })], 3_000);
     expect(told.at(-1)).toContain('901 requests in 1.0 s after 429');
   });
 
-  test('is one row of a screen and of the page, which goes on counting', () => {
+  test('is one row on the screen and the page, which keeps counting', () => {
     const storm = Array.from({ length: 44 }, (_, index) => refused(index * 28));
     const rows = storm.map(rowOfEvent);
     let list = addRows(createList('service'), rows.slice(0, 20));

@@ -113,7 +113,7 @@ const commands: [name: string, run: Run, args: (url: string) => string[], word: 
 
 describe.skipIf(!hasBrowser)('the report in HTML', () => {
   test.each(commands)(
-    'of %s says its verdict first, shows what failed and folds the rest, at every width and in both colours',
+    'of %s starts with its verdict, shows what failed and folds the rest, at every width and in both colour schemes',
     async (_name, run, argsOf, word) => {
       await using service = await startMiniService({ limit: 100, statedLimit: 100 });
       const [command = '', ...args] = argsOf(service.baseUrl);
@@ -134,7 +134,7 @@ describe.skipIf(!hasBrowser)('the report in HTML', () => {
     60_000,
   );
 
-  test('of check names the many exchanges of a rule as its lines do: a series by its first and last', async () => {
+  test('of check names the exchanges of a rule like its lines do: a series by its first and last', async () => {
     await sandbox.runHere(['check', '--local', ...rules('R23', 'R27', 'R30'), '--html', 'page.html']);
     const page = await open('page.html');
     const [names = ''] = await page.locator('#R23 details summary').allTextContents();

@@ -145,7 +145,7 @@ describe.each(events.map(([event, text]) => ({ type: event.type, event, text }))
       }
     });
 
-    test('shows nothing from outside that a terminal would obey', () => {
+    test('contains nothing from outside that controls a terminal', () => {
       const all = sessionLines(event, plain).join('');
       expect(all).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/);
       if (/]0;x/.test(all)) expect(all).toContain(shown);
@@ -166,7 +166,7 @@ describe.each(events.map(([event, text]) => ({ type: event.type, event, text }))
 );
 
 describe('the summary', () => {
-  test('fails where a rule was broken in a proxy, which is no failure of a run', () => {
+  test('fails if a rule was broken in a proxy, although the run itself did not fail', () => {
     const lines = summaryLines(makeSummary({ ok: false, failure: null }), plainStyle);
     expect(lines.at(-1)).toMatch(/^result +failed in 4\.0 s$/);
   });
@@ -204,7 +204,7 @@ describe('the summary', () => {
     expect(text).toMatch(/^expect-event\S+ +FAIL: expected .*, measured 0 times$/m);
   });
 
-  test('of a session that went nowhere says so with dashes', () => {
+  test('of a session without any results has dashes', () => {
     const nowhere: SessionEvent = {
       ...summary,
       in: totals(0),
@@ -228,7 +228,7 @@ describe('the summary', () => {
   });
 });
 
-test('warnings, retries and errors are worth a line where only those are wanted; nothing else is', () => {
+test('with only warnings wanted, warnings, retries and errors have a line, and nothing else', () => {
   const kept = events.map(([event]) => event).filter(isWarning);
   expect(kept.map((event) => (event.type === 'message' ? event.category : event.type))).toEqual([
     'retry',

@@ -61,7 +61,7 @@ describe.runIf(python)('JUnit of', () => {
   beforeAll(() => startParser(python ?? ''));
   afterAll(() => close());
 
-  test('a run without a session skips what could not be seen', async () => {
+  test('a run without a session skips what could not be measured', async () => {
     const skipped = { ...pass, name: 'forbid-event', skipped: true as const };
     const root = await report(makeRun({ summary: makeSummary({ verdicts: [skipped] }) }));
     expect(root.children[0]?.attributes).toMatchObject({ failures: '0', skipped: '1' });
@@ -98,7 +98,7 @@ describe.runIf(python)('JUnit of', () => {
     expect([...all(root, 'failure'), ...all(root, 'error')]).toEqual([]);
   });
 
-  test('a run has what was measured as properties', async () => {
+  test('a run has the measured values as properties', async () => {
     const properties = Object.fromEntries(
       all(await report(makeRun()), 'property').map(({ attributes: { name, value } }) => [name, value]),
     );
@@ -113,7 +113,7 @@ describe.runIf(python)('JUnit of', () => {
     });
   });
 
-  test('an expectation that failed is a failure of its kind, and no error of the session', async () => {
+  test('an expectation that failed is a failure of its kind, not an error of the session', async () => {
     const root = await report(late);
     expect(root.attributes).toMatchObject({ tests: '3', failures: '1', errors: '0' });
     expect(all(root, 'testcase')[2]?.children[0]).toEqual({
@@ -134,13 +134,13 @@ describe.runIf(python)('JUnit of', () => {
     });
   });
 
-  test('a session that could not begin is an error too', async () => {
+  test('a session that could not start is an error too', async () => {
     const failure = describeFailure(new VoicectlError('bad-input', 'Cannot read a.wav'));
     const root = await report(makeRun({ summary: undefined, failure }));
     expect(all(root, 'error')[0]?.attributes.type).toBe('usage');
   });
 
-  test('several runs has a suite for each, whose cases can be told apart', async () => {
+  test('several runs has a suite for each, and their cases have different names', async () => {
     const root = await report(makeRun(), { ...late, run: 2 });
     expect(root.attributes).toMatchObject({ tests: '4', failures: '1', time: '8.000' });
     expect(root.children.map(({ attributes: { name } }) => name)).toEqual([
@@ -151,7 +151,7 @@ describe.runIf(python)('JUnit of', () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  test('anything a service may say is well-formed, and obeyed by no terminal', async () => {
+  test('anything that a service may send is well-formed and does not control a terminal', async () => {
     const evil =
       '::a::\u0000\u0001\u001b]0;x\u0007\u009b\u202e\r\n\t<&>"\'\ud800\udfff\ud800 ]]> \ufffe\uffff ##[c] ##vso[d]';
     const summary = makeSummary({

@@ -26,7 +26,7 @@ const picture: Picture = {
   ] satisfies RecordedEvent[],
 };
 
-test('both voices stand on one axis, with turns, gaps and events', () => {
+test('both voices are on one axis, with turns, gaps and events', () => {
   expect(timelineLines(picture, { ascii: false, style })).toEqual([
     '        0 s       1 s       2 s       3 s',
     '        ╷         ╷         ╷         ╷',
@@ -41,13 +41,13 @@ test('both voices stand on one axis, with turns, gaps and events', () => {
   ]);
 });
 
-test('in ASCII there is nothing else', () => {
+test('an ASCII picture contains only ASCII', () => {
   const lines = timelineLines(picture, { ascii: true, style });
   expect(lines.join('\n')).toMatch(/^[\n\x20-\x7e]*$/);
   expect(lines[3]).toBe('you       ################');
 });
 
-test.each([1, 60_000, 5_400_000])('a picture of %i ms is no wider than it may be', (durationMs) => {
+test.each([1, 60_000, 5_400_000])('a picture of %i ms is not too wide', (durationMs) => {
   const events = [
     { t: durationMs, type: 'close', code: 1000, reason: '', name: 'normal' },
   ] satisfies RecordedEvent[];
@@ -55,7 +55,7 @@ test.each([1, 60_000, 5_400_000])('a picture of %i ms is no wider than it may be
     expect([...line].length).toBeLessThanOrEqual(60);
 });
 
-test('what is found in the AI’s audio is marked where it is heard, and not where it was told', () => {
+test('what is found in the AI’s audio is marked where it is heard, not where it was reported', () => {
   const events = [
     { t: 3_800, type: 'warning', code: 'click', message: 'clicks', agoMs: 800 },
   ] satisfies RecordedEvent[];

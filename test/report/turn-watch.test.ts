@@ -57,7 +57,7 @@ async function watch(user: readonly Said[], ai: readonly Said[], untilMs: number
   return { seen, past, whole: { overlaps: dialogue.overlaps, marks: dialogueMarks(dialogue) } };
 }
 
-test('while a call runs, what is seen of an interruption is what the judge finds at its end', async () => {
+test('during a call, the same is seen of an interruption as the judge finds at the end', async () => {
   const { seen, past, whole } = await watch(
     [
       { name: 'question', fromMs: 500 },
@@ -81,7 +81,7 @@ test.each([
   [undefined, '?', 'false stop?'],
   [false, 'f', 'false stop'],
 ] as const)(
-  'a cough that stops the AI is marked; only a script calls it no turn (%s)',
+  'a cough that stops the AI is marked; only a script says that it is not a turn (%s)',
   async (isTurn, sign, name) => {
     const said = isTurn === undefined ? {} : { isTurn };
     const { seen, whole } = await watch(
@@ -100,7 +100,7 @@ test.each([
   },
 );
 
-test('of a long call the newest seconds are judged, and what was seen before stays', async () => {
+test('in a long call only the newest seconds are judged, and earlier findings stay', async () => {
   const { seen, whole } = await watch(
     [
       { name: 'question', fromMs: 500 },

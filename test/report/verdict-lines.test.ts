@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { wrapText } from '../../src/report/verdict-lines.ts';
 
-test('a text of a service has no line that the runner of a pipeline obeys, wherever it is broken', () => {
+test('a text from a service, wherever it is wrapped, has no line that a pipeline runs as a command', () => {
   const words = [
     '::add-path::/x',
     '##[command]a',
@@ -21,7 +21,7 @@ test('a text of a service has no line that the runner of a pipeline obeys, where
   }
 });
 
-test('a long word is broken, and nothing of it is lost', () => {
+test('a long word is broken without losing any of it', () => {
   const lines = wrapText(`a ${'😀'.repeat(50)} b`);
   expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(75);
   expect(lines.join('').replaceAll(' ', '')).toBe(`a${'😀'.repeat(50)}b`);

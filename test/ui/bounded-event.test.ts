@@ -3,28 +3,28 @@ import { boundEvent } from '../../src/ui/bounded-event.ts';
 
 const nested = (depth: number): unknown => JSON.parse(`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`);
 
-describe('what came over the network, before it goes to a screen', () => {
-  test('is left as it is where it is small', () => {
+describe('data from the network, before it is sent to a screen', () => {
+  test('is unchanged if it is small', () => {
     const event = { type: 'message', body: { type: 'status', list: [1, { a: '你' }] } };
     expect(boundEvent(event)).toBe(event);
   });
 
-  test('is cut where it is long, and that said', () => {
+  test('is cut if it is long, and says so', () => {
     const { body } = boundEvent({ type: 'message', body: { text: 'x'.repeat(1_000_000) } as unknown });
     expect(String(body).length).toBeLessThan(33_000);
     expect(body).toMatch(/x … \(1000011 characters\)$/);
   });
 
-  test.each([50, 150, 5_000, 100_000])('nested %i deep can be handed on', (depth) => {
+  test.each([50, 150, 5_000, 100_000])('nested %i levels deep can be passed on', (depth) => {
     expect(() => JSON.stringify(boundEvent({ type: 'message', body: nested(depth) }))).not.toThrow();
   });
 
-  test('is bounded in the claims of a token too', () => {
+  test('is limited in the claims of a token too', () => {
     const { claims } = boundEvent({ type: 'token', claims: { sub: 'y'.repeat(100_000) } as unknown });
     expect(String(claims).length).toBeLessThan(33_000);
   });
 
-  test('is bounded where it names the kind of a message, also in the summary', () => {
+  test('is limited where it names the kind of a message, also in the summary', () => {
     const kind = '好'.repeat(1_000_000);
     const message = boundEvent({ type: 'message', kind, body: {} });
     expect(message.kind).toMatch(/^好{256}…$/);
@@ -32,7 +32,7 @@ describe('what came over the network, before it goes to a screen', () => {
     expect(summary.events).toEqual({ status: 2, [message.kind]: 1 });
   });
 
-  test('is bounded in what a session failed with', () => {
+  test('is limited in the failure of a session', () => {
     const { failure } = boundEvent({
       type: 'summary',
       failure: { kind: 'service-error', message: 'z'.repeat(1_000_000) },

@@ -56,7 +56,7 @@ describe('text in cells', () => {
     expect(cutNameTo(name, width)).toBe(shown);
   });
 
-  test('what is cut ends with an ellipsis, and between characters', () => {
+  test('a cut text ends with an ellipsis, between characters', () => {
     expect(cutTo('你好世界', 6)).toBe('你好…');
     expect(cutTo('fits', 4)).toBe('fits');
   });
@@ -66,7 +66,7 @@ describe('text in cells', () => {
     expect(toTerminalCells('plain 你好 e\u0301', 80)).toBe('plain 你好 e\u0301');
   });
 
-  test('of a text that is far too long only the beginning is looked at, whole characters of it', () => {
+  test('of a text that is far too long only the start is read, in whole characters', () => {
     const [segment, looked] = [Intl.Segmenter.prototype.segment, [] as number[]];
     const spy = vi.spyOn(Intl.Segmenter.prototype, 'segment').mockImplementation(function (
       this: Intl.Segmenter,
@@ -84,7 +84,7 @@ describe('text in cells', () => {
     for (const text of shown) expect(text.isWellFormed()).toBe(true);
   });
 
-  test('what shrinks below the width does not look as if it were all', () => {
+  test('a cut text that shrinks below the width still ends with an ellipsis', () => {
     expect(cutTo(toTerminalCells('👨‍👩‍👧‍👦'.repeat(500), 60), 60)).toMatch(/^(👨)+…$/u);
   });
 });

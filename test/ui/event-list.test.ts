@@ -26,7 +26,7 @@ const rows = (count: number) => Array.from({ length: count }, (_, index) => row(
 const ids = (list: readonly { id: number }[]) => list.map(({ id }) => id);
 
 describe('the event list', () => {
-  test('follows the newest until one is marked, and then stays with that one', () => {
+  test('follows the newest event until one is marked, and then stays at that one', () => {
     let list = addRows(emptyList, rows(10));
     expect(ids(rowsInView(list, 3))).toEqual([7, 8, 9]);
     list = moveMark(list, -4);
@@ -34,14 +34,14 @@ describe('the event list', () => {
     expect(ids(rowsInView(addRows(list, rows(50)), 3))).toEqual([4, 5, 6]);
   });
 
-  test('is held still, counts what comes meanwhile, and goes on', () => {
+  test('is paused, counts what arrives meanwhile, and continues', () => {
     const held = addRows(toggleHold(addRows(emptyList, rows(5))), rows(7));
     expect(ids(rowsInView(held, 3))).toEqual([2, 3, 4]);
     expect(heldCount(held)).toBe(7);
     expect(ids(rowsInView(toggleHold(held), 3))).toEqual([9, 10, 11]);
   });
 
-  test('remembers the newest 5,000, in bounded memory', () => {
+  test('keeps the newest 5,000, in bounded memory', () => {
     let list: EventList = emptyList;
     for (let index = 0; index < 200; index += 1) list = addRows(list, rows(100));
     expect(list.rows.length).toBeLessThanOrEqual(6_000);
@@ -72,13 +72,13 @@ describe('the event list', () => {
     expect(ids(shownRows({ ...list, filter }))).toEqual(expected);
   });
 
-  test('where the program is the device, the older word dir:out means what comes from the device', () => {
+  test('if the program is the device, the older word dir:out means from:device', () => {
     const list = addRows(createList('device'), [row({ from: 'service' }), row({ from: 'device' })]);
     expect(ids(shownRows({ ...list, filter: 'dir:out' }))).toEqual([1]);
     expect(ids(shownRows({ ...list, filter: 'dir:in' }))).toEqual([0]);
   });
 
-  test('marks within what the filter shows', () => {
+  test('moves the mark only among the rows that the filter shows', () => {
     const list = { ...addRows(emptyList, rows(20)), filter: 'number 1' };
     expect(markedRow(moveMark(list, -1_000_000))?.text).toBe('number 1');
     expect(markedRow(moveMark(list, 5))?.text).toBe('number 19');

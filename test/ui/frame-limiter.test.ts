@@ -16,7 +16,7 @@ function start(tookMs = 1, firstTookMs = tookMs) {
 }
 
 describe('frames', () => {
-  test('come at most 15 times a second, however much there is to draw', async () => {
+  test('come at most 15 times per second, however much there is to draw', async () => {
     const { clock, frames, limiter } = start();
     for (let ms = 0; ms < 2_000; ms += 5) {
       limiter.request();
@@ -26,7 +26,7 @@ describe('frames', () => {
     expect(frames.length).toBeLessThanOrEqual(31);
   });
 
-  test('come less often where drawing takes long: a tenth of a core is what they may take', async () => {
+  test('come less often if drawing takes long: they may use a tenth of a core', async () => {
     const { clock, frames, limiter } = start(50);
     for (let ms = 0; ms < 4_000; ms += 5) {
       limiter.request();
@@ -36,7 +36,7 @@ describe('frames', () => {
     expect(frames.length).toBeLessThanOrEqual(9);
   });
 
-  test('come once a second where a busy machine takes that long for one', async () => {
+  test('come once per second if a busy machine takes that long for one', async () => {
     const { clock, frames, limiter } = start(900);
     for (let ms = 0; ms < 10_000; ms += 50) {
       limiter.request();
@@ -57,7 +57,7 @@ describe('frames', () => {
     expect(frames).toHaveLength(3);
   });
 
-  test('come soon where a person waits for them', async () => {
+  test('come soon if a person is waiting for them', async () => {
     const { clock, frames, limiter } = start(50);
     await clock.run(10);
     limiter.request({ urgent: true });
@@ -65,14 +65,14 @@ describe('frames', () => {
     expect(frames).toHaveLength(2);
   });
 
-  test('come four times a second where nothing happens, for the clocks', async () => {
+  test('come four times per second if nothing happens, for the clocks', async () => {
     const { clock, frames } = start();
     await clock.run(10_000);
     expect(frames.length).toBeGreaterThan(25);
     expect(frames.length).toBeLessThan(42);
   });
 
-  test('come one at a time, and no more after the end', async () => {
+  test('come one at a time, and never after the end', async () => {
     const clock = createManualClock();
     let drawing = 0;
     let most = 0;

@@ -26,18 +26,18 @@ describe('the screen of a load run', () => {
     expect(shown).toMatch(/arrivals .* 200 of 200 +seconds at most .* 12 of 60/);
   });
 
-  test('shows the percentiles of each time, and marks one that rests on an age', () => {
+  test('shows the percentiles of each time, and marks those that are lower bounds', () => {
     expect(shown).toMatch(/^ {12} +p50 +p95 +p99 +max {2}p95 of each second/m);
     expect(shown).toMatch(/^ first-audio +400 ms +800 ms +2000 ms +≥4800 ms/m);
     expect(shown).toMatch(/^ sent late +0\.80 ms +1\.60 ms/m);
   });
 
-  test('shows their course over time, with a hole where nothing was measured', () => {
+  test('shows their course over time, with a gap where nothing was measured', () => {
     expect(shown).toMatch(/^ first-audio .*ms {2}▂▃▃▄ ▅▆▆▇ ██$/m);
     expect(shown).toMatch(/^ open +80 +▂▄▆█████████$/m);
   });
 
-  test('joins seconds where there are more than columns, and keeps the highest', () => {
+  test('joins seconds if there are more than columns, and keeps the highest value', () => {
     const long = Array.from(
       { length: 2_000 },
       (_, second): LoadNews => ({ type: 'second', live: liveLoad(second) }),
@@ -59,7 +59,7 @@ describe('the screen of a load run', () => {
     expect(text(screen.press('g\r').lines)).toContain('── failure ──');
   });
 
-  test('ends with the verdict, and time stands still', () => {
+  test('ends with the verdict, and its clock stops', () => {
     const screen = open();
     screen.show([{ type: 'ended', ok: false, text: 'not valid', reasons: ['frames left 31 ms late'] }]);
     const { lines } = screen.show([], 60_000);
@@ -73,7 +73,7 @@ describe('the screen of a load run', () => {
     expect(screen.press('').lines[0]).toContain('ending');
   });
 
-  test('counts down to a start that is to come', () => {
+  test('counts down to a start in the future', () => {
     const screen = createScreen(loadStart);
     const planned: LoadNews = { type: 'planned', sessions: 5, startsInMs: 30_000, longestMs: 1_000 };
     const { lines } = screen.frame({ ...size, events: [planned], fresh: true });
@@ -89,7 +89,7 @@ describe.each([
   [120, 40],
   [300, 12],
 ])('at %i × %i', (columns, rows) => {
-  test('the screen is as high as the terminal and no line is wider', () => {
+  test('the screen is as high as the terminal, and no line is wider than it', () => {
     for (const input of ['', '?', '\r', '/broke']) {
       const screen = createScreen(loadStart);
       const { lines } = screen.frame({ columns, rows, events: loadNews(), now: 12_000, input, fresh: true });
@@ -99,7 +99,7 @@ describe.each([
     }
   });
 
-  test('with --ascii there is nothing beyond ASCII', () => {
+  test('with --ascii there are only ASCII characters', () => {
     const screen = createScreen({ ...loadStart, ascii: true });
     const { lines } = screen.frame({ columns, rows, events: loadNews(), now: 12_000, fresh: true });
     expect(text(lines)).toMatch(/^[\u0020-\u007e\n]*$/);

@@ -20,7 +20,7 @@ describe('a level meter', () => {
     expect(readMeter(falling, 2_000).rmsDbfs).toBe(-40);
   });
 
-  test('falls to silence where nothing comes any more', () => {
+  test('falls to silence when no more audio comes', () => {
     const meter = raiseMeter(restingMeter, 0, loud);
     expect(readMeter(meter, 150).rmsDbfs).toBe(-10);
     expect(readMeter(meter, 60_000)).toEqual({ rmsDbfs: -100, heldDbfs: -100, isClipped: false });

@@ -3,7 +3,7 @@ import type { SessionEvent } from '../../src/session/events.ts';
 import { createPendingEvents, foldSessionEvents } from '../../src/ui/pending-events.ts';
 import { audio } from './screens.ts';
 
-test('audio of both directions that comes within a frame is one event each, and keeps its order with others', () => {
+test('audio within a frame becomes one event for each direction, in order with the other events', () => {
   const pending = createPendingEvents<SessionEvent>(foldSessionEvents);
   const [out, incoming] = [audio('out', { from: 0, until: 300 }), audio('in', { from: 0, until: 300 })];
   for (const [index, event] of out.entries()) {
@@ -23,7 +23,7 @@ test('audio of both directions that comes within a frame is one event each, and 
   expect(pending.take().events).toEqual([]);
 });
 
-test('a screen that takes nothing costs bounded memory, and learns what it missed', () => {
+test('a screen that does not draw costs bounded memory, and is told how much it missed', () => {
   const pending = createPendingEvents<{ type: string; index: number }>(() => undefined);
   for (let index = 0; index < 10_000; index += 1) pending.add({ type: 'message', index });
   expect(pending.size).toBeLessThanOrEqual(4_000);
@@ -32,7 +32,7 @@ test('a screen that takes nothing costs bounded memory, and learns what it misse
   expect(events.length + leftOut).toBe(10_000);
 });
 
-test('what is rare in a flood is not dropped with it', () => {
+test('rare events in a flood are not dropped', () => {
   const pending = createPendingEvents<{ type: string }>(() => undefined);
   const flood = (count: number) => {
     for (let index = 0; index < count; index += 1) pending.add({ type: 'message' });

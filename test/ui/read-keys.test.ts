@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { readKeys } from '../../src/ui/read-keys.ts';
 
-describe('the keys in what a terminal sent', () => {
+describe('the keys in the input of a terminal', () => {
   test.each([
     ['a?Z', ['a', '?', 'Z']],
     ['\u001b[A\u001bOB\u001b[5~\u001b[F', ['up', 'down', 'pageup', 'end']],

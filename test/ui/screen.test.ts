@@ -49,7 +49,7 @@ function otherWorker(code: string): URL {
 const frame = `parentPort.postMessage({ patch: 'drawn', actions: [], tookMs: 1 })`;
 
 describe('a screen', () => {
-  test('takes the terminal with its first frame, shows what happens, and gives the terminal back', async () => {
+  test('takes over the terminal with its first frame, shows what happens, and restores the terminal', async () => {
     const { terminal, screen } = open();
     expect(terminal.state).toMatchObject({ raw: false, written: '' });
     for (const event of conversation()) screen.show(event);
@@ -61,13 +61,13 @@ describe('a screen', () => {
     expect(terminal.isHeard).toBe(false);
   });
 
-  test('that is closed before its first frame has never touched the terminal', async () => {
+  test('that is closed before its first frame does not touch the terminal', async () => {
     const { terminal, screen } = open();
     await screen.close();
     expect(terminal.state.written).toBe('');
   });
 
-  test('has keys do what they say', async () => {
+  test('has keys that do what they say', async () => {
     const { terminal, actions, screen } = open();
     expect(screen.isTouched).toBe(false);
     terminal.handlers.onInput('r');
@@ -75,7 +75,7 @@ describe('a screen', () => {
     expect(screen.isTouched).toBe(true);
   });
 
-  test('takes Ctrl-C and Ctrl-Z itself, and draws all of it again afterwards', async () => {
+  test('handles Ctrl-C and Ctrl-Z itself, and redraws everything afterwards', async () => {
     const { terminal, screen } = open();
     await expect.poll(() => terminal.state.raw).toBe(true);
     terminal.handlers.onInput('\u0003');
@@ -88,14 +88,14 @@ describe('a screen', () => {
     expect(screen.isTouched).toBe(false);
   });
 
-  test('gives the terminal back when the process ends in any other way', async () => {
+  test('restores the terminal when the process ends in any other way', async () => {
     const { terminal } = open();
     await expect.poll(() => terminal.state.raw).toBe(true);
     terminal.handlers.onExit();
     expect(terminal.isRestored).toBe(true);
   });
 
-  test('says when the terminal is gone', async () => {
+  test('reports that the terminal is gone', async () => {
     const { terminal, ends } = open();
     await expect.poll(() => terminal.state.raw).toBe(true);
     terminal.state.failing = true;
@@ -121,7 +121,7 @@ describe('a screen', () => {
     expect(ends).toHaveLength(1);
   });
 
-  test('whose thread has failed before it opens says so too', async () => {
+  test('whose thread failed before it opened reports that too', async () => {
     const thread = startDrawThread({ colour: false, file: otherWorker(`throw new Error('broken')`) });
     expect(await thread.ended).toMatchObject({ message: 'broken' });
     const { terminal, ends } = openWith(thread);
@@ -129,7 +129,7 @@ describe('a screen', () => {
     expect(terminal.state.written).toBe('');
   });
 
-  test('whose thread hangs still hears Ctrl-C, and closes', async () => {
+  test('whose thread hangs still handles Ctrl-C, and closes', async () => {
     const { terminal, screen } = open(
       otherWorker(`${frame}; parentPort.once('message', () => { for (;;); })`),
     );

@@ -30,12 +30,12 @@ describe('the screen of the emulator', () => {
     );
   });
 
-  test('shows devices with what they have used of connections and window', () => {
+  test('shows devices with their used connections and requests', () => {
     expect(text(lines)).toMatch(/kitchen-1 +conn ━+─+ +7\/10 window ━+╸?─+ +41\/60 +23 s/);
     expect(text(lines)).toMatch(/hall +conn .* 2\/10 window ━+ +60\/60/);
   });
 
-  test('shows sessions with levels and a verdict', () => {
+  test('shows streams with levels and a verdict', () => {
     expect(text(lines)).toMatch(/› +1 kitchen-1 +00:10\.0 ↑ ━+.*↓ ─+ ✓ ok/);
     expect(text(lines)).toMatch(/2 hall +00:11\.0 ↑ .* ! this looks like stereo: send/);
   });
@@ -46,7 +46,7 @@ describe('the screen of the emulator', () => {
   });
 });
 
-test('a shared state that is away says what follows', () => {
+test('a row about an unavailable shared state says what follows from it', () => {
   const away = { t: 1, type: 'shared-away', why: 'no answer' } as const;
   expect(text(open().show([away]).lines)).toContain('tokens and streams are refused');
 });
@@ -77,7 +77,7 @@ describe('keys', () => {
     expect(open().press('+').actions).toEqual([{ type: 'advance', ms: 61_000 }]);
   });
 
-  test('x asks, and closes the session that is marked; the arrows mark another after tab', () => {
+  test('x closes the marked stream after a confirmation; after tab the arrows mark another one', () => {
     const screen = open();
     const asked = screen.press('x');
     expect(asked.actions).toEqual([]);
@@ -90,7 +90,7 @@ describe('keys', () => {
     expect(screen.press('xy').actions).toEqual([{ type: 'close', stream: 1 }]);
   });
 
-  test.each(['n', '\u001b', 'q', 'x'])('after x the key %j closes nothing, and does nothing else', (key) => {
+  test.each(['n', '\u001b', 'q', 'x'])('after x the key %j closes nothing and has no other effect', (key) => {
     const screen = open();
     expect(screen.press(`x${key}`).actions).toEqual([]);
     expect(screen.press('').lines.at(-1)).toContain('? keys');
@@ -106,7 +106,7 @@ describe('keys', () => {
     expect(focused(screen.press('\u001b').lines)).toEqual(['journal']);
   });
 
-  test('a panel with more than it can show scrolls, and says which part that is', () => {
+  test('a panel with more than it can show scrolls, and says which part is shown', () => {
     const screen = open(20);
     expect(text(screen.press('').lines)).toMatch(/streams ─+ 1 to \d+ of 20/);
     expect(text(screen.press('\tG').lines)).toMatch(/ 20 hall/);
@@ -114,7 +114,7 @@ describe('keys', () => {
     expect(text(screen.press('g').lines)).toMatch(/streams ─+ 1 to \d+ of 20/);
   });
 
-  test('enter opens the marked session: claims, verdict, figures and its events, as they change', () => {
+  test('enter opens the marked stream: claims, verdict, figures and events, as they change', () => {
     const screen = open();
     const shown = text(screen.press('\t\r').lines);
     expect(shown).toContain('stream 1');
@@ -143,7 +143,7 @@ describe('keys', () => {
     expect(shown).toMatch(/requests +41 of 60 in the window, until 2026/);
   });
 
-  test('a key is offered only where it does something', () => {
+  test('a key is offered only if it does something', () => {
     const last = (screen: ReturnType<typeof open>, input = '') => screen.press(input).lines.at(-1);
     expect(last(open(0))).not.toMatch(/x close|e send/);
     expect(last(open())).toMatch(/x close.*e send/);
@@ -171,7 +171,7 @@ describe('keys', () => {
     expect(screen.press('\r').lines.at(-1)).toContain('fault: drop');
   });
 
-  test('x and e say so where there is no session', () => {
+  test('x and e say so if no stream is open', () => {
     const screen = open(0);
     expect(screen.press('x')).toMatchObject({ actions: [] });
     expect(screen.press('').lines.at(-1)).toContain('No stream is open');
@@ -184,7 +184,7 @@ describe('keys', () => {
     expect(screen.press('\r').actions).toEqual([{ type: 'send', stream: 1, text: '{"a": 1}' }]);
   });
 
-  test('f offers the faults: those that are active to be ended, the others with parameters', () => {
+  test('f offers the active faults to end, and the others to add, with parameters', () => {
     const screen = open();
     expect(text(screen.press('f').lines)).toMatch(/› ?end drop .*struck 4 times/);
     expect(screen.press('\r').actions).toEqual([{ type: 'clearFault', id: 1 }]);
@@ -194,14 +194,14 @@ describe('keys', () => {
   });
 });
 
-test('a note that has to stay stands in the journal when it has left the last line', () => {
+test('a notice that has to stay is in the journal after it has left the last line', () => {
   const screen = open();
   screen.show([{ type: 'notice', text: 'the secret is 42', stays: true }]);
   const { lines } = screen.press('/secret\r');
   expect(text(lines)).toContain('the secret is 42');
 });
 
-test('what is remembered stays bounded, whatever comes', () => {
+test('memory stays bounded, whatever happens', () => {
   const screen = createScreen(serveStart);
   const burst = Array.from({ length: 2_000 }, (_, index) => ({
     t: index,
@@ -224,7 +224,7 @@ describe.each([
   [132, 45],
   [300, 12],
 ])('at %i × %i', (columns, rows) => {
-  test('the screen is as high as the terminal and no line is wider, also with 20 sessions', () => {
+  test('the screen is as high as the terminal, and no line is wider than it, even with 20 streams', () => {
     for (const input of ['', '?', 'f', 'e']) {
       const screen = createScreen(serveStart);
       const { lines } = screen.frame({
@@ -241,14 +241,14 @@ describe.each([
     }
   });
 
-  test('with --ascii there is nothing beyond ASCII', () => {
+  test('with --ascii there are only ASCII characters', () => {
     const screen = createScreen({ ...serveStart, ascii: true });
     const { lines } = screen.frame({ columns, rows, events: serveNews(), now: 8_000, fresh: true });
     expect(text(lines)).toMatch(/^[\u0020-\u007e\n]*$/);
   });
 });
 
-test('long names of devices stay apart in all panels at 60 columns', () => {
+test('long names of devices stay distinct in all panels at 60 columns', () => {
   const state = emulatorState(2);
   const names = ['kitchen-lamp-0017', 'kitchen-lamp-0023'];
   const renamed = {

@@ -24,7 +24,7 @@ describe('the screen of a session', () => {
     expect(steps).toContain('authorising ✓ › live › draining');
   });
 
-  test('counts the life of the token and the window down, from its claims and headers', () => {
+  test('counts down the lifetime of the token and the window, from its claims and headers', () => {
     const screen = open();
     expect(text(screen.frame({ now: 12_000 }).lines)).toMatch(/valid [━╸─]+ +48 s of 60 s/);
     const later = text(screen.frame({ now: 22_000, wall: wall + 10_000 }).lines);
@@ -66,7 +66,7 @@ describe('the screen of a session', () => {
     expect(lineOf(screen.show([anew], 12_000).lines)).toMatch(/^ both +▒f false stop$/);
   });
 
-  test('marks figures that are past their limits, those of the user before those that are usual', () => {
+  test('marks figures past their limits; limits of the user replace the defaults', () => {
     const line = (lines: readonly string[]) => lines.find((one) => one.includes('first audio')) ?? '';
     expect(line(open().frame({ now: 12_000 }).lines)).toContain(
       'first audio 600 ms  gap 400 ms!  jitter 61 ms!  underruns –  sent late 1.9 ms',
@@ -95,7 +95,7 @@ describe('the screen of a session', () => {
     expect(next[1]).toMatch(/5\.000 ↑ +audio +25 frames {2}0\.50 s {2}silence/);
   });
 
-  test('shows what came over the network escaped, of an error its code and words', () => {
+  test('shows text from the network escaped, and the code and message of an error', () => {
     const { lines, patch } = open().frame({ now: 12_000, fresh: true });
     const error = lines.find((line) => line.includes('QUOTA')) ?? '';
     expect(error).toContain('! error');
@@ -105,7 +105,7 @@ describe('the screen of a session', () => {
     expect(whole).toContain('"message": "Zu viel 你好 👨 \\u001b[31m"');
   });
 
-  test('starts anew with another session, and keeps the events of the one before', () => {
+  test('starts again with another session, and keeps the events of the previous one', () => {
     const screen = open();
     screen.show([{ ...conversation()[0], t: 0 } as SessionEvent, { t: 1, type: 'state', state: 'token' }], 1);
     const { lines } = screen.frame({ now: 2 });
@@ -116,7 +116,7 @@ describe('the screen of a session', () => {
 });
 
 describe('keys', () => {
-  test('? shows them all, and only those that can do something', () => {
+  test('? shows all that are available, and no others', () => {
     const help = text(createScreen(streamStart).frame({ rows: 50, input: '?' }).lines);
     expect(help).toContain('connect again with a new token');
     expect(help).not.toContain('mute');
@@ -136,7 +136,7 @@ describe('keys', () => {
     expect(text(screen.press('\u001b').lines)).not.toContain('"device"');
   });
 
-  test('a filter acts while it is typed, and ends with Escape', () => {
+  test('a filter applies while it is typed, and ends with Escape', () => {
     const screen = open();
     const { lines } = screen.press('/kind:sta');
     expect(lines.at(-1)).toContain('filter: kind:sta');
@@ -144,7 +144,7 @@ describe('keys', () => {
     expect(text(screen.press('\u001b').lines)).not.toContain(' with ');
   });
 
-  test('p holds the list, and says how much waits', () => {
+  test('p pauses the list, and says how many events wait', () => {
     const screen = open();
     screen.press('p');
     expect(text(screen.show([{ t: 12_001, type: 'warning', code: 'late', message: 'New' }]).lines)).toMatch(
@@ -153,7 +153,7 @@ describe('keys', () => {
     expect(text(screen.press('p').lines)).toContain('New');
   });
 
-  test('ask for a copy of the event, of the curl line, and for the session as JSON lines', () => {
+  test('request a copy of the event or the curl line, or the session as JSON lines', () => {
     const screen = open();
     const [copy, curl, save] = screen.press('kycs').actions;
     expect(copy).toEqual({ type: 'copy', what: 'the event', text: expect.stringContaining('"QUOTA"') });
@@ -166,7 +166,7 @@ describe('keys', () => {
     ).toBe(495);
   });
 
-  test('q and r ask the program, once each', () => {
+  test('q and r request one action each from the program', () => {
     const screen = open();
     expect(screen.press('r').actions).toEqual([{ type: 'reconnect' }]);
     const quit = screen.press('q');
@@ -174,7 +174,7 @@ describe('keys', () => {
     expect(quit.lines[0]).toContain('live, ending');
   });
 
-  test('m mutes and lets hear again; space lets hear while it is held', () => {
+  test('m mutes and unmutes; space unmutes while it is held', () => {
     const screen = open({ can: ['mute'] });
     expect(screen.press('m').actions).toEqual([{ type: 'mute', on: true }]);
     expect(text(screen.frame({ now: 12_000 }).lines)).toContain('muted');
@@ -198,7 +198,7 @@ const sizes: [number, number][] = [
 ];
 
 describe.each(sizes)('at %i × %i', (columns, rows) => {
-  test('the screen is as high as the terminal and no line is wider', () => {
+  test('the screen is as high as the terminal, and no line is wider than it', () => {
     for (const input of ['', '?', '\u001bkk\r', '\u001b/status', '\u001bp']) {
       const screen = createScreen(streamStart);
       const { lines } = screen.frame({
@@ -215,7 +215,7 @@ describe.each(sizes)('at %i × %i', (columns, rows) => {
     }
   });
 
-  test('with --ascii there is nothing beyond ASCII', () => {
+  test('with --ascii there are only ASCII characters', () => {
     const screen = createScreen({ ...streamStart, ascii: true });
     const { lines } = screen.frame({ columns, rows, events: conversation(), now: 12_000, fresh: true });
     expect(text(lines)).toMatch(/^[\u0020-\u007e\n]*$/);

@@ -3,7 +3,7 @@ import { hasTmux } from '../helpers/tmux.ts';
 import { programsFor } from './real-terminal.ts';
 
 describe.skipIf(!hasTmux).concurrent('keys on a real terminal', { timeout: 120_000 }, () => {
-  test('a session that somebody has looked into stays: r connects again with a fresh token, q ends it', async (context) => {
+  test('a session stays open once a key was pressed: r connects again with a new token, q ends it', async (context) => {
     const { eventually, startSession, expectRestored, live } = programsFor(context);
     const { terminal, end } = await startSession();
     await live(terminal);
@@ -21,7 +21,7 @@ describe.skipIf(!hasTmux).concurrent('keys on a real terminal', { timeout: 120_0
     await expectRestored(terminal, 0);
   });
 
-  test('q lets the reply be heard, and ends well', async (context) => {
+  test('q lets the reply finish, and exits with success', async (context) => {
     const { stream, run, expectRestored, live } = programsFor(context);
     const terminal = await run(stream);
     await live(terminal);
@@ -37,7 +37,7 @@ describe.skipIf(!hasTmux).concurrent('keys on a real terminal', { timeout: 120_0
     await expectRestored(terminal, 130);
   });
 
-  test('Ctrl-C twice gives the terminal back', async (context) => {
+  test('Ctrl-C twice restores the terminal', async (context) => {
     const { stream, run, expectRestored, live } = programsFor(context);
     const terminal = await run(stream);
     await live(terminal);
@@ -45,7 +45,7 @@ describe.skipIf(!hasTmux).concurrent('keys on a real terminal', { timeout: 120_0
     await expectRestored(terminal, 130);
   });
 
-  test('Ctrl-\\ ends at once, and gives the terminal back', async (context) => {
+  test('Ctrl-\\ ends at once, and restores the terminal', async (context) => {
     const { stream, run, expectRestored, live } = programsFor(context);
     const terminal = await run(stream);
     await live(terminal);
@@ -53,7 +53,7 @@ describe.skipIf(!hasTmux).concurrent('keys on a real terminal', { timeout: 120_0
     await expectRestored(terminal, 131);
   });
 
-  test('Ctrl-Z gives the terminal back while the program rests, fg goes on where it was, and Ctrl-C closes the stream', async (context) => {
+  test('Ctrl-Z restores the terminal and suspends the program, fg continues it, and Ctrl-C closes the stream', async (context) => {
     const { eventually, sandbox, stream, run, live, expectRestored } = programsFor(context);
     const terminal = await run(stream);
     await live(terminal);

@@ -38,7 +38,7 @@ describe.skipIf(!hasTmux)('in a real terminal', { timeout: 120_000 }, () => {
   const expectPicture = (terminal: PseudoTerminal, name: string) =>
     expect.poll(async () => `${await terminal.screen()}\n`).toBe(readFileSync(goldenPath(name), 'utf8'));
 
-  test('each screen follows the size of the terminal, without a trace', async () => {
+  test('each screen follows the size of the terminal, and leaves nothing behind', async () => {
     const terminal = await play(...sceneNames);
     for (const name of sceneNames) {
       for (const [columns, rows] of [...sizes, ...sizes.toReversed()]) {
@@ -51,7 +51,7 @@ describe.skipIf(!hasTmux)('in a real terminal', { timeout: 120_000 }, () => {
     await expect.poll(terminal.screen).toContain('it is over');
   });
 
-  test('keys open the help, an event and a filter, and q gives the terminal back', async () => {
+  test('keys open the help, an event and a filter, and q restores the terminal', async () => {
     const terminal = await play('stream');
     await expectPicture(terminal, 'stream-80x24');
     for (const [name, ...keys] of keyPictures) {

@@ -19,22 +19,19 @@ describe.skipIf(!hasTmux).concurrent('signals on a real terminal', { timeout: 12
         ['SIGQUIT', 131],
       ],
     ),
-  )(
-    '%s from outside gives the terminal back from the screen of a session',
-    async ([signal, code], context) => {
-      const { stream, run, pidOf, expectRestored, live } = programsFor(context);
-      const terminal = await run(stream);
-      await live(terminal);
-      process.kill(pidOf(terminal), signal);
-      await expectRestored(terminal, code);
-    },
-  );
+  )('%s from outside restores the terminal from the screen of a session', async ([signal, code], context) => {
+    const { stream, run, pidOf, expectRestored, live } = programsFor(context);
+    const terminal = await run(stream);
+    await live(terminal);
+    process.kill(pidOf(terminal), signal);
+    await expectRestored(terminal, code);
+  });
 
   test.for(
     // To be asked to end is what an emulator waits for.
     rows<[NodeJS.Signals, number]>([['SIGTERM', 0]], [['SIGALRM', 142]]),
   )(
-    '%s from outside gives the terminal back from the screen of an emulator',
+    '%s from outside restores the terminal from the screen of an emulator',
     async ([signal, code], context) => {
       const { eventually, run, pidOf, expectRestored } = programsFor(context);
       const terminal = await run('serve --port 0');
@@ -44,7 +41,7 @@ describe.skipIf(!hasTmux).concurrent('signals on a real terminal', { timeout: 12
     },
   );
 
-  test('SIGTSTP from outside gives the terminal back, and fg goes on', async (context) => {
+  test('SIGTSTP from outside restores the terminal, and fg continues', async (context) => {
     const { eventually, run, pidOf, expectRestored } = programsFor(context);
     const terminal = await run('serve --port 0');
     await eventually(terminal.screen).toContain('● listening');
@@ -58,7 +55,7 @@ describe.skipIf(!hasTmux).concurrent('signals on a real terminal', { timeout: 12
   });
 
   test.for(rows<[NodeJS.Signals, number]>([['SIGTERM', 143]], [['SIGQUIT', 131]]))(
-    '%s gives the terminal back from plain lines with a microphone',
+    '%s restores the terminal from plain lines with a microphone',
     async ([signal, code], context) => {
       const { eventually, pidOf, runWithMicrophone, expectRestored } = programsFor(context);
       const terminal = await runWithMicrophone();

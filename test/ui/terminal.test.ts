@@ -17,7 +17,7 @@ describe.skipIf(!hasTmux).concurrent('on a real terminal', { timeout: 120_000 },
     expect(await terminal.screen()).toMatch(/first audio .*\n(.*\n)*result +ok in/);
   });
 
-  test('a crash gives the terminal back, and its stack stays to be seen', async (context) => {
+  test('a crash restores the terminal, and its stack stays visible', async (context) => {
     const { stream, run, pidOf, expectRestored, live } = programsFor(context);
     const terminal = await run(stream);
     await live(terminal);

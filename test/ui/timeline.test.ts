@@ -22,7 +22,7 @@ describe('the timeline', () => {
     );
   });
 
-  test('audio that comes faster than it plays is shown at the time at which it plays', () => {
+  test('audio that arrives faster than it plays is shown when it plays', () => {
     let voice = silentVoice;
     for (let index = 0; index < 10; index += 1) voice = speak(voice, 5_000, 500);
     const columns = readVoice(voice, { now: 29_999, columns: 30 });
@@ -35,7 +35,7 @@ describe('the timeline', () => {
     expect(columns.flatMap((level) => level ?? [])).toHaveLength(2);
   });
 
-  test('moves by whole columns, so that none flickers', () => {
+  test('moves by whole columns, so that nothing flickers', () => {
     const voice = speak(silentVoice, 10_000, 1_300);
     const shapes = [29_000, 29_400, 29_900].map((now) => readVoice(voice, { now, columns: 30 }));
     expect(shapes[1]).toEqual(shapes[0]);
@@ -46,7 +46,7 @@ describe('the timeline', () => {
     ]);
   });
 
-  test('remembers no more than it shows', () => {
+  test('keeps no more than it shows', () => {
     let voice = silentVoice;
     for (let t = 0; t < 600_000; t += 100) voice = speak(voice, t, 100);
     expect(voice.levels.length).toBeLessThan(700);
@@ -59,7 +59,7 @@ describe('the timeline', () => {
     expect(columns.flatMap((level, index) => (level === undefined ? [] : [index]))).toEqual([1, 2, 6]);
   });
 
-  test('names marks as far as there is room: the newest first, at the end of the line before it', () => {
+  test('names marks if there is room: the newest first, and before the mark at the end of the line', () => {
     const line = (...marks: [at: number, sign: string, ...names: string[]][]) => {
       const cells = Array.from({ length: 20 }, () => ' ');
       placeMarks(
@@ -75,7 +75,7 @@ describe('the timeline', () => {
     expect(line([5, 'y', 'yields 90 ms', '90 ms'], [16, 'f'])).toBe('     y 90 ms    f   ');
   });
 
-  test('a moment has its column while it is shown', () => {
+  test('a moment has a column while it is in view', () => {
     expect(columnOf(29_500, { now: 29_999, columns: 30 })).toBe(29);
     expect(columnOf(0, { now: 29_999, columns: 30 })).toBe(0);
     expect(columnOf(0, { now: 31_000, columns: 30 })).toBeUndefined();

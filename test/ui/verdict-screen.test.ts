@@ -19,7 +19,7 @@ function open(events: readonly VerdictNews[] = verdictNews()) {
 describe('the screen of a check', () => {
   const shown = text(open().press('').lines);
 
-  test('shows what is asked now, and counts a wait down', () => {
+  test('shows what it is asking now, and counts down a wait', () => {
     const screen = open();
     expect(screen.show([], 20_000).lines[1]).toBe(' now waiting 17 s');
     expect(screen.show([{ type: 'doing', text: 'E6 cut JSON' }]).lines[1]).toBe(' now E6 cut JSON');
@@ -35,7 +35,7 @@ describe('the screen of a check', () => {
     expect(shown).toContain(counts);
   });
 
-  test('keeps the rule with the latest verdict in view, and shows what was seen of it', () => {
+  test('keeps the rule with the latest verdict in view, with what was seen', () => {
     const [judged] = verdictNews().filter((news) => news.type === 'judged');
     const { lines } = open().show([judged!]);
     expect(text(lines)).toMatch(/✓ R1 +pass +rule number 1 +as specified/);
@@ -47,7 +47,7 @@ describe('the screen of a check', () => {
     expect(text(open().press('g').lines)).toMatch(/✗ R4 +fail +Cache-Control is "max-age=60": a proxy/);
   });
 
-  test('ends with the gravest verdict in view, and time stands still', () => {
+  test('ends with the most severe verdict in view, and its clock stops', () => {
     const screen = open();
     screen.show([{ type: 'ended', ok: false, text: 'done, failed' }]);
     const { lines } = screen.show([], 60_000);
@@ -67,7 +67,7 @@ describe('keys of a check', () => {
     ]);
   });
 
-  test('a filter shows the rules of a verdict alone', () => {
+  test('a filter shows only the rules with a verdict', () => {
     const { lines } = open().press('/kind:fail\r');
     expect(text(lines)).toContain('── 2 of 30 with kind:fail');
     expect(text(lines)).not.toMatch(/R1 +pass/);
@@ -88,7 +88,7 @@ describe.each([
   [132, 45],
   [300, 12],
 ])('at %i × %i', (columns, rows) => {
-  test('the screen is as high as the terminal and no line is wider', () => {
+  test('the screen is as high as the terminal, and no line is wider than it', () => {
     for (const input of ['', '?', '\r', '/kind:fail']) {
       const screen = createScreen(checkStart);
       const { lines } = screen.frame({
@@ -105,7 +105,7 @@ describe.each([
     }
   });
 
-  test('with --ascii there is nothing beyond ASCII', () => {
+  test('with --ascii there are only ASCII characters', () => {
     const screen = createScreen({ ...checkStart, ascii: true });
     const { lines } = screen.frame({ columns, rows, events: verdictNews(), now: 9_000, fresh: true });
     expect(text(lines)).toMatch(/^[\u0020-\u007e\n]*$/);

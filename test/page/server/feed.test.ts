@@ -33,8 +33,8 @@ async function post(baseUrl: string, path: string, body: unknown) {
   return (await answer.json()) as { id: number };
 }
 
-describe('what a tab is told', () => {
-  test('begins with what is known and goes on with what happens', async () => {
+describe('what a tab receives', () => {
+  test('starts with what is known and continues with what happens', async () => {
     const emulator = await start();
     await emulator.requestToken('before');
     const tab = await look(emulator);
@@ -51,7 +51,7 @@ describe('what a tab is told', () => {
     tab.leave();
   });
 
-  test('of both voices are the peaks that are in the recording of the same stream', async () => {
+  test('has the same peaks of both voices as the recording of the stream', async () => {
     const emulator = await start();
     const tab = await look(emulator);
     const client = await emulator.connect('kitchen-1');
@@ -80,7 +80,7 @@ describe('what a tab is told', () => {
     tab.leave();
   });
 
-  test('after it was away are the events since then, and nothing twice', async () => {
+  test('has, after it was away, the events since then, and nothing twice', async () => {
     const emulator = await start();
     const first = await look(emulator);
     const known = (await first.until(() => first.events().at(-1))).seq;
@@ -92,7 +92,7 @@ describe('what a tab is told', () => {
     second.leave();
   });
 
-  test('tells where the clock was before the events that it is told', async () => {
+  test('has the position of the clock before the events that follow', async () => {
     const emulator = await start();
     emulator.control.advance(61_000);
     for (let at = 0; at < 300; at += 1) emulator.control.send({}, { json: { at } });
@@ -107,7 +107,7 @@ describe('what a tab is told', () => {
     second.leave();
   });
 
-  test('tells it also if the clock is moved while the events are read', async () => {
+  test('has that even if the clock is moved while the events are read', async () => {
     let reads = 0;
     const page: CreatePage = (stage) => {
       const { control } = stage;
@@ -130,7 +130,7 @@ describe('what a tab is told', () => {
     tab.leave();
   });
 
-  test('has one recording of a stream, however often it is asked for', async () => {
+  test('has one recording of a stream, however often one is requested', async () => {
     const emulator = await start();
     await emulator.connect('kitchen-1');
     const answers = await Promise.all(
@@ -139,7 +139,7 @@ describe('what a tab is told', () => {
     expect(answers.filter(({ id }) => id !== undefined)).toHaveLength(1);
   });
 
-  test('has the recording that is replayed among the others', async () => {
+  test('has the replayed recording among the others', async () => {
     const recording = await bundles.write((writer) => writer.audio('in', 0, speech(200)), { endMs: 400 });
     const { folder } = recording;
     const page = createPage(() => facts, { token, replayed: folder });
@@ -155,7 +155,7 @@ describe('what a tab is told', () => {
     tab.leave();
   });
 
-  test('comes from taps that are there only while a tab looks', async () => {
+  test('comes from taps that exist only while a tab is open', async () => {
     const emulator = await start();
     const client = await emulator.connect('kitchen-1');
     const listeners = () => client.audio.length;

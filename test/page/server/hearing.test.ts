@@ -46,7 +46,7 @@ function hear(say: { name: string; fromMs: number; aiUntilMs: number }) {
   return { looks, later: hearing.take(true) };
 }
 
-test('a yield is marked while the stream goes on, for a tab that comes later too', () => {
+test('a yield is marked while the stream is open, also for a tab that opens later', () => {
   const { looks, later } = hear({ name: 'question', fromMs: 2_500, aiUntilMs: 3_000 });
   const [first] = looks;
   expect(first?.marks).toEqual([
@@ -61,7 +61,7 @@ test('a yield is marked while the stream goes on, for a tab that comes later too
   expect(later[0]?.turns?.marks).toEqual(looks.at(-1)?.marks);
 });
 
-test('a short sound that stops the AI is marked as what may be a false stop: nobody says what is a turn', () => {
+test('a short sound that stops the AI is marked as a possible false stop, because no script says whether it is a turn', () => {
   const { later } = hear({ name: 'cough', fromMs: 2_600, aiUntilMs: 3_000 });
   expect(later[0]?.turns?.marks).toContainEqual(
     expect.objectContaining({
@@ -72,7 +72,7 @@ test('a short sound that stops the AI is marked as what may be a false stop: nob
   );
 });
 
-test('a yield is marked also where the reply came ahead of its time, and what was dropped is drawn no more', () => {
+test('a yield is marked even if the reply was sent ahead, and dropped audio is no longer drawn', () => {
   const { hearing, tap, time } = listenTo();
   const [mine, theirs] = [fixturePcm('barge-in.wav'), fixturePcm('answer.wav')];
   const seen: HeardStream[] = [];
@@ -109,13 +109,13 @@ test('a yield is marked also where the reply came ahead of its time, and what wa
   ).toBe(true);
 });
 
-test('where only one side speaks nothing is told of the two', () => {
+test('if only one side speaks, there are no marks of turn-taking', () => {
   const { looks, later } = hear({ name: 'question', fromMs: 4_000, aiUntilMs: 3_000 });
   expect(looks).toEqual([]);
   expect(later[0]?.turns).toBeUndefined();
 });
 
-test('gaps are those that a recording has: of silence too, and not where the user has spoken between', () => {
+test('gaps are the same as in a recording: also of silence, but not if the user spoke in between', () => {
   const { hearing, tap, time } = listenTo();
   const said = fixturePcm('hello.wav');
   const at = (now: number, from: 'device' | 'service', data: Buffer) => {

@@ -21,7 +21,7 @@ afterEach(() => {
 
 const facts = { baseUrl: 'http://127.0.0.1:1', wsUrl: 'ws://127.0.0.1:1', isDefault: true, curl: '' };
 
-test('a stream that is recorded from the page is told as --record tells it', async () => {
+test('a recording from the page is the same as one with --record', async () => {
   const record = newFolder();
   const emulator = await startEmulator({ reply: 'echo', faults: ['connected-late:delay=300ms'] });
   const { baseUrl, wsUrl } = emulator;
@@ -57,7 +57,7 @@ test('a stream that is recorded from the page is told as --record tells it', asy
   expect(withoutTimes(fromPage)).toEqual(withoutTimes(byFlag));
 });
 
-test('a recording that cannot be kept is refused, the next one is, and the emulator ends', async () => {
+test('a recording that cannot be kept is refused, the next one succeeds, and the emulator ends', async () => {
   const place = join(newFolder(), 'later');
   vi.stubEnv('TMPDIR', place);
   const emulator = await startEmulator({ reply: 'echo', page: createPage(() => facts, { token }) });

@@ -34,7 +34,7 @@ const judged = (id: string, message: string): VerdictNews => ({
   item: { id, title: id, verdict: 'pass', message, isFinal: true },
 });
 
-test('a tab that comes late is told all that it has to know, once, and the rest as it comes', async () => {
+test('a tab that opens late receives once what it has to know, and the rest as it happens', async () => {
   const { page, origin, token } = await serve();
   page.show(planned);
   page.show({ type: 'doing', text: 'a' });
@@ -55,7 +55,7 @@ test('a tab that comes late is told all that it has to know, once, and the rest 
   ]);
 });
 
-test('the end waits for the browser that was started, but not for one that was not, nor against the user', async () => {
+test('the end waits for a browser that was started, but for no other, and not against the user', async () => {
   const { page, origin, token } = await serve();
   const closed = page.close(true, calm);
   const answer = await fetch(`${origin}/__voicectl/page/live`, { headers: { 'X-Voicectl-Token': token } });
@@ -65,7 +65,7 @@ test('the end waits for the browser that was started, but not for one that was n
   await (await serve()).page.close(true, AbortSignal.abort());
 });
 
-test('nobody follows a run but its own page', async () => {
+test('only its own page can follow a run', async () => {
   const { port, token } = await serve();
   const line = 'GET /__voicectl/page/live';
   const answers = [];

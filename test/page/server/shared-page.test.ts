@@ -12,7 +12,7 @@ describe.skipIf(!hasRedis)('the page of one of several emulators', () => {
   const redis = setUpRedis();
   const startEmulator = setUpSharedEmulators();
 
-  test('shows the whole service, hears what is open on its own, and acts on all', async () => {
+  test('shows the whole service, hears the streams of its own emulator, and acts on all', async () => {
     const shared = { url: (await redis()).url, prefix: randomUUID() };
     const [own, other] = [
       await startEmulator(shared, { page: createPage(() => facts, { token }) }),

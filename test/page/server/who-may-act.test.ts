@@ -48,7 +48,7 @@ const places = [
 ] as const;
 
 describe.each(places.filter(([, isHere]) => isHere))(
-  'what changes or follows something on the page of %s',
+  'a request that changes or follows something on the page of %s',
   (_place, _isHere, open) => {
     test.each(hostileRequests(token))('is refused to %s', async (_who, headers) => {
       const { port, control } = await open();
@@ -79,14 +79,14 @@ describe.each(places.filter(([, isHere]) => isHere))(
       expect((await control.time()).aheadMs).toBe(0);
     });
 
-    test('is never within a frame', async () => {
+    test('is never shown in a frame', async () => {
       const { port } = await open();
       const { status, head } = await askByHand(port, { line: 'GET /__voicectl/' });
       expect(status).toBe(200);
       expect(/Content-Security-Policy: (.*)/.exec(head)?.[1]).toContain("frame-ancestors 'none'");
     });
 
-    test('is done for the page with the token', async () => {
+    test('is answered for the page with the token', async () => {
       const { port } = await open();
       const statuses = [];
       for (const [line, body] of acts) {
@@ -98,8 +98,8 @@ describe.each(places.filter(([, isHere]) => isHere))(
   },
 );
 
-describe('what changes or follows something', () => {
-  test('is done for programs of this machine as before, and beyond loopback with the token as with the secret', async () => {
+describe('a request that changes or follows something', () => {
+  test('is answered for programs on this machine without a token, and beyond loopback with the token or the secret', async () => {
     const { port } = await start();
     for (const [line, body] of acts.slice(0, 8))
       expect([line, (await askByHand(port, { line, body })).status]).toEqual([line, 200]);
@@ -113,7 +113,7 @@ describe('what changes or follows something', () => {
     expect((await askByHand(port, { ...move, headers: forwarded })).status).toBe(401);
   });
 
-  test('is refused to every browser where there is no page', async () => {
+  test('is refused to every browser if there is no page', async () => {
     const { port } = await startEmulator();
     for (const headers of [ofPage(port), { ...ofPage(port), ...withToken }])
       expect(
@@ -126,22 +126,19 @@ describe('what changes or follows something', () => {
 describe('the files of the page', () => {
   const files = ['', 'assets/app.js', 'assets/app.css', 'assets/icon.svg'];
 
-  test.each(files)(
-    '%j may load nothing from elsewhere, be in no frame, and be kept by nobody',
-    async (file) => {
-      const { port } = await start();
-      const { status, head } = await askByHand(port, { line: `GET /__voicectl/${file}` });
-      expect(status).toBe(200);
-      const policy = /Content-Security-Policy: (.*)/.exec(head)?.[1] ?? '';
-      expect(policy).toContain("default-src 'none'");
-      expect(policy).toContain("frame-ancestors 'none'");
-      expect(policy).not.toMatch(/unsafe|http|\*/);
-      expect(head).toContain('X-Content-Type-Options: nosniff');
-      expect(head).toContain('Referrer-Policy: no-referrer');
-      expect(head).toMatch(/Cache-Control: .*no-store/);
-      expect(head).not.toContain('Access-Control');
-    },
-  );
+  test.each(files)('%j may not load anything from elsewhere, be framed, or be cached', async (file) => {
+    const { port } = await start();
+    const { status, head } = await askByHand(port, { line: `GET /__voicectl/${file}` });
+    expect(status).toBe(200);
+    const policy = /Content-Security-Policy: (.*)/.exec(head)?.[1] ?? '';
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toMatch(/unsafe|http|\*/);
+    expect(head).toContain('X-Content-Type-Options: nosniff');
+    expect(head).toContain('Referrer-Policy: no-referrer');
+    expect(head).toMatch(/Cache-Control: .*no-store/);
+    expect(head).not.toContain('Access-Control');
+  });
 
   test.each([
     ['GET /__voicectl/assets/..%2Fcli.js', 404],
