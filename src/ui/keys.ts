@@ -116,15 +116,8 @@ export const bindings = Object.entries<Binding>(keyTable).map(([command, binding
   command: command as KeyCommand,
 }));
 
-export interface ScreenKey {
-  command: KeyCommand;
-  shown: string;
-  help: string;
-  hint: string | undefined;
-}
-
 /** The keys of a screen whose actions the program supports. */
-export function bindingsFor({ screen, can }: Pick<ScreenStart, 'screen' | 'can'>): readonly ScreenKey[] {
+export function bindingsFor({ screen, can }: Pick<ScreenStart, 'screen' | 'can'>) {
   return bindings.flatMap(({ command, keys, shown = keys.join(' '), help, hint, needs }) => {
     const text = typeof help === 'string' ? help : help[screen];
     const isThere = text !== undefined && (needs === undefined || can.includes(needs));

@@ -187,9 +187,8 @@ const sequences = {
   endOfUpdate: '\u001b[?2026l',
 } as const;
 
-/** A terminal that is either a full screen of ours, or restored. */
+/** A terminal that is either our full screen or restored. */
 interface Terminal {
-  readonly isOurs: boolean;
   /** Enters the full screen, and hides cursor and echo. */
   enter(): void;
   /** Undoes `enter`. May be called at any moment, any number of times. */
@@ -199,9 +198,6 @@ interface Terminal {
 function createTerminal(device: TerminalDevice): Terminal {
   let isOurs = false;
   return {
-    get isOurs() {
-      return isOurs;
-    },
     enter() {
       if (isOurs) return;
       isOurs = true;

@@ -26,10 +26,10 @@ const links: Record<Link, [text: string, tone: string]> = {
   stopped: ['', 'note'],
 };
 
-/** Whether the page is connected. `stopped`: its text at the end; `gravity`: the tone of that text. */
-export function LinkState({ stopped, gravity = 'note' }: { stopped: string; gravity?: string }) {
+/** Whether the page is connected. `stopped`: its text at the end; `stoppedTone`: how that is coloured. */
+export function LinkState({ stopped, stoppedTone = 'note' }: { stopped: string; stoppedTone?: string }) {
   const [text, ordinary] = links[link.value];
-  const tone = link.value === 'stopped' ? gravity : ordinary;
+  const tone = link.value === 'stopped' ? stoppedTone : ordinary;
   return (
     <span class={`link ${tone}`} role="status">
       <span class="dot" /> {link.value === 'stopped' ? stopped : text}

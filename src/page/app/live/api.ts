@@ -27,7 +27,7 @@ export function forgetToken(): void {
   sessionStorage.removeItem(storedAs);
 }
 
-export interface PageAnswer {
+export interface AskOptions {
   /** Sent as JSON; a blob is sent as it is. */
   body?: unknown;
   query?: Record<string, string | number | undefined>;
@@ -38,9 +38,9 @@ export interface PageAnswer {
 export async function askEmulator(
   method: 'GET' | 'POST',
   path: string,
-  asked: PageAnswer = {},
+  options: AskOptions = {},
 ): Promise<Response> {
-  const { body, query = {}, signal } = asked;
+  const { body, query = {}, signal } = options;
   const url = new URL(controlPrefix + path, location.origin);
   for (const [name, value] of Object.entries(query))
     if (value !== undefined) url.searchParams.set(name, String(value));
@@ -66,7 +66,7 @@ export async function askEmulator(
 export async function askJson<Answer>(
   method: 'GET' | 'POST',
   path: string,
-  asked?: PageAnswer,
+  options?: AskOptions,
 ): Promise<Answer> {
-  return (await (await askEmulator(method, path, asked)).json()) as Answer;
+  return (await (await askEmulator(method, path, options)).json()) as Answer;
 }

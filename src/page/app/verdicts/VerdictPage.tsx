@@ -43,7 +43,7 @@ export function VerdictPage() {
     <>
       <header class="head">
         <Title version={version} subject={command && `${command} ${subject}`} />
-        <LinkState stopped={ended?.text ?? ''} gravity={ended?.ok ? 'good' : 'bad'} />
+        <LinkState stopped={ended?.text ?? ''} stoppedTone={ended?.ok ? 'good' : 'bad'} />
       </header>
       <main class="board verdict-board">
         <Progress />
