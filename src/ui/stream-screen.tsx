@@ -176,24 +176,23 @@ function Steps({ state, width }: { state: SessionState | undefined; width: numbe
   const at = state === undefined ? -1 : steps.indexOf(state);
   const texts = steps.map((step, index) => (index < at ? `${step} ${passed}` : step));
   const most = texts.findIndex(
-    (_, first) => takeFitting(texts.slice(first), width).length === texts.length - first,
+    (_, index) => takeFitting(texts.slice(index), width).length === texts.length - index,
   );
+  const first = Math.min(most, Math.max(0, at));
   return (
     <Text wrap="truncate">
-      {texts.map((text, index) =>
-        index < Math.min(most, Math.max(0, at)) ? null : (
-          <Text key={text}>
-            {index === Math.min(most, Math.max(0, at)) ? '' : <Text dimColor>{` ${next} `}</Text>}
-            {index === at ? (
-              <Text bold underline>
-                {text}
-              </Text>
-            ) : (
-              <Text dimColor>{text}</Text>
-            )}
-          </Text>
-        ),
-      )}
+      {texts.slice(first).map((text, offset) => (
+        <Text key={text}>
+          {offset === 0 ? '' : <Text dimColor>{` ${next} `}</Text>}
+          {first + offset === at ? (
+            <Text bold underline>
+              {text}
+            </Text>
+          ) : (
+            <Text dimColor>{text}</Text>
+          )}
+        </Text>
+      ))}
     </Text>
   );
 }
