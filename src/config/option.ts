@@ -1,4 +1,4 @@
-import type { Parse } from './parse.ts';
+import { type Parse, parseFlag, parseText } from './parse.ts';
 
 /** Every command that takes options, by its whole name. */
 export type CommandName =
@@ -21,21 +21,21 @@ export type CommandName =
   | `emulator ${'state' | 'journal' | 'reset' | 'clock' | 'fault' | 'event' | 'send' | 'speak' | 'close'}`;
 
 /** Commands that often take the same options. */
-export const servers = ['serve', 'replay'] as const;
-export const emulators = [...servers, 'exec'] as const;
-export const callers = ['token', 'stream'] as const;
-export const askers = ['check', 'learn'] as const;
-export const results = ['load', 'load merge'] as const;
-export const comparers = ['stream', 'check', 'drill', ...results] as const;
-export const streamControllers = [
+export const serveCommands = ['serve', 'replay'] as const;
+export const emulatorCommands = [...serveCommands, 'exec'] as const;
+export const sessionCommands = ['token', 'stream'] as const;
+export const conformanceCommands = ['check', 'learn'] as const;
+export const loadResultCommands = ['load', 'load merge'] as const;
+export const comparableCommands = ['stream', 'check', 'drill', ...loadResultCommands] as const;
+export const streamControlCommands = [
   'emulator journal',
   'emulator event',
   'emulator send',
   'emulator speak',
   'emulator close',
 ] as const;
-export const controllers = [
-  ...streamControllers,
+export const controlCommands = [
+  ...streamControlCommands,
   'emulator state',
   'emulator reset',
   'emulator clock',
@@ -96,7 +96,7 @@ export type ValueList =
 export type Values = readonly string[] | ValueList;
 
 /** One setting: who takes it, its flag, its other sources, how it is parsed, what it goes with, and its help. */
-export interface OptionSpec<T> {
+export interface OptionSpec {
   /** In Commander's form: `--name <VALUE>`, `--name [VALUE]`, or `--name` for a switch. */
   flag: string;
   /** The commands that take it. */
@@ -106,8 +106,11 @@ export interface OptionSpec<T> {
   help: string;
   /** Commander's name for it, if that is not the name of the setting. */
   key?: string;
-  /** May load what it needs, such as the catalogue of faults: then it returns a promise. */
-  parse: Parse<T>;
+  /**
+   * Default: any text for a flag with a value, true or false for a switch. May load what it needs, such as the catalogue of
+   * faults: then it returns a promise.
+   */
+  parse?: Parse<unknown>;
   env?: string;
   /** As it would be written on the command line. */
   default?: string;
@@ -140,16 +143,34 @@ export interface OptionSpec<T> {
 }
 
 /** The values that a setting takes; undefined for a switch, and where there is no list. */
-export function valuesOf({ flag, parse, values }: OptionSpec<unknown>): Values | undefined {
+export function valuesOf({ flag, parse, values }: OptionSpec): Values | undefined {
   const [, word] = /[<[]([^>\]]+)/.exec(flag) ?? [];
   if (word === undefined) return undefined;
   return (
-    values ?? parse.choices ?? (/FILE|PATH/.test(word) ? 'files' : word === 'DIR' ? 'folders' : undefined)
+    values ?? parse?.choices ?? (/FILE|PATH/.test(word) ? 'files' : word === 'DIR' ? 'folders' : undefined)
   );
 }
 
-/** Keeps the type of each setting's value in the table. */
-export const define = <const S extends OptionSpec<unknown>>(spec: S) => spec;
+/** A setting beside others of the same commands and the same group. */
+type OptionRow = Omit<OptionSpec, 'commands' | 'group'>;
+
+/** The settings of a group that the same commands take. Keeps the type of each value. */
+export function section<
+  const Commands extends OptionSpec['commands'],
+  const Name extends Group,
+  const Rows extends Readonly<Record<string, OptionRow>>,
+>(commands: Commands, group: Name, rows: Rows) {
+  const specs = Object.entries(rows).map(([name, row]) => [name, { ...row, commands, group }]);
+  return Object.fromEntries(specs) as {
+    [Setting in keyof Rows]: Rows[Setting] & { commands: Commands; group: Name };
+  };
+}
+
+/** Reads one value of a setting. */
+export function parseValue({ parse, flag }: OptionSpec, text: string): unknown {
+  const parseByFlag = flag.includes('<') ? parseText : parseFlag;
+  return (parse ?? parseByFlag)(text);
+}
 
 /** A value that cannot be used, as it may be shown. */
 export interface WrongValue {
@@ -165,7 +186,7 @@ export interface WrongValue {
  * list. Calls `onWrong` for each value that cannot be used.
  */
 export async function readValue(
-  spec: OptionSpec<unknown>,
+  spec: OptionSpec,
   raw: unknown,
   onWrong: (wrong: WrongValue) => void,
 ): Promise<unknown> {
@@ -182,25 +203,25 @@ export async function readValue(
   return Array.isArray(raw) ? Promise.all(raw.map(one)) : [await one(raw)];
 }
 
-function readSingle(spec: OptionSpec<unknown>, raw: unknown): unknown {
-  const { parse, preset } = spec;
-  if (raw === true && preset !== undefined) return parse(preset);
+function readSingle(spec: OptionSpec, raw: unknown): unknown {
+  const { preset } = spec;
+  if (raw === true && preset !== undefined) return parseValue(spec, preset);
   if (!['string', 'number', 'boolean'].includes(typeof raw)) throw new Error('expected a single value');
-  return parse(newValue(spec, raw) ?? String(raw));
+  return parseValue(spec, newValue(spec, raw) ?? String(raw));
 }
 
 /** The name that a value has now; undefined if it has no other. */
-export function newValue({ oldValues }: OptionSpec<unknown>, raw: unknown): string | undefined {
+export function newValue({ oldValues }: OptionSpec, raw: unknown): string | undefined {
   return oldValues && Object.hasOwn(oldValues, String(raw)) ? oldValues[String(raw)] : undefined;
 }
 
 /** The old name of a setting as a config key, and as Commander has it. */
-export function oldKey({ old }: OptionSpec<unknown>): string | undefined {
+export function oldKey({ old }: OptionSpec): string | undefined {
   return old?.replace(/-(.)/g, (_dash, letter: string) => letter.toUpperCase());
 }
 
 /** A wrong value as it may be shown: without secrets, and a list or an object by its kind. */
-function shownValue({ secret }: OptionSpec<unknown>, raw: unknown): unknown {
+function shownValue({ secret }: OptionSpec, raw: unknown): unknown {
   if (secret) return '(hidden)';
   if (Array.isArray(raw)) return '(a list)';
   if (typeof raw === 'object' && raw !== null) return '(an object)';

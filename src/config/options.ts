@@ -1,14 +1,12 @@
 import { type CommandName, type Group, groups, type OptionSpec } from './option.ts';
-import { compareSettings } from './options/compare.ts';
 import { connectionSettings, outputSettings, tokenSettings } from './options/connection.ts';
-import { controlSettings } from './options/control.ts';
+import { controlSettings, mcpSettings } from './options/control.ts';
 import { emulatorSettings } from './options/emulator.ts';
 import { expectationSettings } from './options/expectation.ts';
 import { loadSettings } from './options/load.ts';
-import { mcpSettings } from './options/mcp.ts';
 import { proxySettings } from './options/proxy.ts';
 import { inspectSettings, streamSettings } from './options/stream.ts';
-import { checkSettings, drillSettings, learnSettings } from './options/verdicts.ts';
+import { checkSettings, compareSettings, drillSettings, learnSettings } from './options/verdicts.ts';
 import type { Parse } from './parse.ts';
 
 /**
@@ -48,11 +46,13 @@ export type OptionIn<Name extends Group> = {
   [Option in OptionName]: (typeof options)[Option]['group'] extends Name ? Option : never;
 }[OptionName];
 
-type ValueOf<S> = S extends { parse: Parse<infer T> }
-  ? S extends { repeatable: true }
-    ? Awaited<T>[]
-    : Awaited<T>
-  : never;
+/** What one value is read as: by its parser, or without one as text, or true or false for a switch. */
+type ParsedBy<S> = S extends { parse: Parse<infer T> }
+  ? Awaited<T>
+  : S extends { flag: `${string}<${string}` }
+    ? string
+    : boolean;
+type ValueOf<S> = S extends { repeatable: true } ? ParsedBy<S>[] : ParsedBy<S>;
 type IsCertain<S> = S extends { default: string } | { repeatable: true } ? true : false;
 
 /** The values of some settings. Those without a default may be undefined. */
@@ -65,7 +65,7 @@ export type Settings<Names extends OptionName> = {
 export const optionNames = Object.keys(options) as OptionName[];
 
 /** The entry of the table as a general definition. */
-export function optionSpec(name: OptionName): OptionSpec<unknown> {
+export function optionSpec(name: OptionName): OptionSpec {
   return options[name];
 }
 

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { type FailureDetails, VoicectlError } from '../kernel/errors.ts';
 import { type ConfigLayer, readConfigFile } from './config-file.ts';
-import { newValue, oldKey, readValue } from './option.ts';
+import { newValue, oldKey, parseValue, readValue } from './option.ts';
 import { flagOf, type OptionName, optionSpec, type Settings } from './options.ts';
 
 export { profileNames } from './config-file.ts';
@@ -131,7 +131,7 @@ async function readRest(
       renamed.push(`${placeOf(key, 'value')}: ${key}: ${values[key]} is now called ${now}`);
     return { value: await readValue(spec, values[key], () => {}), origin };
   }
-  if (spec.default !== undefined) return { value: await spec.parse(spec.default), origin: 'default' };
+  if (spec.default !== undefined) return { value: await parseValue(spec, spec.default), origin: 'default' };
   return spec.repeatable ? { value: [], origin: 'default' } : undefined;
 }
 

@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { parseValue } from '../../src/config/option.ts';
 import { type OptionName, optionNames, optionSpec } from '../../src/config/options.ts';
 import { type Flags, resolveSettings } from '../../src/config/settings.ts';
 import { VoicectlError } from '../../src/kernel/errors.ts';
@@ -503,8 +504,8 @@ describe('the table of options', () => {
     const flag = `--${(spec.key ?? name).replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
     expect(spec.flag.split(/[ ,]+/)).toContain(name === 'color' ? '--no-color' : flag);
     expect(spec.help).not.toBe('');
-    if (spec.default !== undefined) expect(() => spec.parse(spec.default ?? '')).not.toThrow();
+    if (spec.default !== undefined) expect(() => parseValue(spec, spec.default ?? '')).not.toThrow();
     for (const other of Object.keys({ ...spec.needs, ...spec.without })) expect(optionNames).toContain(other);
-    if (spec.preset !== undefined) expect(() => spec.parse(spec.preset ?? '')).not.toThrow();
+    if (spec.preset !== undefined) expect(() => parseValue(spec, spec.preset ?? '')).not.toThrow();
   });
 });

@@ -26,7 +26,7 @@ interface Line {
   plain: string[];
   spec: CommandSpec | undefined;
   /** The setting whose value comes next. */
-  awaited: OptionSpec<unknown> | undefined;
+  awaited: OptionSpec | undefined;
   /** Words of another program follow. */
   isForeign: boolean;
   config: string | undefined;
@@ -116,7 +116,7 @@ const namesOf = (spec: CommandSpec | undefined): readonly OptionName[] => [
 ];
 
 /** The settings of a command by each spelling of their flags, old ones included. */
-function flagsOf(spec: CommandSpec | undefined): Map<string, OptionSpec<unknown>> {
+function flagsOf(spec: CommandSpec | undefined): Map<string, OptionSpec> {
   return new Map(
     namesOf(spec).flatMap((name) => {
       const { flag, old } = optionSpec(name);

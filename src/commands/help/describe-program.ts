@@ -209,14 +209,14 @@ async function describeFlag(name: OptionName, surroundings: Surroundings) {
 }
 
 /** The flag of another setting, where some command takes both. */
-function otherFlag({ commands }: OptionSpec<unknown>, other: OptionName): string[] {
+function otherFlag({ commands }: OptionSpec, other: OptionName): string[] {
   const takers = optionSpec(other).commands;
   const hasBoth = commands === 'every' || takers === 'every' || commands.some((one) => takers.includes(one));
   return other in options && hasBoth ? [flagOf(other)] : [];
 }
 
 /** At most two command lines with the flag. */
-function examplesOf(flag: string, commands: OptionSpec<unknown>['commands']): string[] {
+function examplesOf(flag: string, commands: OptionSpec['commands']): string[] {
   const lines = allCommands
     .filter(({ spec }) => commands === 'every' || commands.includes(spec.name))
     .flatMap(({ spec }) => spec.examples);

@@ -1,199 +1,175 @@
-import { askers, callers, controllers, define } from '../option.ts';
-import {
-  parseApiVersion,
-  parseChoice,
-  parseDuration,
-  parseFlag,
-  parseInteger,
-  parseText,
-  parseUrl,
-} from '../parse.ts';
+import { conformanceCommands, controlCommands, section, sessionCommands } from '../option.ts';
+import { parseApiVersion, parseChoice, parseDuration, parseInteger, parseUrl } from '../parse.ts';
 
 /** Where it connects. */
 export const connectionSettings = {
-  local: define({
-    commands: [...callers, ...askers],
-    group: 'service',
-    flag: '--local',
-    parse: parseFlag,
-    flagOnly: true,
-    help: 'start an emulator in this process, for this command only',
+  ...section([...sessionCommands, ...conformanceCommands], 'service', {
+    local: {
+      flag: '--local',
+      flagOnly: true,
+      help: 'start an emulator in this process, for this command only',
+    },
   }),
-  baseUrl: define({
-    commands: [...callers, ...askers, 'load', 'doctor', ...controllers],
-    group: 'service',
-    without: { local: '' },
-    flag: '--base-url <URL>',
-    env: 'VOICECTL_BASE_URL',
-    default: 'http://127.0.0.1:8787',
-    parse: parseUrl('http:', 'https:'),
-    help: 'HTTP address of the service',
+  ...section([...sessionCommands, ...conformanceCommands, 'load', 'doctor', ...controlCommands], 'service', {
+    baseUrl: {
+      without: { local: '' },
+      flag: '--base-url <URL>',
+      env: 'VOICECTL_BASE_URL',
+      default: 'http://127.0.0.1:8787',
+      parse: parseUrl('http:', 'https:'),
+      help: 'HTTP address of the service',
+    },
   }),
-  wsUrl: define({
-    commands: [...callers, ...askers, 'load'],
-    group: 'service',
-    without: { local: '' },
-    flag: '--ws-url <URL>',
-    env: 'VOICECTL_WS_URL',
-    defaultText: 'the host of --base-url',
-    parse: parseUrl('ws:', 'wss:'),
-    help: 'WebSocket address of the service',
+  ...section([...sessionCommands, ...conformanceCommands, 'load'], 'service', {
+    wsUrl: {
+      without: { local: '' },
+      flag: '--ws-url <URL>',
+      env: 'VOICECTL_WS_URL',
+      defaultText: 'the host of --base-url',
+      parse: parseUrl('ws:', 'wss:'),
+      help: 'WebSocket address of the service',
+    },
   }),
-  device: define({
-    commands: [...callers, 'drill', 'exec'],
-    group: 'service',
-    flag: '--device <ID>',
-    env: 'VOICECTL_DEVICE',
-    defaultText: 'voicectl-HOSTNAME',
-    parse: parseText,
-    help: 'device identifier sent for the token',
+  ...section([...sessionCommands, 'drill', 'exec'], 'service', {
+    device: {
+      flag: '--device <ID>',
+      env: 'VOICECTL_DEVICE',
+      defaultText: 'voicectl-HOSTNAME',
+      help: 'device identifier sent for the token',
+    },
   }),
-  apiKeyFile: define({
-    commands: [...callers, ...askers, 'load', 'mcp'],
-    group: 'service',
-    flag: '--api-key-file <FILE>',
-    parse: parseText,
-    help: 'file with the API key; - is standard input',
+  ...section([...sessionCommands, ...conformanceCommands, 'load', 'mcp'], 'service', {
+    apiKeyFile: {
+      flag: '--api-key-file <FILE>',
+      help: 'file with the API key; - is standard input',
+    },
   }),
-  apiKey: define({
-    commands: [...callers, ...askers, 'load'],
-    group: 'service',
-    flag: '--api-key <KEY>',
-    secret: true,
-    env: 'VOICECTL_API_KEY',
-    parse: parseText,
-    help: 'API key; the flag is accepted for loopback targets only',
+  ...section([...sessionCommands, ...conformanceCommands, 'load'], 'service', {
+    apiKey: {
+      flag: '--api-key <KEY>',
+      secret: true,
+      env: 'VOICECTL_API_KEY',
+      help: 'API key; the flag is accepted for loopback targets only',
+    },
   }),
-  retries: define({
-    commands: callers,
-    group: 'service',
-    flag: '--retries <N>',
-    default: '4',
-    parse: parseInteger(0, 100),
-    help: 'number of retries after a rate limit or a failed connection',
+  ...section(sessionCommands, 'service', {
+    retries: {
+      flag: '--retries <N>',
+      default: '4',
+      parse: parseInteger(0, 100),
+      help: 'number of retries after a rate limit or a failed connection',
+    },
   }),
-  timeout: define({
-    commands: [...callers, ...askers, 'load', 'doctor', ...controllers],
-    group: 'service',
-    flag: '--timeout <DURATION>',
-    parse: parseDuration,
-    help: 'time limit for the whole command',
+  ...section([...sessionCommands, ...conformanceCommands, 'load', 'doctor', ...controlCommands], 'service', {
+    timeout: {
+      flag: '--timeout <DURATION>',
+      parse: parseDuration,
+      help: 'time limit for the whole command',
+    },
   }),
-  apiVersion: define({
-    commands: [...callers, 'load', 'doctor'],
-    group: 'service',
-    flag: '--api-version <VERSION>',
-    defaultText: 'the unversioned path',
-    parse: parseApiVersion,
-    help: 'use the versioned token path, such as v1',
+  ...section([...sessionCommands, 'load', 'doctor'], 'service', {
+    apiVersion: {
+      flag: '--api-version <VERSION>',
+      defaultText: 'the unversioned path',
+      parse: parseApiVersion,
+      help: 'use the versioned token path, such as v1',
+    },
   }),
-  ca: define({
-    commands: [...callers, ...askers, 'load', 'doctor', 'proxy', 'exec', 'mcp', ...controllers],
-    group: 'service',
-    flag: '--ca <FILE>',
-    env: 'VOICECTL_CA',
-    defaultText: 'the built-in authorities, and NODE_EXTRA_CA_CERTS',
-    parse: parseText,
-    help: 'trust only the certificates in this PEM file',
+  ...section(
+    [
+      ...sessionCommands,
+      ...conformanceCommands,
+      'load',
+      'doctor',
+      'proxy',
+      'exec',
+      'mcp',
+      ...controlCommands,
+    ],
+    'service',
+    {
+      ca: {
+        flag: '--ca <FILE>',
+        env: 'VOICECTL_CA',
+        defaultText: 'the built-in authorities, and NODE_EXTRA_CA_CERTS',
+        help: 'trust only the certificates in this PEM file',
+      },
+    },
+  ),
+  ...section([...sessionCommands, ...conformanceCommands, 'load', 'doctor'], 'service', {
+    allowPlaintext: {
+      flag: '--allow-plaintext',
+      help: 'allow plain HTTP to a host that is not loopback',
+    },
   }),
-  allowPlaintext: define({
-    commands: [...callers, ...askers, 'load', 'doctor'],
-    group: 'service',
-    flag: '--allow-plaintext',
-    parse: parseFlag,
-    help: 'allow plain HTTP to a host that is not loopback',
-  }),
-  config: define({
-    commands: 'every',
-    group: 'general',
-    flag: '--config <FILE>',
-    env: 'VOICECTL_CONFIG',
-    defaultText: 'voicectl.config.yaml or .json here, then the user’s own',
-    parse: parseText,
-    flagOnly: true,
-    help: 'config file',
-  }),
-  profile: define({
-    commands: 'every',
-    group: 'general',
-    flag: '--profile <NAME>',
-    env: 'VOICECTL_PROFILE',
-    values: 'profiles',
-    parse: parseText,
-    flagOnly: true,
-    help: 'settings under profiles.NAME of the config file',
+  ...section('every', 'general', {
+    config: {
+      flag: '--config <FILE>',
+      env: 'VOICECTL_CONFIG',
+      defaultText: 'voicectl.config.yaml or .json here, then the user’s own',
+      flagOnly: true,
+      help: 'config file',
+    },
+    profile: {
+      flag: '--profile <NAME>',
+      env: 'VOICECTL_PROFILE',
+      values: 'profiles',
+      flagOnly: true,
+      help: 'settings under profiles.NAME of the config file',
+    },
   }),
 };
 
 /** What it prints. */
 export const outputSettings = {
-  output: define({
-    commands: 'every',
-    group: 'general',
-    flag: '--output <FORM>',
-    defaultText: 'tui on a terminal, else plain',
-    parse: parseChoice(['tui', 'plain', 'json']),
-    help: 'tui (the screen of stream, serve, proxy, check, drill and load, on a terminal only), plain or json',
-  }),
-  json: define({
-    commands: 'every',
-    group: 'general',
-    flag: '--json',
-    parse: parseFlag,
-    flagOnly: true,
-    help: 'short for --output json',
-  }),
-  color: define({
-    commands: 'every',
-    group: 'general',
-    flag: '--no-color',
-    parse: parseFlag,
-    flagOnly: true,
-    help: 'no colour, as with NO_COLOR',
-  }),
-  quiet: define({
-    commands: 'every',
-    group: 'general',
-    flag: '-q, --quiet',
-    parse: parseFlag,
-    flagOnly: true,
-    help: 'warnings and errors only',
-  }),
-  verbose: define({
-    commands: 'every',
-    group: 'general',
-    flag: '-v, --verbose',
-    parse: parseFlag,
-    flagOnly: true,
-    help: 'more detail',
-  }),
-  debug: define({
-    commands: 'every',
-    group: 'general',
-    flag: '--debug',
-    parse: parseFlag,
-    flagOnly: true,
-    help: 'a stack with each error',
+  ...section('every', 'general', {
+    output: {
+      flag: '--output <FORM>',
+      defaultText: 'tui on a terminal, else plain',
+      parse: parseChoice(['tui', 'plain', 'json']),
+      help: 'tui (the screen of stream, serve, proxy, check, drill and load, on a terminal only), plain or json',
+    },
+    json: {
+      flag: '--json',
+      flagOnly: true,
+      help: 'short for --output json',
+    },
+    color: {
+      flag: '--no-color',
+      flagOnly: true,
+      help: 'no colour, as with NO_COLOR',
+    },
+    quiet: {
+      flag: '-q, --quiet',
+      flagOnly: true,
+      help: 'warnings and errors only',
+    },
+    verbose: {
+      flag: '-v, --verbose',
+      flagOnly: true,
+      help: 'more detail',
+    },
+    debug: {
+      flag: '--debug',
+      flagOnly: true,
+      help: 'a stack with each error',
+    },
   }),
 };
 
 /** `token`. */
 export const tokenSettings = {
-  decode: define({
-    commands: ['token'],
-    group: 'print',
-    flag: '--decode',
-    parse: parseFlag,
-    flagOnly: true,
-    help: 'print the header and claims as JSON instead of the token',
-  }),
-  curl: define({
-    commands: ['token'],
-    group: 'print',
-    without: { local: 'that service ends at once' },
-    flag: '--curl',
-    parse: parseFlag,
-    flagOnly: true,
-    help: 'print the equivalent curl command; sends nothing',
+  ...section(['token'], 'print', {
+    decode: {
+      flag: '--decode',
+      flagOnly: true,
+      help: 'print the header and claims as JSON instead of the token',
+    },
+    curl: {
+      without: { local: 'that service ends at once' },
+      flag: '--curl',
+      flagOnly: true,
+      help: 'print the equivalent curl command; sends nothing',
+    },
   }),
 };

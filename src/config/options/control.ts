@@ -1,161 +1,152 @@
-import { controllers, define, servers, streamControllers } from '../option.ts';
-import { parseChoice, parseFlag, parseInteger, parseProbability, parseText } from '../parse.ts';
+import { controlCommands, section, serveCommands, streamControlCommands } from '../option.ts';
+import { parseChoice, parseHost, parseInteger, parseProbability } from '../parse.ts';
 
 /** Control of a running emulator. */
 export const controlSettings = {
-  controlSecretFile: define({
-    commands: [...servers, 'proxy', ...controllers],
-    group: 'listen',
-    flag: '--control-secret-file <FILE>',
-    defaultText: 'VOICECTL_CONTROL_SECRET',
-    parse: parseText,
-    help: 'file with the control API secret, for an emulator beyond loopback or behind a proxy',
+  ...section([...serveCommands, 'proxy', ...controlCommands], 'listen', {
+    controlSecretFile: {
+      flag: '--control-secret-file <FILE>',
+      defaultText: 'VOICECTL_CONTROL_SECRET',
+      help: 'file with the control API secret, for an emulator beyond loopback or behind a proxy',
+    },
   }),
-  metricsAllow: define({
-    commands: [...servers, 'proxy', 'load'],
-    group: 'metrics',
-    flag: '--metrics-allow <ADDRESS>',
-    parse: parseText,
-    repeatable: true,
-    help: 'let this address or network, such as 192.168.1.0/24, scrape the metrics (repeatable)',
+  ...section([...serveCommands, 'proxy', 'load'], 'metrics', {
+    metricsAllow: {
+      flag: '--metrics-allow <ADDRESS>',
+      repeatable: true,
+      help: 'let this address or network, such as 192.168.1.0/24, scrape the metrics (repeatable)',
+    },
   }),
-  metricsDevices: define({
-    commands: [...servers, 'proxy'],
-    group: 'metrics',
-    flag: '--metrics-devices',
-    parse: parseFlag,
-    help: 'name devices in the metrics: up to 1,000, the others together',
+  ...section([...serveCommands, 'proxy'], 'metrics', {
+    metricsDevices: {
+      flag: '--metrics-devices',
+      help: 'name devices in the metrics: up to 1,000, the others together',
+    },
   }),
-  metricsPort: define({
-    commands: ['load'],
-    group: 'metrics',
-    flag: '--metrics <PORT>',
-    key: 'metrics',
-    parse: parseInteger(0, 65_535),
-    flagOnly: true,
-    help: 'serve the metrics on this port during the run; 0 picks a free one',
+  ...section(['load'], 'metrics', {
+    metricsPort: {
+      flag: '--metrics <PORT>',
+      key: 'metrics',
+      parse: parseInteger(0, 65_535),
+      flagOnly: true,
+      help: 'serve the metrics on this port during the run; 0 picks a free one',
+    },
   }),
-  onStream: define({
-    commands: [...streamControllers, 'emulator fault'],
-    group: 'streams',
-    flag: '--on-stream <N>',
-    defaultText: 'all',
-    parse: parseInteger(1, Number.MAX_SAFE_INTEGER),
-    flagOnly: true,
-    help: 'only the stream with this number',
+  ...section([...streamControlCommands, 'emulator fault'], 'streams', {
+    onStream: {
+      flag: '--on-stream <N>',
+      defaultText: 'all',
+      parse: parseInteger(1, Number.MAX_SAFE_INTEGER),
+      flagOnly: true,
+      help: 'only the stream with this number',
+    },
+    onDevice: {
+      flag: '--on-device <ID>',
+      defaultText: 'all',
+      flagOnly: true,
+      help: 'only streams of this device',
+    },
   }),
-  onDevice: define({
-    commands: [...streamControllers, 'emulator fault'],
-    group: 'streams',
-    flag: '--on-device <ID>',
-    defaultText: 'all',
-    parse: parseText,
-    flagOnly: true,
-    help: 'only streams of this device',
+  ...section(['emulator journal'], 'print', {
+    follow: {
+      flag: '--follow',
+      flagOnly: true,
+      help: 'show events as they happen',
+    },
+    type: {
+      flag: '--type <TYPE>',
+      defaultText: 'all',
+      values: 'journal',
+      flagOnly: true,
+      help: 'only events of this type',
+    },
+    limit: {
+      flag: '--limit <N>',
+      default: '1000',
+      parse: parseInteger(1, 10_000),
+      flagOnly: true,
+      help: 'show at most this many events, the newest ones',
+    },
   }),
-  follow: define({
-    commands: ['emulator journal'],
-    group: 'print',
-    flag: '--follow',
-    parse: parseFlag,
-    flagOnly: true,
-    help: 'show events as they happen',
+  ...section(['emulator fault'], 'scope', {
+    times: {
+      flag: '--times <N>',
+      defaultText: 'until it is cleared',
+      parse: parseInteger(1, Number.MAX_SAFE_INTEGER),
+      flagOnly: true,
+      help: 'number of times the fault strikes',
+    },
+    once: {
+      without: { times: '' },
+      flag: '--once',
+      flagOnly: true,
+      help: 'short for --times 1',
+    },
+    probability: {
+      flag: '--probability <P>',
+      defaultText: '1',
+      parse: parseProbability,
+      flagOnly: true,
+      help: 'probability that the fault strikes at each opportunity',
+    },
   }),
-  type: define({
-    commands: ['emulator journal'],
-    group: 'print',
-    flag: '--type <TYPE>',
-    defaultText: 'all',
-    values: 'journal',
-    parse: parseText,
-    flagOnly: true,
-    help: 'only events of this type',
+  ...section(['emulator fault'], 'print', {
+    allFaults: {
+      key: 'all',
+      flag: '--all',
+      flagOnly: true,
+      help: 'list every fault with its parameters, not only the most used ones',
+    },
   }),
-  limit: define({
-    commands: ['emulator journal'],
-    group: 'print',
-    flag: '--limit <N>',
-    default: '1000',
-    parse: parseInteger(1, 10_000),
-    flagOnly: true,
-    help: 'show at most this many events, the newest ones',
+  ...section(['emulator send'], 'message', {
+    status: {
+      flag: '--status <STATE>',
+      parse: parseChoice(['listening', 'speaking']),
+      flagOnly: true,
+      help: 'send a status message: listening or speaking',
+    },
+    errorCode: {
+      flag: '--error-code <CODE>',
+      flagOnly: true,
+      help: 'send an error message with this code',
+    },
+    message: {
+      flag: '--message <TEXT>',
+      defaultText: 'the code',
+      flagOnly: true,
+      help: 'text of the error message',
+    },
   }),
-  times: define({
-    commands: ['emulator fault'],
-    group: 'scope',
-    flag: '--times <N>',
-    defaultText: 'until it is cleared',
-    parse: parseInteger(1, Number.MAX_SAFE_INTEGER),
-    flagOnly: true,
-    help: 'number of times the fault strikes',
+  ...section(['emulator close'], 'message', {
+    code: {
+      flag: '--code <N>',
+      default: '1000',
+      parse: parseInteger(1000, 4999),
+      flagOnly: true,
+      help: 'close code',
+    },
+    reason: {
+      flag: '--reason <TEXT>',
+      flagOnly: true,
+      help: 'close reason',
+    },
   }),
-  once: define({
-    commands: ['emulator fault'],
-    group: 'scope',
-    without: { times: '' },
-    flag: '--once',
-    parse: parseFlag,
-    flagOnly: true,
-    help: 'short for --times 1',
-  }),
-  probability: define({
-    commands: ['emulator fault'],
-    group: 'scope',
-    flag: '--probability <P>',
-    defaultText: '1',
-    parse: parseProbability,
-    flagOnly: true,
-    help: 'probability that the fault strikes at each opportunity',
-  }),
-  allFaults: define({
-    key: 'all',
-    commands: ['emulator fault'],
-    group: 'print',
-    flag: '--all',
-    parse: parseFlag,
-    flagOnly: true,
-    help: 'list every fault with its parameters, not only the most used ones',
-  }),
-  status: define({
-    commands: ['emulator send'],
-    group: 'message',
-    flag: '--status <STATE>',
-    parse: parseChoice(['listening', 'speaking']),
-    flagOnly: true,
-    help: 'send a status message: listening or speaking',
-  }),
-  errorCode: define({
-    commands: ['emulator send'],
-    group: 'message',
-    flag: '--error-code <CODE>',
-    parse: parseText,
-    flagOnly: true,
-    help: 'send an error message with this code',
-  }),
-  message: define({
-    commands: ['emulator send'],
-    group: 'message',
-    flag: '--message <TEXT>',
-    defaultText: 'the code',
-    parse: parseText,
-    flagOnly: true,
-    help: 'text of the error message',
-  }),
-  code: define({
-    commands: ['emulator close'],
-    group: 'message',
-    flag: '--code <N>',
-    default: '1000',
-    parse: parseInteger(1000, 4999),
-    flagOnly: true,
-    help: 'close code',
-  }),
-  reason: define({
-    commands: ['emulator close'],
-    group: 'message',
-    flag: '--reason <TEXT>',
-    parse: parseText,
-    flagOnly: true,
-    help: 'close reason',
+};
+
+/** `mcp`. */
+export const mcpSettings = {
+  ...section(['mcp'], 'reach', {
+    allowTarget: {
+      flag: '--allow-target <HOST>',
+      parse: parseHost,
+      repeatable: true,
+      flagOnly: true,
+      help: 'let the client reach this host, with the API key (repeatable); otherwise only this machine, without it',
+    },
+    folder: {
+      flag: '--folder <DIR>',
+      flagOnly: true,
+      help: 'let the client write recordings and sounds into this folder; otherwise nothing',
+    },
   }),
 };

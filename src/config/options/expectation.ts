@@ -1,6 +1,6 @@
 import { type AudioLimitName, audioLimitNames, audioLimits, refuseLimit } from '../../kernel/audio-limits.ts';
-import { define, type OptionSpec, results } from '../option.ts';
-import { parseChoice, parseDuration, parseInteger, parseText } from '../parse.ts';
+import { loadResultCommands, section } from '../option.ts';
+import { type Parse, parseChoice, parseDuration, parseInteger } from '../parse.ts';
 
 /** The setting of a limit: `max-gap` is `maxGap`, and `--max-gap`. */
 type SettingName<Name extends string> = Name extends `${infer Word}-${infer Rest}`
@@ -11,94 +11,71 @@ export function limitSetting<Name extends AudioLimitName>(name: Name): SettingNa
   return name.replace(/-(.)/g, (_dash, letter: string) => letter.toUpperCase()) as SettingName<Name>;
 }
 
-/** A setting for each limit on the AI audio. */
-const limitSettings = Object.fromEntries(
+/** A row for each limit on the AI audio. */
+const limitRows = Object.fromEntries(
   audioLimitNames.map((name) => {
-    const limit: { help: string; mayBeAny?: true } = audioLimits[name];
-    const { help, mayBeAny } = limit;
+    const { help, mayBeAny }: { help: string; mayBeAny?: true } = audioLimits[name];
+    const parse: Parse<number> = (text) => {
+      const ms = parseDuration(text);
+      const refused = refuseLimit(name, ms);
+      if (refused !== undefined) throw new Error(refused);
+      return ms;
+    };
     return [
       limitSetting(name),
-      define({
-        flag: mayBeAny ? `--${name} [DURATION]` : `--${name} <DURATION>`,
-        commands: ['stream'],
-        group: 'expectations',
-        parse: (text) => {
-          const ms = parseDuration(text);
-          const refused = refuseLimit(name, ms);
-          if (refused !== undefined) throw new Error(refused);
-          return ms;
-        },
-        ...(mayBeAny ? { preset: '0' } : {}),
-        help,
-      }),
+      mayBeAny
+        ? { flag: `--${name} [DURATION]`, parse, preset: '0', help }
+        : { flag: `--${name} <DURATION>`, parse, help },
     ];
   }),
-) as unknown as {
-  [Name in AudioLimitName as SettingName<Name>]: OptionSpec<number> & {
-    commands: readonly ['stream'];
-    group: 'expectations';
-    default?: never;
-    repeatable?: never;
-  };
-};
+) as { [Name in AudioLimitName as SettingName<Name>]: { flag: string; parse: Parse<number>; help: string } };
 
 /** Expectations. */
 export const expectationSettings = {
-  ...limitSettings,
-  expectClean: define({
-    commands: ['stream', 'load'],
-    group: 'expectations',
-    flag: '--expect-clean [HOW]',
-    preset: 'findings',
-    parse: parseChoice(['findings', 'strict']),
-    help: 'fail on findings in the AI audio; strict: on remarks too',
+  ...section(['stream'], 'expectations', limitRows),
+  ...section(['stream', 'load'], 'expectations', {
+    expectClean: {
+      flag: '--expect-clean [HOW]',
+      preset: 'findings',
+      parse: parseChoice(['findings', 'strict']),
+      help: 'fail on findings in the AI audio; strict: on remarks too',
+    },
   }),
-  expectEvent: define({
-    commands: ['stream'],
-    group: 'expectations',
-    flag: '--expect-event <KIND>',
-    parse: parseText,
-    repeatable: true,
-    help: 'fail without a service message of this kind (repeatable)',
+  ...section(['stream'], 'expectations', {
+    expectEvent: {
+      flag: '--expect-event <KIND>',
+      repeatable: true,
+      help: 'fail without a service message of this kind (repeatable)',
+    },
+    forbidEvent: {
+      flag: '--forbid-event <KIND>',
+      repeatable: true,
+      help: 'fail on a service message of this kind (repeatable)',
+    },
+    expectClose: {
+      flag: '--expect-close <CODE>',
+      parse: parseInteger(1000, 4999),
+      help: 'fail unless the stream closes with this code',
+    },
+    repeat: {
+      flag: '--repeat <N>',
+      default: '1',
+      parse: parseInteger(1, 10_000),
+      help: 'run this many sessions one after another, and show the spread of the figures',
+    },
+    warmup: {
+      flag: '--warmup <N>',
+      default: '0',
+      parse: parseInteger(0, 1_000),
+      help: 'number of warm-up sessions to run first; they do not count',
+    },
   }),
-  forbidEvent: define({
-    commands: ['stream'],
-    group: 'expectations',
-    flag: '--forbid-event <KIND>',
-    parse: parseText,
-    repeatable: true,
-    help: 'fail on a service message of this kind (repeatable)',
-  }),
-  expectClose: define({
-    commands: ['stream'],
-    group: 'expectations',
-    flag: '--expect-close <CODE>',
-    parse: parseInteger(1000, 4999),
-    help: 'fail unless the stream closes with this code',
-  }),
-  repeat: define({
-    commands: ['stream'],
-    group: 'expectations',
-    flag: '--repeat <N>',
-    default: '1',
-    parse: parseInteger(1, 10_000),
-    help: 'run this many sessions one after another, and show the spread of the figures',
-  }),
-  warmup: define({
-    commands: ['stream'],
-    group: 'expectations',
-    flag: '--warmup <N>',
-    default: '0',
-    parse: parseInteger(0, 1_000),
-    help: 'number of warm-up sessions to run first; they do not count',
-  }),
-  junit: define({
-    commands: ['stream', 'check', 'drill', 'compare', ...results],
-    group: 'files',
-    flag: '--junit <FILE>',
-    path: 'written',
-    parse: parseText,
-    flagOnly: true,
-    help: 'write the verdicts as JUnit XML, for pipelines',
+  ...section(['stream', 'check', 'drill', 'compare', ...loadResultCommands], 'files', {
+    junit: {
+      flag: '--junit <FILE>',
+      path: 'written',
+      flagOnly: true,
+      help: 'write the verdicts as JUnit XML, for pipelines',
+    },
   }),
 };

@@ -1,7 +1,7 @@
 import { parseArrival } from '../arrival.ts';
 import { loadTaskNames } from '../load-tasks.ts';
-import { define, results } from '../option.ts';
-import { type Parse, parseChoice, parseDuration, parseInteger, parseProcesses, parseText } from '../parse.ts';
+import { loadResultCommands, section } from '../option.ts';
+import { type Parse, parseChoice, parseDuration, parseInteger, parseProcesses } from '../parse.ts';
 import { parseThreshold } from '../threshold.ts';
 
 /** Part `number` of `of`, from 1. */
@@ -28,140 +28,119 @@ const parseStart: Parse<number> = (text) => {
 
 /** `load`. */
 export const loadSettings = {
-  sessions: define({
-    commands: ['load'],
-    group: 'sessions',
-    flag: '--sessions <N>',
-    default: '10',
-    parse: parseInteger(1, 10_000_000),
-    help: 'number of sessions to start',
+  ...section(['load'], 'sessions', {
+    sessions: {
+      flag: '--sessions <N>',
+      default: '10',
+      parse: parseInteger(1, 10_000_000),
+      help: 'number of sessions to start',
+    },
+    arrival: {
+      flag: '--arrival <SCHEDULE>',
+      defaultText: 'evenly over --ramp-up, else constant:10/s',
+      parse: parseArrival,
+      help: 'constant:R/s, poisson:R/s, ramp:A..B/s, burst:N or burst:N/DURATION',
+    },
+    rampUp: {
+      flag: '--ramp-up <DURATION>',
+      parse: parseDuration,
+      help: 'the rate of arrivals rises to its full value during this time',
+    },
+    task: {
+      flag: '--task <TASK>',
+      default: 'talk',
+      parse: parseChoice(loadTaskNames),
+      help: 'what each session does: talk, listen, barge-in, storm or tokens',
+    },
+    hold: {
+      flag: '--hold <DURATION>',
+      defaultText: 'one turn; 10s for listen, 1s for storm',
+      parse: parseDuration,
+      help: 'duration of each session; a turn in progress is completed',
+    },
   }),
-  arrival: define({
-    commands: ['load'],
-    group: 'sessions',
-    flag: '--arrival <SCHEDULE>',
-    defaultText: 'evenly over --ramp-up, else constant:10/s',
-    parse: parseArrival,
-    help: 'constant:R/s, poisson:R/s, ramp:A..B/s, burst:N or burst:N/DURATION',
+  ...section(['load'], 'loadDevices', {
+    giveUp: {
+      flag: '--give-up <DURATION>',
+      default: '10s',
+      parse: parseDuration,
+      help: 'count a session as failed if it is not confirmed within this time of its arrival',
+    },
+    deviceCount: {
+      flag: '--devices <N>',
+      key: 'devices',
+      defaultText: 'as few as the limits of a device allow',
+      parse: parseInteger(1, 10_000_000),
+      flagOnly: true,
+      help: 'use at most this many devices',
+    },
+    devicePrefix: {
+      flag: '--device-prefix <TEXT>',
+      defaultText: 'load-START-RUN',
+      help: 'prefix of the device identifiers: TEXT-1, TEXT-2 and so on',
+    },
   }),
-  rampUp: define({
-    commands: ['load'],
-    group: 'sessions',
-    flag: '--ramp-up <DURATION>',
-    parse: parseDuration,
-    help: 'the rate of arrivals rises to its full value during this time',
+  ...section(loadResultCommands, 'verdicts', {
+    threshold: {
+      flag: '--threshold <THRESHOLD>',
+      parse: parseThreshold,
+      repeatable: true,
+      help: 'exit 1 unless it holds, such as first-audio:p95<800ms, failed<1% or unclean<1% (repeatable)',
+    },
   }),
-  task: define({
-    commands: ['load'],
-    group: 'sessions',
-    flag: '--task <TASK>',
-    default: 'talk',
-    parse: parseChoice(loadTaskNames),
-    help: 'what each session does: talk, listen, barge-in, storm or tokens',
+  ...section(['load'], 'verdicts', {
+    abortOn: {
+      flag: '--abort-on <THRESHOLD>',
+      parse: parseThreshold,
+      repeatable: true,
+      help: 'like --threshold, but stop the run as soon as it is crossed (repeatable)',
+    },
   }),
-  hold: define({
-    commands: ['load'],
-    group: 'sessions',
-    flag: '--hold <DURATION>',
-    defaultText: 'one turn; 10s for listen, 1s for storm',
-    parse: parseDuration,
-    help: 'duration of each session; a turn in progress is completed',
+  ...section(['load'], 'processes', {
+    loadProcesses: {
+      flag: '--processes <N>',
+      key: 'processes',
+      default: '1',
+      parse: parseProcesses('auto', 'none'),
+      help: 'generate the load in this many processes; auto: one for each core; none: in this one',
+    },
+    shard: {
+      needs: { startAt: 'all shards start at the same time' },
+      flag: '--shard <I/N>',
+      parse: parseShard,
+      flagOnly: true,
+      help: 'generate part I of N of the load; needs --start-at',
+    },
+    startAt: {
+      flag: '--start-at <TIME>',
+      defaultText: 'now',
+      parse: parseStart,
+      flagOnly: true,
+      help: 'start at this time: ISO 8601, or seconds since the epoch',
+    },
+    loadSeed: {
+      flag: '--seed <N>',
+      key: 'seed',
+      defaultText: 'from the start time',
+      parse: parseInteger(0, Number.MAX_SAFE_INTEGER),
+      help: 'make the arrivals of poisson repeatable',
+    },
   }),
-  giveUp: define({
-    commands: ['load'],
-    group: 'loadDevices',
-    flag: '--give-up <DURATION>',
-    default: '10s',
-    parse: parseDuration,
-    help: 'count a session as failed if it is not confirmed within this time of its arrival',
+  ...section(['load'], 'service', {
+    confirm: {
+      flag: '--confirm <HOST>',
+      repeatable: true,
+      flagOnly: true,
+      help: 'allow load on this host, which is not loopback (repeatable)',
+    },
   }),
-  deviceCount: define({
-    commands: ['load'],
-    group: 'loadDevices',
-    flag: '--devices <N>',
-    key: 'devices',
-    defaultText: 'as few as the limits of a device allow',
-    parse: parseInteger(1, 10_000_000),
-    flagOnly: true,
-    help: 'use at most this many devices',
-  }),
-  devicePrefix: define({
-    commands: ['load'],
-    group: 'loadDevices',
-    flag: '--device-prefix <TEXT>',
-    defaultText: 'load-START-RUN',
-    parse: parseText,
-    help: 'prefix of the device identifiers: TEXT-1, TEXT-2 and so on',
-  }),
-  threshold: define({
-    commands: results,
-    group: 'verdicts',
-    flag: '--threshold <THRESHOLD>',
-    parse: parseThreshold,
-    repeatable: true,
-    help: 'exit 1 unless it holds, such as first-audio:p95<800ms, failed<1% or unclean<1% (repeatable)',
-  }),
-  abortOn: define({
-    commands: ['load'],
-    group: 'verdicts',
-    flag: '--abort-on <THRESHOLD>',
-    parse: parseThreshold,
-    repeatable: true,
-    help: 'like --threshold, but stop the run as soon as it is crossed (repeatable)',
-  }),
-  loadProcesses: define({
-    commands: ['load'],
-    group: 'processes',
-    flag: '--processes <N>',
-    key: 'processes',
-    default: '1',
-    parse: parseProcesses('auto', 'none'),
-    help: 'generate the load in this many processes; auto: one for each core; none: in this one',
-  }),
-  shard: define({
-    commands: ['load'],
-    group: 'processes',
-    needs: { startAt: 'all shards start at the same time' },
-    flag: '--shard <I/N>',
-    parse: parseShard,
-    flagOnly: true,
-    help: 'generate part I of N of the load; needs --start-at',
-  }),
-  startAt: define({
-    commands: ['load'],
-    group: 'processes',
-    flag: '--start-at <TIME>',
-    defaultText: 'now',
-    parse: parseStart,
-    flagOnly: true,
-    help: 'start at this time: ISO 8601, or seconds since the epoch',
-  }),
-  loadSeed: define({
-    commands: ['load'],
-    group: 'processes',
-    flag: '--seed <N>',
-    key: 'seed',
-    defaultText: 'from the start time',
-    parse: parseInteger(0, Number.MAX_SAFE_INTEGER),
-    help: 'make the arrivals of poisson repeatable',
-  }),
-  confirm: define({
-    commands: ['load'],
-    group: 'service',
-    flag: '--confirm <HOST>',
-    parse: parseText,
-    repeatable: true,
-    flagOnly: true,
-    help: 'allow load on this host, which is not loopback (repeatable)',
-  }),
-  resultOut: define({
-    commands: results,
-    group: 'files',
-    flag: '--out <FILE>',
-    path: 'written',
-    key: 'out',
-    parse: parseText,
-    flagOnly: true,
-    help: 'write the whole result as JSON, for load merge',
+  ...section(loadResultCommands, 'files', {
+    resultOut: {
+      flag: '--out <FILE>',
+      path: 'written',
+      key: 'out',
+      flagOnly: true,
+      help: 'write the whole result as JSON, for load merge',
+    },
   }),
 };

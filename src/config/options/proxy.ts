@@ -1,85 +1,72 @@
-import { define } from '../option.ts';
-import { parseChoice, parseDuration, parseFlag, parseInteger, parseText, parseUrl } from '../parse.ts';
+import { section } from '../option.ts';
+import { parseChoice, parseDuration, parseInteger, parseUrl } from '../parse.ts';
 
 /** `proxy`. */
 export const proxySettings = {
-  target: define({
-    commands: ['proxy', 'exec'],
-    group: 'target',
-    flag: '--target <URL>',
-    parse: parseUrl('http:', 'https:'),
-    help: 'HTTP address of the service behind the proxy',
+  ...section(['proxy', 'exec'], 'target', {
+    target: {
+      flag: '--target <URL>',
+      parse: parseUrl('http:', 'https:'),
+      help: 'HTTP address of the service behind the proxy',
+    },
+    targetWs: {
+      needs: { target: '' },
+      flag: '--target-ws <URL>',
+      defaultText: 'the host of --target',
+      parse: parseUrl('ws:', 'wss:'),
+      help: 'WebSocket address of that service',
+    },
+    targetTimeout: {
+      needs: { target: '' },
+      flag: '--target-timeout <DURATION>',
+      default: '10s',
+      parse: parseDuration,
+      help: 'time limit for the service to start its response',
+    },
   }),
-  targetWs: define({
-    commands: ['proxy', 'exec'],
-    group: 'target',
-    needs: { target: '' },
-    flag: '--target-ws <URL>',
-    defaultText: 'the host of --target',
-    parse: parseUrl('ws:', 'wss:'),
-    help: 'WebSocket address of that service',
+  ...section(['proxy'], 'listen', {
+    proxyHost: {
+      flag: '--host <ADDRESS>',
+      key: 'host',
+      default: '127.0.0.1',
+      help: 'address to listen on; beyond loopback needs --tls or --allow-plaintext',
+    },
+    proxyPort: {
+      flag: '--port <N>',
+      key: 'port',
+      default: '8788',
+      parse: parseInteger(0, 65_535),
+      help: 'port to listen on; 0 picks a free one',
+    },
   }),
-  targetTimeout: define({
-    commands: ['proxy', 'exec'],
-    group: 'target',
-    needs: { target: '' },
-    flag: '--target-timeout <DURATION>',
-    default: '10s',
-    parse: parseDuration,
-    help: 'time limit for the service to start its response',
+  ...section(['proxy', 'exec'], 'target', {
+    proxyPlaintext: {
+      flag: '--allow-plaintext',
+      key: 'allowPlaintext',
+      help: 'allow plain HTTP beyond this machine: to the service, and for devices',
+    },
+    failOn: {
+      needs: { target: 'without it nothing is judged' },
+      flag: '--fail-on <LEVEL>',
+      parse: parseChoice(['violation', 'remark']),
+      flagOnly: true,
+      help: 'exit 1 if there is a violation, or also if there is a remark',
+    },
+    proxyRecord: {
+      needs: { target: 'without it nothing is recorded' },
+      flag: '--record <DIR>',
+      key: 'record',
+      flagOnly: true,
+      help: 'record each stream into its own subfolder of this folder, for inspect and replay',
+    },
   }),
-  proxyHost: define({
-    commands: ['proxy'],
-    group: 'listen',
-    flag: '--host <ADDRESS>',
-    key: 'host',
-    default: '127.0.0.1',
-    parse: parseText,
-    help: 'address to listen on; beyond loopback needs --tls or --allow-plaintext',
-  }),
-  proxyPort: define({
-    commands: ['proxy'],
-    group: 'listen',
-    flag: '--port <N>',
-    key: 'port',
-    default: '8788',
-    parse: parseInteger(0, 65_535),
-    help: 'port to listen on; 0 picks a free one',
-  }),
-  proxyPlaintext: define({
-    commands: ['proxy', 'exec'],
-    group: 'target',
-    flag: '--allow-plaintext',
-    key: 'allowPlaintext',
-    parse: parseFlag,
-    help: 'allow plain HTTP beyond this machine: to the service, and for devices',
-  }),
-  failOn: define({
-    commands: ['proxy', 'exec'],
-    group: 'target',
-    needs: { target: 'without it nothing is judged' },
-    flag: '--fail-on <LEVEL>',
-    parse: parseChoice(['violation', 'remark']),
-    flagOnly: true,
-    help: 'exit 1 if there is a violation, or also if there is a remark',
-  }),
-  proxyRecord: define({
-    commands: ['proxy', 'exec'],
-    group: 'target',
-    needs: { target: 'without it nothing is recorded' },
-    flag: '--record <DIR>',
-    key: 'record',
-    parse: parseText,
-    flagOnly: true,
-    help: 'record each stream into its own subfolder of this folder, for inspect and replay',
-  }),
-  proxyDuration: define({
-    commands: ['proxy'],
-    group: 'listen',
-    flag: '--duration <DURATION>',
-    key: 'duration',
-    parse: parseDuration,
-    flagOnly: true,
-    help: 'stop after this time',
+  ...section(['proxy'], 'listen', {
+    proxyDuration: {
+      flag: '--duration <DURATION>',
+      key: 'duration',
+      parse: parseDuration,
+      flagOnly: true,
+      help: 'stop after this time',
+    },
   }),
 };

@@ -1,198 +1,184 @@
-import { askers, define } from '../option.ts';
-import { parseChoice, parseDuration, parseFlag, parseInteger, parseText } from '../parse.ts';
+import { comparableCommands, conformanceCommands, section } from '../option.ts';
+import { parseChoice, parseDuration, parseInteger } from '../parse.ts';
+import { parseTolerance } from '../threshold.ts';
 
 const oneAgain = '--again asks a part of a check';
 
 /** `check`. */
 export const checkSettings = {
-  devices: define({
-    commands: askers,
-    group: 'asked',
-    flag: '--device <ID>',
-    env: 'VOICECTL_DEVICE',
-    key: 'device',
-    parse: parseText,
-    repeatable: true,
-    defaultText: 'voicectl-HOSTNAME, and others made up from it',
-    help: 'device identifier (repeatable); up to four are used',
-  }),
-  level: define({
-    commands: askers,
-    group: 'asked',
-    flag: '--level <LEVEL>',
-    default: 'quick',
-    parse: parseChoice(['quick', 'standard', 'full']),
-    oldValues: { base: 'quick' },
-    help: 'quick; standard with windows, expiry and many connections; or full, which is standard with --exhaust',
-  }),
-  exhaust: define({
-    commands: askers,
-    group: 'asked',
-    flag: '--exhaust',
-    parse: parseFlag,
-    flagOnly: true,
-    help: 'reach the rate limit, with a throwaway device',
-  }),
-  thorough: define({
-    commands: askers,
-    group: 'asked',
-    flag: '--thorough',
-    parse: parseFlag,
-    flagOnly: true,
-    help: 'also send what a firewall may treat as an attack: large bodies, headers and messages',
-  }),
-  rule: define({
-    commands: ['check'],
-    group: 'verdicts',
-    flag: '--rule <ID>',
-    values: 'rules',
-    parse: parseText,
-    repeatable: true,
-    flagOnly: true,
-    defaultText: 'all',
-    help: 'judge only this rule, such as R12, and send only what it needs (repeatable)',
-  }),
-  again: define({
-    commands: ['check'],
-    group: 'verdicts',
-    flag: '--again <ID>',
-    values: 'exchanges',
-    parse: parseText,
-    flagOnly: true,
-    without: {
-      rule: oneAgain,
-      junit: oneAgain,
-      html: oneAgain,
-      open: oneAgain,
-      baseline: oneAgain,
+  ...section(conformanceCommands, 'asked', {
+    devices: {
+      flag: '--device <ID>',
+      env: 'VOICECTL_DEVICE',
+      key: 'device',
+      repeatable: true,
+      defaultText: 'voicectl-HOSTNAME, and others made up from it',
+      help: 'device identifier (repeatable); up to four are used',
     },
-    help: 'repeat one exchange, such as E6, or those of a rule, and print them whole',
+    level: {
+      flag: '--level <LEVEL>',
+      default: 'quick',
+      parse: parseChoice(['quick', 'standard', 'full']),
+      oldValues: { base: 'quick' },
+      help: 'quick; standard with windows, expiry and many connections; or full, which is standard with --exhaust',
+    },
+    exhaust: {
+      flag: '--exhaust',
+      flagOnly: true,
+      help: 'reach the rate limit, with a throwaway device',
+    },
+    thorough: {
+      flag: '--thorough',
+      flagOnly: true,
+      help: 'also send what a firewall may treat as an attack: large bodies, headers and messages',
+    },
   }),
-  oneDevice: define({
-    commands: askers,
-    group: 'asked',
-    flag: '--one-device',
-    parse: parseFlag,
-    help: 'use only the first device',
+  ...section(['check'], 'verdicts', {
+    rule: {
+      flag: '--rule <ID>',
+      values: 'rules',
+      repeatable: true,
+      flagOnly: true,
+      defaultText: 'all',
+      help: 'judge only this rule, such as R12, and send only what it needs (repeatable)',
+    },
+    again: {
+      flag: '--again <ID>',
+      values: 'exchanges',
+      flagOnly: true,
+      without: {
+        rule: oneAgain,
+        junit: oneAgain,
+        html: oneAgain,
+        open: oneAgain,
+        baseline: oneAgain,
+      },
+      help: 'repeat one exchange, such as E6, or those of a rule, and print them whole',
+    },
   }),
-  dryRun: define({
-    commands: [...askers, 'load'],
-    group: 'print',
-    flag: '--dry-run',
-    parse: parseFlag,
-    flagOnly: true,
-    help: 'print the plan and its cost; send nothing',
+  ...section(conformanceCommands, 'asked', {
+    oneDevice: {
+      flag: '--one-device',
+      help: 'use only the first device',
+    },
   }),
-  maxRequests: define({
-    commands: askers,
-    group: 'asked',
-    flag: '--max-requests <N>',
-    parse: parseInteger(1, 100_000),
-    help: 'send at most this many requests and connections',
+  ...section([...conformanceCommands, 'load'], 'print', {
+    dryRun: {
+      flag: '--dry-run',
+      flagOnly: true,
+      help: 'print the plan and its cost; send nothing',
+    },
   }),
-  wrongKey: define({
-    commands: askers,
-    group: 'asked',
-    flag: '--wrong-key',
-    parse: parseFlag,
-    negatable: true,
-    defaultText: 'on',
-    help: 'send a wrong key, once',
+  ...section(conformanceCommands, 'asked', {
+    maxRequests: {
+      flag: '--max-requests <N>',
+      parse: parseInteger(1, 100_000),
+      help: 'send at most this many requests and connections',
+    },
+    wrongKey: {
+      flag: '--wrong-key',
+      negatable: true,
+      defaultText: 'on',
+      help: 'send a wrong key, once',
+    },
   }),
-  jwks: define({
-    commands: ['check'],
-    group: 'verdicts',
-    flag: '--jwks <URL_OR_FILE>',
-    parse: parseText,
-    help: 'published keys that verify the tokens',
-  }),
-  expected: define({
-    commands: ['check'],
-    group: 'verdicts',
-    flag: '--expected <FILE>',
-    parse: parseText,
-    help: 'rules that are known to fail, one per line, each with a reason',
-  }),
-  strict: define({
-    commands: ['check'],
-    group: 'verdicts',
-    flag: '--strict',
-    parse: parseFlag,
-    help: 'warn and unknown count as failures',
+  ...section(['check'], 'verdicts', {
+    jwks: {
+      flag: '--jwks <URL_OR_FILE>',
+      help: 'published keys that verify the tokens',
+    },
+    expected: {
+      flag: '--expected <FILE>',
+      help: 'rules that are known to fail, one per line, each with a reason',
+    },
+    strict: {
+      flag: '--strict',
+      help: 'warn and unknown count as failures',
+    },
   }),
 };
 
 /** `learn`. */
 export const learnSettings = {
-  dialectOut: define({
-    commands: ['learn'],
-    group: 'dialect',
-    flag: '--out <FILE>',
-    path: 'written',
-    key: 'out',
-    parse: parseText,
-    flagOnly: true,
-    defaultText: 'standard output',
-    help: 'write the dialect to a file',
-  }),
-  merge: define({
-    commands: ['learn'],
-    group: 'dialect',
-    flag: '--merge <FILE>',
-    parse: parseText,
-    flagOnly: true,
-    help: 'keep the settings of this dialect that were not probed',
-  }),
-  diff: define({
-    commands: ['learn'],
-    group: 'dialect',
-    without: { dialectOut: 'it writes no dialect' },
-    flag: '--diff <FILE>',
-    path: 'read',
-    parse: parseText,
-    flagOnly: true,
-    help: 'print the differences from this dialect instead of a dialect; exit 1 if there are any',
+  ...section(['learn'], 'dialect', {
+    dialectOut: {
+      flag: '--out <FILE>',
+      path: 'written',
+      key: 'out',
+      flagOnly: true,
+      defaultText: 'standard output',
+      help: 'write the dialect to a file',
+    },
+    merge: {
+      flag: '--merge <FILE>',
+      flagOnly: true,
+      help: 'keep the settings of this dialect that were not probed',
+    },
+    diff: {
+      without: { dialectOut: 'it writes no dialect' },
+      flag: '--diff <FILE>',
+      path: 'read',
+      flagOnly: true,
+      help: 'print the differences from this dialect instead of a dialect; exit 1 if there are any',
+    },
   }),
 };
 
 /** `drill`. */
 export const drillSettings = {
-  situation: define({
-    commands: ['drill'],
-    group: 'situations',
-    flag: '--situation <ID>',
-    old: 'drill',
-    values: 'situations',
-    parse: parseText,
-    repeatable: true,
-    flagOnly: true,
-    defaultText: 'all',
-    help: 'run only this situation, such as D9-1012, or the situations of this rule, such as D9 (repeatable)',
+  ...section(['drill'], 'situations', {
+    situation: {
+      flag: '--situation <ID>',
+      old: 'drill',
+      values: 'situations',
+      repeatable: true,
+      flagOnly: true,
+      defaultText: 'all',
+      help: 'run only this situation, such as D9-1012, or the situations of this rule, such as D9 (repeatable)',
+    },
+    list: {
+      flag: '--list',
+      flagOnly: true,
+      help: 'print the situations; start nothing',
+    },
+    noticeWithin: {
+      flag: '--device-timeout <DURATION>',
+      key: 'deviceTimeout',
+      flagOnly: true,
+      default: '60s',
+      parse: parseDuration,
+      help: 'time limit for the device to connect, and to notice that the service is gone',
+    },
+    parallel: {
+      flag: '--parallel <N>',
+      default: '1',
+      parse: parseInteger(1, 16),
+      help: 'number of situations to run in parallel, each with its own command',
+    },
   }),
-  list: define({
-    commands: ['drill'],
-    group: 'situations',
-    flag: '--list',
-    parse: parseFlag,
-    flagOnly: true,
-    help: 'print the situations; start nothing',
+};
+
+/** `compare`, and `--baseline` of what can be compared. */
+export const compareSettings = {
+  ...section(comparableCommands, 'verdicts', {
+    baseline: {
+      flag: '--baseline <FILE>',
+      flagOnly: true,
+      help: 'compare with the runs in this file; exit 1 if this one is worse',
+    },
+    updateBaseline: {
+      needs: { baseline: 'that is the file to write' },
+      flag: '--update-baseline',
+      flagOnly: true,
+      help: 'add this run to --baseline, which keeps the newest 20; a run that is worse or not valid is not added',
+    },
   }),
-  noticeWithin: define({
-    commands: ['drill'],
-    group: 'situations',
-    flag: '--device-timeout <DURATION>',
-    key: 'deviceTimeout',
-    flagOnly: true,
-    default: '60s',
-    parse: parseDuration,
-    help: 'time limit for the device to connect, and to notice that the service is gone',
-  }),
-  parallel: define({
-    commands: ['drill'],
-    group: 'situations',
-    flag: '--parallel <N>',
-    default: '1',
-    parse: parseInteger(1, 16),
-    help: 'number of situations to run in parallel, each with its own command',
+  ...section(['compare', 'load', 'load merge', 'stream'], 'verdicts', {
+    tolerance: {
+      flag: '--tolerance <TOLERANCE>',
+      parse: parseTolerance,
+      repeatable: true,
+      help: 'let a figure get worse by this much, such as first-audio:p95<10% or failed<1% (repeatable)',
+    },
   }),
 };
