@@ -104,8 +104,6 @@ export interface OptionSpec {
   /** Where help and docs show it. */
   group: Group;
   help: string;
-  /** Commander's name for it, if that is not the name of the setting. */
-  key?: string;
   /**
    * Default: any text for a flag with a value, true or false for a switch. May load what it needs, such as the catalogue of
    * faults: then it returns a promise.
@@ -217,7 +215,12 @@ export function newValue({ oldValues }: OptionSpec, raw: unknown): string | unde
 
 /** The old name of a setting as a config key, and as Commander has it. */
 export function oldKey({ old }: OptionSpec): string | undefined {
-  return old?.replace(/-(.)/g, (_dash, letter: string) => letter.toUpperCase());
+  return old && camelCase(old);
+}
+
+/** `device-timeout` as `deviceTimeout`. */
+export function camelCase(name: string): string {
+  return name.replace(/-(.)/g, (_dash, letter: string) => letter.toUpperCase());
 }
 
 /** A wrong value as it may be shown: without secrets, and a list or an object by its kind. */

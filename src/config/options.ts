@@ -1,4 +1,4 @@
-import { type CommandName, type Group, groups, type OptionSpec } from './option.ts';
+import { type CommandName, camelCase, type Group, groups, type OptionSpec } from './option.ts';
 import { connectionSettings, outputSettings, tokenSettings } from './options/connection.ts';
 import { controlSettings, mcpSettings } from './options/control.ts';
 import { emulatorSettings } from './options/emulator.ts';
@@ -72,6 +72,11 @@ export function optionSpec(name: OptionName): OptionSpec {
 /** The flag of a setting, as it is typed. */
 export function flagOf(name: OptionName): string {
   return /--[\w-]+/.exec(options[name].flag)?.[0] ?? '';
+}
+
+/** Commander's name of a setting. */
+export function flagKey(name: OptionName): string {
+  return camelCase(flagOf(name).replace(/^--(no-)?/, ''));
 }
 
 const groupOrder = Object.keys(groups) as Group[];

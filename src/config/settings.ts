@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { type FailureDetails, VoicectlError } from '../kernel/errors.ts';
 import { type ConfigLayer, readConfigFile } from './config-file.ts';
 import { newValue, oldKey, parseValue, readValue } from './option.ts';
-import { flagOf, type OptionName, optionSpec, type Settings } from './options.ts';
+import { flagKey, flagOf, type OptionName, optionSpec, type Settings } from './options.ts';
 
 export { profileNames } from './config-file.ts';
 
@@ -103,7 +103,7 @@ async function readGiven(
       });
     });
   };
-  const flag = flags[spec.key ?? name];
+  const flag = flags[flagKey(name)];
   const oldFlag = flags[oldKey(spec) ?? ''];
   if (flag === undefined && oldFlag !== undefined) {
     renamed.push(`--${spec.old} is now called ${flagOf(name)}`);

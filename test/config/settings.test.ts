@@ -1,9 +1,10 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Option } from 'commander';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parseValue } from '../../src/config/option.ts';
-import { type OptionName, optionNames, optionSpec } from '../../src/config/options.ts';
+import { flagKey, type OptionName, optionNames, optionSpec } from '../../src/config/options.ts';
 import { type Flags, resolveSettings } from '../../src/config/settings.ts';
 import { VoicectlError } from '../../src/kernel/errors.ts';
 
@@ -499,10 +500,9 @@ describe('an old name', () => {
 });
 
 describe('the table of options', () => {
-  test.each(optionNames)('%s has a flag of its own name and a default that can be read', (name) => {
+  test.each(optionNames)('%s has the name of Commander and a default that can be read', (name) => {
     const spec = optionSpec(name);
-    const flag = `--${(spec.key ?? name).replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-    expect(spec.flag.split(/[ ,]+/)).toContain(name === 'color' ? '--no-color' : flag);
+    expect(new Option(spec.flag).attributeName()).toBe(flagKey(name));
     expect(spec.help).not.toBe('');
     if (spec.default !== undefined) expect(() => parseValue(spec, spec.default ?? '')).not.toThrow();
     for (const other of Object.keys({ ...spec.needs, ...spec.without })) expect(optionNames).toContain(other);

@@ -26,7 +26,6 @@ export const controlSettings = {
   ...section(['load'], 'metrics', {
     metricsPort: {
       flag: '--metrics <PORT>',
-      key: 'metrics',
       parse: parseInteger(0, 65_535),
       flagOnly: true,
       help: 'serve the metrics on this port during the run; 0 picks a free one',
@@ -92,7 +91,6 @@ export const controlSettings = {
   }),
   ...section(['emulator fault'], 'print', {
     allFaults: {
-      key: 'all',
       flag: '--all',
       flagOnly: true,
       help: 'list every fault with its parameters, not only the most used ones',

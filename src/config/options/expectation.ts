@@ -1,5 +1,5 @@
 import { type AudioLimitName, audioLimitNames, audioLimits, refuseLimit } from '../../kernel/audio-limits.ts';
-import { loadResultCommands, section } from '../option.ts';
+import { camelCase, loadResultCommands, section } from '../option.ts';
 import { type Parse, parseChoice, parseDuration, parseInteger } from '../parse.ts';
 
 /** The setting of a limit: `max-gap` is `maxGap`, and `--max-gap`. */
@@ -8,7 +8,7 @@ type SettingName<Name extends string> = Name extends `${infer Word}-${infer Rest
   : Name;
 
 export function limitSetting<Name extends AudioLimitName>(name: Name): SettingName<Name> {
-  return name.replace(/-(.)/g, (_dash, letter: string) => letter.toUpperCase()) as SettingName<Name>;
+  return camelCase(name) as SettingName<Name>;
 }
 
 /** A row for each limit on the AI audio. */

@@ -68,7 +68,6 @@ export const loadSettings = {
     },
     deviceCount: {
       flag: '--devices <N>',
-      key: 'devices',
       defaultText: 'as few as the limits of a device allow',
       parse: parseInteger(1, 10_000_000),
       flagOnly: true,
@@ -99,7 +98,6 @@ export const loadSettings = {
   ...section(['load'], 'processes', {
     loadProcesses: {
       flag: '--processes <N>',
-      key: 'processes',
       default: '1',
       parse: parseProcesses('auto', 'none'),
       help: 'generate the load in this many processes; auto: one for each core; none: in this one',
@@ -120,7 +118,6 @@ export const loadSettings = {
     },
     loadSeed: {
       flag: '--seed <N>',
-      key: 'seed',
       defaultText: 'from the start time',
       parse: parseInteger(0, Number.MAX_SAFE_INTEGER),
       help: 'make the arrivals of poisson repeatable',
@@ -138,7 +135,6 @@ export const loadSettings = {
     resultOut: {
       flag: '--out <FILE>',
       path: 'written',
-      key: 'out',
       flagOnly: true,
       help: 'write the whole result as JSON, for load merge',
     },

@@ -27,13 +27,11 @@ export const proxySettings = {
   ...section(['proxy'], 'listen', {
     proxyHost: {
       flag: '--host <ADDRESS>',
-      key: 'host',
       default: '127.0.0.1',
       help: 'address to listen on; beyond loopback needs --tls or --allow-plaintext',
     },
     proxyPort: {
       flag: '--port <N>',
-      key: 'port',
       default: '8788',
       parse: parseInteger(0, 65_535),
       help: 'port to listen on; 0 picks a free one',
@@ -42,7 +40,6 @@ export const proxySettings = {
   ...section(['proxy', 'exec'], 'target', {
     proxyPlaintext: {
       flag: '--allow-plaintext',
-      key: 'allowPlaintext',
       help: 'allow plain HTTP beyond this machine: to the service, and for devices',
     },
     failOn: {
@@ -55,7 +52,6 @@ export const proxySettings = {
     proxyRecord: {
       needs: { target: 'without it nothing is recorded' },
       flag: '--record <DIR>',
-      key: 'record',
       flagOnly: true,
       help: 'record each stream into its own subfolder of this folder, for inspect and replay',
     },
@@ -63,7 +59,6 @@ export const proxySettings = {
   ...section(['proxy'], 'listen', {
     proxyDuration: {
       flag: '--duration <DURATION>',
-      key: 'duration',
       parse: parseDuration,
       flagOnly: true,
       help: 'stop after this time',

@@ -10,7 +10,6 @@ export const checkSettings = {
     devices: {
       flag: '--device <ID>',
       env: 'VOICECTL_DEVICE',
-      key: 'device',
       repeatable: true,
       defaultText: 'voicectl-HOSTNAME, and others made up from it',
       help: 'device identifier (repeatable); up to four are used',
@@ -104,7 +103,6 @@ export const learnSettings = {
     dialectOut: {
       flag: '--out <FILE>',
       path: 'written',
-      key: 'out',
       flagOnly: true,
       defaultText: 'standard output',
       help: 'write the dialect to a file',
@@ -143,7 +141,6 @@ export const drillSettings = {
     },
     noticeWithin: {
       flag: '--device-timeout <DURATION>',
-      key: 'deviceTimeout',
       flagOnly: true,
       default: '60s',
       parse: parseDuration,
