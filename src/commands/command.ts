@@ -59,15 +59,8 @@ export interface CommandSpec<Names extends OptionName = OptionName> {
   examples: readonly string[];
 }
 
-/** A spec with the options of its command. */
-export function defineSpec<const Name extends CommandName>(
-  spec: Omit<CommandSpec<OptionOf<Name>>, 'name' | 'options'> & { name: Name },
-): CommandSpec<OptionOf<Name>> {
-  return { ...spec, options: optionsOf(spec.name) };
-}
-
-/** The context for the `run` of a command with this spec. */
-export type ContextOf<Spec> = Spec extends CommandSpec<infer Names> ? CommandContext<Names> : never;
+/** The context of the command with this name. */
+export type ContextOf<Name extends CommandName> = CommandContext<OptionOf<Name>>;
 
 /** Runs a command. Returns the exit code, by default 0. */
 export type Run<Names extends OptionName> = (context: CommandContext<Names>) => Promise<number | undefined>;
@@ -87,10 +80,13 @@ export interface CommandGroup {
   subcommands: readonly Command[];
 }
 
-/** Joins a spec with its `run`, which must take the settings of the spec. */
-export function defineCommand<Names extends OptionName>(
-  spec: CommandSpec<Names>,
-  load: () => Promise<Run<Names>>,
-): Command {
-  return { spec, load } as unknown as Command;
+type Definition<Name extends CommandName> = Omit<CommandSpec<OptionOf<Name>>, 'name' | 'options'> & {
+  name: Name;
+  /** Loads the `run` of the command, which takes the settings of the spec. */
+  load(): Promise<Run<OptionOf<Name>>>;
+};
+
+/** A command with the options whose rows name it. */
+export function defineCommand<const Name extends CommandName>({ load, ...spec }: Definition<Name>): Command {
+  return { spec: { ...spec, options: optionsOf(spec.name) }, load } as unknown as Command;
 }

@@ -1,63 +1,318 @@
-import { audioSpec } from './audio/spec.ts';
-import { checkSpec } from './check/spec.ts';
 import { type Command, type CommandGroup, defineCommand } from './command.ts';
-import { compareSpec } from './compare/spec.ts';
-import { doctorSpec } from './doctor/spec.ts';
-import { drillSpec } from './drill/spec.ts';
-import * as emulator from './emulator/spec.ts';
-import { execSpec } from './exec/spec.ts';
-import { inspectSpec } from './inspect/spec.ts';
-import { learnSpec } from './learn/spec.ts';
-import { loadMergeSpec, loadSpec } from './load/spec.ts';
-import { mcpSpec } from './mcp/spec.ts';
-import { proxySpec } from './proxy/spec.ts';
-import { replaySpec } from './replay/spec.ts';
-import { serveSpec } from './serve/spec.ts';
-import { streamSpec } from './stream/spec.ts';
-import { tokenSpec } from './token/spec.ts';
+import { emulatorGroup } from './emulator/group.ts';
 
-const emulatorRun = () => import('./emulator/run.ts');
+const load = defineCommand({
+  name: 'load',
+  summary: 'simulate many devices at once, and measure tokens, connections and replies under load',
+  hasScreen: ({ dryRun }) => !dryRun,
+  mostUsed: [
+    'file',
+    'sessions',
+    'arrival',
+    'hold',
+    'task',
+    'baseUrl',
+    'apiKeyFile',
+    'apiKey',
+    'confirm',
+    'dryRun',
+    'threshold',
+    'loadProcesses',
+    'resultOut',
+    'junit',
+    'html',
+  ],
+  examples: [
+    "voicectl load --sessions 200 --arrival poisson:20/s --threshold 'first-audio:p95<800ms'",
+    'voicectl load --sessions 500 --task storm --ramp-up 10s --json',
+    'voicectl load --sessions 5000 --base-url https://voice.example --confirm voice.example --dry-run',
+  ],
+  load: async () => (await import('./load/run.ts')).run,
+});
 
 const loadGroup: CommandGroup = {
   name: 'load',
-  summary: loadSpec.summary,
-  own: defineCommand(loadSpec, async () => (await import('./load/run.ts')).run),
-  subcommands: [defineCommand(loadMergeSpec, async () => (await import('./load/merge.ts')).run)],
-};
-
-const emulatorGroup: CommandGroup = {
-  name: 'emulator',
-  summary: 'talk to a running emulator: its state, journal, clock, faults and streams',
+  summary: load.spec.summary,
+  own: load,
   subcommands: [
-    defineCommand(emulator.stateSpec, async () => (await emulatorRun()).state),
-    defineCommand(emulator.journalSpec, async () => (await emulatorRun()).journal),
-    defineCommand(emulator.resetSpec, async () => (await emulatorRun()).reset),
-    defineCommand(emulator.clockSpec, async () => (await import('./emulator/clock.ts')).clock),
-    defineCommand(emulator.faultSpec, async () => (await import('./emulator/fault.ts')).runFault),
-    defineCommand(emulator.eventSpec, async () => (await emulatorRun()).event),
-    defineCommand(emulator.sendSpec, async () => (await emulatorRun()).send),
-    defineCommand(emulator.speakSpec, async () => (await emulatorRun()).speak),
-    defineCommand(emulator.closeSpec, async () => (await emulatorRun()).close),
+    defineCommand({
+      name: 'load merge',
+      summary: 'merge the results of shards into one',
+      args: [['<file...>', 'results that load --out has written', 'files']],
+      examples: ['voicectl load merge shard-1.json shard-2.json --html load.html'],
+      load: async () => (await import('./load/merge.ts')).run,
+    }),
   ],
 };
 
 /** Every command with its loader, in the order of the help. */
 export const commands: readonly (Command | CommandGroup)[] = [
-  defineCommand(serveSpec, async () => (await import('./serve/run.ts')).run),
-  defineCommand(execSpec, async () => (await import('./exec/run.ts')).run),
-  defineCommand(tokenSpec, async () => (await import('./token/run.ts')).run),
-  defineCommand(streamSpec, async () => (await import('./stream/run.ts')).run),
-  defineCommand(checkSpec, async () => (await import('./check/run.ts')).run),
-  defineCommand(learnSpec, async () => (await import('./learn/run.ts')).run),
-  defineCommand(proxySpec, async () => (await import('./proxy/run.ts')).run),
-  defineCommand(drillSpec, async () => (await import('./drill/run.ts')).run),
+  defineCommand({
+    name: 'serve',
+    summary: 'run the emulator of the whole service: token endpoint and voice stream',
+    hasScreen: () => true,
+    mostUsed: [
+      'reply',
+      'scenario',
+      'fault',
+      'network',
+      'dialect',
+      'rateLimit',
+      'acceptKey',
+      'port',
+      'host',
+      'tls',
+      'shared',
+      'page',
+    ],
+    examples: [
+      'voicectl serve',
+      'voicectl serve --open',
+      'voicectl serve --port 0 --reply echo --json',
+      'voicectl serve --dialect dialect.yaml',
+      'voicectl serve --tls --cert-out cert.pem',
+      'voicectl serve --shared redis://127.0.0.1:6379',
+    ],
+    load: async () => (await import('./serve/run.ts')).run,
+  }),
+  defineCommand({
+    name: 'exec',
+    summary: 'start an emulator on a free port, run a command against it, exit with the command’s status',
+    args: [['<command...>', 'the command and its arguments', 'files']],
+    passThrough: true,
+    sharesTerminal: true,
+    headings: {
+      target: 'Through a proxy to a service, instead of an emulator:',
+      service: 'Passed to the command:',
+      tls: 'Passed to the command:',
+    },
+    mostUsed: [
+      'target',
+      'reply',
+      'scenario',
+      'fault',
+      'network',
+      'dialect',
+      'rateLimit',
+      'acceptKey',
+      'proxyRecord',
+      'failOn',
+    ],
+    examples: [
+      'voicectl exec -- npm test',
+      'voicectl exec --target https://service.example --fail-on violation -- npm test',
+      'voicectl exec --reply echo -- sh -c \'curl "$VOICECTL_BASE_URL"\'',
+    ],
+    load: async () => (await import('./exec/run.ts')).run,
+  }),
+  defineCommand({
+    name: 'token',
+    summary: 'ask for one token and print it',
+    headings: { emulator: 'Emulator of --local:' },
+    mostUsed: ['local', 'baseUrl', 'device', 'apiKeyFile', 'apiKey', 'retries', 'timeout', 'decode', 'curl'],
+    examples: [
+      'TOKEN=$(voicectl token --device d1 --local)',
+      'voicectl token --device d1 --decode',
+      'voicectl token --device d1 --curl',
+    ],
+    load: async () => (await import('./token/run.ts')).run,
+  }),
+  defineCommand({
+    name: 'stream',
+    summary: 'ask for a token, connect, stream audio, receive the AI audio',
+    // A screen shows one session. For several, lines show the figures.
+    hasScreen: ({ interactive, repeat, warmup }) => !interactive && repeat + warmup === 1,
+    headings: { emulator: 'Emulator of --local:' },
+    mostUsed: [
+      'file',
+      'mic',
+      'interactive',
+      'local',
+      'baseUrl',
+      'device',
+      'apiKeyFile',
+      'apiKey',
+      'reply',
+      'fault',
+      'expectAudio',
+      'maxFirstAudio',
+      'play',
+      'out',
+      'record',
+      'junit',
+    ],
+    examples: [
+      'voicectl stream --file hello.wav --local --expect-audio',
+      'voicectl stream --file hello.wav --out reply.wav --json',
+      'voicectl stream --mic --local',
+      'voicectl stream --interactive --local',
+      'voicectl stream --file hello.wav --local --scenario barge-in --fault drip',
+      'sox in.flac -t wav - | voicectl stream --file - --out - | sox -t raw -r 16k -e signed -b 16 -c 1 - out.flac',
+    ],
+    load: async () => (await import('./stream/run.ts')).run,
+  }),
+  defineCommand({
+    name: 'check',
+    summary: 'check, rule by rule, whether a service follows the specification',
+    hasScreen: ({ dryRun, again }) => !dryRun && again === undefined,
+    headings: { emulator: 'Emulator of --local:' },
+    mostUsed: [
+      'local',
+      'baseUrl',
+      'apiKeyFile',
+      'apiKey',
+      'level',
+      'dryRun',
+      'rule',
+      'again',
+      'expected',
+      'dialect',
+      'wait',
+      'junit',
+      'html',
+    ],
+    examples: [
+      'voicectl check --local --level full',
+      'voicectl check --base-url https://voice.example --dry-run',
+      'voicectl check --base-url https://voice.example --junit check.xml --html check.html',
+      'voicectl check --base-url https://voice.example --rule R12 --rule R41',
+      'voicectl check --base-url https://voice.example --again R17',
+    ],
+    load: async () => (await import('./check/run.ts')).run,
+  }),
+  defineCommand({
+    name: 'learn',
+    summary: 'learn what a service does where the specification is silent, as a dialect of the emulator',
+    headings: { emulator: 'Emulator of --local:' },
+    mostUsed: ['local', 'baseUrl', 'apiKeyFile', 'apiKey', 'level', 'dryRun', 'dialectOut', 'merge', 'diff'],
+    examples: [
+      'voicectl learn --base-url https://staging.voice.example --level standard --out dialect.yaml',
+      'voicectl learn --base-url https://staging.voice.example --diff dialect.yaml',
+      'voicectl learn --base-url https://staging.voice.example --exhaust --merge dialect.yaml',
+      'voicectl serve --dialect dialect.yaml',
+    ],
+    load: async () => (await import('./learn/run.ts')).run,
+  }),
+  defineCommand({
+    name: 'proxy',
+    summary: 'sit between a device and a service: show, judge and disturb the traffic',
+    hasScreen: () => true,
+    headings: { emulator: 'Verdicts and faults:' },
+    mostUsed: [
+      'target',
+      'proxyPort',
+      'proxyHost',
+      'fault',
+      'network',
+      'failOn',
+      'proxyRecord',
+      'tls',
+      'page',
+    ],
+    examples: [
+      'voicectl proxy --target https://service.example --record sessions',
+      'voicectl proxy --target https://service.example --open',
+      'voicectl proxy --target http://127.0.0.1:8787 --json --fail-on violation',
+      'voicectl proxy --target https://service.example --host 0.0.0.0 --tls --cert-out cert.pem',
+    ],
+    load: async () => (await import('./proxy/run.ts')).run,
+  }),
+  defineCommand({
+    name: 'drill',
+    summary: 'put a device through everything a service can do to it, and judge how it reacts',
+    hasScreen: ({ list }) => !list,
+    args: [
+      ['[command...]', 'the command that runs the device; without one, start the device yourself', 'files'],
+    ],
+    passThrough: true,
+    headings: { service: 'The device:' },
+    mostUsed: ['situation', 'list', 'noticeWithin', 'device', 'port', 'host', 'tls', 'junit'],
+    examples: [
+      'voicectl drill -- node device.js',
+      'voicectl drill --situation D9 --situation D10-half-open -- python3 device.py',
+      'voicectl drill --junit drill.xml --parallel 4 -- ./client',
+      'voicectl drill --host 0.0.0.0 --accept-key-file keys.txt --device kitchen',
+      'voicectl drill --list',
+    ],
+    load: async () => (await import('./drill/run.ts')).run,
+  }),
   loadGroup,
-  defineCommand(compareSpec, async () => (await import('./compare/run.ts')).run),
-  defineCommand(inspectSpec, async () => (await import('./inspect/run.ts')).run),
-  defineCommand(replaySpec, async () => (await import('./replay/run.ts')).run),
-  defineCommand(mcpSpec, async () => (await import('./mcp/run.ts')).run),
-  defineCommand(audioSpec, async () => (await import('./audio/run.ts')).run),
-  defineCommand(doctorSpec, async () => (await import('./doctor/run.ts')).run),
+  defineCommand({
+    name: 'compare',
+    summary: 'compare two results: did it get worse?',
+    args: [
+      [
+        '<before>',
+        'a baseline, or a result of load --out, of stream, check or drill with --json, or a dialect',
+      ],
+      ['<now>', 'another one of the same kind'],
+    ],
+    examples: [
+      'voicectl compare baseline.json result.json',
+      "voicectl compare monday.json today.json --tolerance 'first-audio:p95<10%' --html compare.html",
+      'voicectl compare staging.yaml production.yaml',
+    ],
+    load: async () => (await import('./compare/run.ts')).run,
+  }),
+  defineCommand({
+    name: 'inspect',
+    summary:
+      'show the timeline, turn-taking, voice, events and summary of a recording or of a WAV, or export it as a page or a HAR',
+    args: [
+      [
+        '<recording>',
+        'folder written by stream --record, or a WAV: the user left, the AI right; mono: the AI',
+        'files',
+      ],
+    ],
+    examples: [
+      'voicectl inspect session/',
+      'voicectl inspect session/ --html session.html',
+      'voicectl inspect session/ --har session.har',
+      'voicectl inspect call.wav --json',
+      'voicectl inspect session/ --scenario-out session.yaml',
+    ],
+    load: async () => (await import('./inspect/run.ts')).run,
+  }),
+  defineCommand({
+    name: 'replay',
+    summary: 'run the emulator with an AI that plays a recording',
+    hasScreen: () => true,
+    args: [['<recording>', 'folder written by stream --record', 'folders']],
+    mostUsed: ['fault', 'network', 'port', 'host', 'page'],
+    examples: ['voicectl replay session/', 'voicectl replay session/ --speed 4 --port 0 --json'],
+    load: async () => (await import('./replay/run.ts')).run,
+  }),
+  defineCommand({
+    name: 'mcp',
+    summary: 'serve coding agents over the Model Context Protocol, on standard input and output',
+    headings: { service: 'What the client may do:' },
+    examples: [
+      'voicectl mcp --folder voicectl-out',
+      'voicectl mcp --allow-target staging.voice.example --api-key-file key.txt',
+    ],
+    load: async () => (await import('./mcp/run.ts')).run,
+  }),
+  defineCommand({
+    name: 'audio',
+    old: 'devices',
+    summary: 'list audio inputs and outputs, or test them',
+    args: [
+      [
+        '[action]',
+        'test: record two seconds, play them back, and measure the delay from output to input',
+        ['test'],
+      ],
+    ],
+    examples: ['voicectl audio', 'voicectl audio --json', 'voicectl audio test --input-device headset'],
+    load: async () => (await import('./audio/run.ts')).run,
+  }),
+  defineCommand({
+    name: 'doctor',
+    summary: 'check what works on this machine, and show how to fix what does not',
+    examples: ['voicectl doctor', 'voicectl doctor --base-url https://voice.example --json'],
+    load: async () => (await import('./doctor/run.ts')).run,
+  }),
   emulatorGroup,
 ];
 

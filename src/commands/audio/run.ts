@@ -10,18 +10,15 @@ import { version } from '../../kernel/version.ts';
 import { deviceLines, loopLines } from '../../report/device-lines.ts';
 import type { ContextOf } from '../command.ts';
 import { deviceChoices, deviceSurroundings } from '../sound-devices/open-devices.ts';
-import type { audioSpec } from './spec.ts';
 
-type AudioContext = ContextOf<typeof audioSpec>;
-
-export async function run(context: AudioContext): Promise<undefined> {
+export async function run(context: ContextOf<'audio'>): Promise<undefined> {
   const [action] = context.args;
   if (action === 'test') return test(context);
   if (action === undefined) return list(context);
   throw new VoicectlError('usage', `audio: expected test, not ${action}`);
 }
 
-async function list({ settings, io, json, style, signal }: AudioContext): Promise<undefined> {
+async function list({ settings, io, json, style, signal }: ContextOf<'audio'>): Promise<undefined> {
   const surroundings = deviceSurroundings(io);
   const options = { clock: systemClock, surroundings, signal };
   const { backend, devices } = await listFirst(settings.audioBackend, options);
@@ -36,7 +33,7 @@ async function list({ settings, io, json, style, signal }: AudioContext): Promis
   );
 }
 
-async function test(context: AudioContext): Promise<undefined> {
+async function test(context: ContextOf<'audio'>): Promise<undefined> {
   const { io, json, signal, note } = context;
 
   const choices = deviceChoices(context);

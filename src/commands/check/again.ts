@@ -9,13 +9,13 @@ import {
   spentLine,
 } from '../../report/check-lines.ts';
 import { againLines } from '../../report/exchange-lines.ts';
+import type { ContextOf } from '../command.ts';
 import { followSteps, openExchanges, printPlan, scopeOf } from '../conformance/exchanges.ts';
 import { createProgress } from '../conformance/progress.ts';
-import type { CheckContext } from './spec.ts';
 
 /** `check --again ID`: prints the exchanges whole, and of a rule its verdict. Throws what stopped the run. */
 export async function runAgain(
-  context: CheckContext,
+  context: ContextOf<'check'>,
   { id, inputs }: { id: string; inputs(): Promise<Pick<AgainOptions, 'expected' | 'verify'>> },
 ): Promise<number> {
   const { settings, io, json, style, signal, verbose } = context;

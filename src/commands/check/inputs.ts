@@ -8,10 +8,10 @@ import { isSafeTransport } from '../../protocol/loopback.ts';
 import { parseJson } from '../../protocol/parse-json.ts';
 import { serviceRules } from '../../rules/catalogue.ts';
 import { sendRequest } from '../../wire/client/http.ts';
-import type { CheckContext } from './spec.ts';
+import type { ContextOf } from '../command.ts';
 
 /** What a check reads at the start: known failures and published keys. */
-export async function readInputs(context: CheckContext): Promise<Pick<CheckOptions, 'expected' | 'verify'>> {
+export async function readInputs(context: ContextOf<'check'>): Promise<Pick<CheckOptions, 'expected' | 'verify'>> {
   const { settings, io, signal } = context;
   const { expected, jwks } = settings;
   const input = { stdin: io.stdin, signal };
@@ -45,7 +45,7 @@ export function findRule(id: string, refuse: (what: string) => Error): string {
 }
 
 /** The key set in a file or at an address, which is reached as the service is. */
-async function readKeys(place: string, { settings, io, signal }: CheckContext): Promise<string> {
+async function readKeys(place: string, { settings, io, signal }: ContextOf<'check'>): Promise<string> {
   const input = { stdin: io.stdin, signal };
   if (!/^https?:\/\//i.test(place)) return readText(place, input);
   if (!settings.allowPlaintext && !isSafeTransport(place)) {

@@ -5,12 +5,12 @@ import { VoicectlError } from '../../kernel/errors.ts';
 import { curlLine, exchangeLine, maxExchanges } from '../../report/check-evidence.ts';
 import { checkSummaryLines, checkSummaryObject, ruleLines, ruleObject } from '../../report/check-lines.ts';
 import { wrapText } from '../../report/verdict-lines.ts';
+import type { ContextOf } from '../command.ts';
 import { followSteps, openExchanges, printPlan, scopeOf, subjectName } from '../conformance/exchanges.ts';
 import { runVerdicts } from '../conformance/run-verdicts.ts';
 import { findRule, readInputs } from './inputs.ts';
-import type { CheckContext } from './spec.ts';
 
-export async function run(context: CheckContext): Promise<number> {
+export async function run(context: ContextOf<'check'>): Promise<number> {
   const { settings, style, verbose } = context;
   if (settings.again !== undefined) {
     const { runAgain } = await import('./again.ts');
@@ -59,7 +59,7 @@ export async function run(context: CheckContext): Promise<number> {
 }
 
 /** The rules that are asked for. Throws `usage` for one that does not exist. */
-function rulesOf({ settings }: CheckContext): string[] {
+function rulesOf({ settings }: ContextOf<'check'>): string[] {
   const refuse = (what: string) => new VoicectlError('usage', `--rule: ${what}`);
   return settings.rule.map((id) => findRule(id, refuse));
 }

@@ -8,9 +8,8 @@ import { readRuns } from '../../runs/compare/read-runs.ts';
 import type { ContextOf } from '../command.ts';
 import { reportRun, writeRunFile } from '../run-reporter.ts';
 import { comparisonError } from './baseline.ts';
-import type { compareSpec } from './spec.ts';
 
-export async function run(context: ContextOf<typeof compareSpec>): Promise<number> {
+export async function run(context: ContextOf<'compare'>): Promise<number> {
   const { settings, io, signal, args, json, style } = context;
   const { junit, html, tolerance } = settings;
   const [before = '', now = ''] = args;

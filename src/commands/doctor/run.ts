@@ -11,9 +11,8 @@ import type { Style } from '../../report/style.ts';
 import { reachService } from '../../wire/client/reach.ts';
 import type { ContextOf } from '../command.ts';
 import { deviceSurroundings } from '../sound-devices/open-devices.ts';
-import type { doctorSpec } from './spec.ts';
 
-export async function run(context: DoctorContext): Promise<number> {
+export async function run(context: ContextOf<'doctor'>): Promise<number> {
   const { io, json, style, signal } = context;
   const checks: Check[] = [];
   const tell = async (...found: Check[]) => {
@@ -33,8 +32,6 @@ export async function run(context: DoctorContext): Promise<number> {
   // The lines already name the failure. Only the exit code is left.
   return new VoicectlError(target.find(({ code }) => code !== undefined)?.code ?? 'usage', '').exitCode;
 }
-
-type DoctorContext = ContextOf<typeof doctorSpec>;
 
 /** The oldest supported Node version. */
 const leastNode = [20, 18, 1] as const;
@@ -63,7 +60,7 @@ async function checkTarget({
   settings,
   origin,
   signal,
-}: DoctorContext): Promise<(Check & { code?: ErrorCode })[]> {
+}: ContextOf<'doctor'>): Promise<(Check & { code?: ErrorCode })[]> {
   const { baseUrl, apiVersion, allowPlaintext } = settings;
   const ca = await readTrusted(settings.ca, { stdin: io.stdin, signal });
   try {
@@ -106,7 +103,10 @@ function checkSkew(skewMs: number | undefined): Check {
 }
 
 /** Every tried backend, and at last whether sound works and with which backend. */
-async function* checkAudio({ io, signal }: Pick<DoctorContext, 'io' | 'signal'>): AsyncGenerator<Check> {
+async function* checkAudio({
+  io,
+  signal,
+}: Pick<ContextOf<'doctor'>, 'io' | 'signal'>): AsyncGenerator<Check> {
   const surroundings = deviceSurroundings(io);
   const { host } = surroundings;
   const probes: Probe[] = [];

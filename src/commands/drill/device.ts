@@ -5,7 +5,6 @@ import { redacted } from '../../kernel/redact.ts';
 import { childEnvironment } from '../child/environment.ts';
 import { writeTrustFiles } from '../child/trust-files.ts';
 import type { ContextOf } from '../command.ts';
-import type { drillSpec } from './spec.ts';
 
 /** Without anything in the form of a JWT. */
 function withoutTokens(line: string): string {
@@ -18,7 +17,7 @@ function withoutTokens(line: string): string {
 
 /** Starts the command of the user as a device; undefined if there is none. */
 export function commandDevice(
-  { args, io, settings }: ContextOf<typeof drillSpec>,
+  { args, io, settings }: ContextOf<'drill'>,
   acceptKeys: readonly string[],
 ): StartDevice | undefined {
   if (args.length === 0) return undefined;

@@ -22,11 +22,8 @@ import { runVerdicts, type VerdictFollower } from '../conformance/run-verdicts.t
 import { tlsSettings } from '../serve/tls-settings.ts';
 import { acceptedKeys } from '../service/emulator-settings.ts';
 import { commandDevice } from './device.ts';
-import type { drillSpec } from './spec.ts';
 
-type DrillContext = ContextOf<typeof drillSpec>;
-
-export async function run(context: DrillContext): Promise<number> {
+export async function run(context: ContextOf<'drill'>): Promise<number> {
   const { settings, io, json, style, args } = context;
   const chosen = chooseSituations(settings.situation);
   if (settings.list) {
@@ -91,7 +88,7 @@ function chooseSituations(ids: readonly string[]): readonly Situation[] {
 }
 
 /** How the service listens and whom it accepts. A command gets a free port for each situation. */
-async function accessOf(context: DrillContext): Promise<ServiceAccess> {
+async function accessOf(context: ContextOf<'drill'>): Promise<ServiceAccess> {
   const { settings, io, signal, args, origin } = context;
   const { host, port, allowHost, allowOrigin } = settings;
   const input = { stdin: io.stdin, signal };

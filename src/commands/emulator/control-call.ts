@@ -5,11 +5,10 @@ import { reachedLine } from '../../report/control-lines.ts';
 import { type ControlCall, callControl } from '../../wire/client/control.ts';
 import type { ContextOf } from '../command.ts';
 import { readControlSecret } from '../control/secret.ts';
-import type { eventSpec, stateSpec } from './spec.ts';
 
-export type ReachContext = ContextOf<typeof stateSpec>;
+export type ReachContext = ContextOf<'emulator state'>;
 /** Settings of the commands that act on streams. */
-type StreamContext = ContextOf<typeof eventSpec>;
+type StreamContext = ContextOf<'emulator event'>;
 
 /** Calls an operation of the selected emulator. */
 export async function call<Name extends keyof ControlAnswers>(

@@ -6,12 +6,9 @@ import { catalogueLines, faultLine, usualFaultLines } from '../../report/fault-l
 import { checkFault } from '../../service/faults/faults.ts';
 import type { ContextOf } from '../command.ts';
 import { call, print } from './control-call.ts';
-import type { faultSpec } from './spec.ts';
-
-type FaultContext = ContextOf<typeof faultSpec>;
 
 /** Lists, adds, shows or clears faults. Throws `usage` for an unknown action, or for an argument that the action does not take. */
-export async function runFault(context: FaultContext): Promise<undefined> {
+export async function runFault(context: ContextOf<'emulator fault'>): Promise<undefined> {
   const [action = '', argument] = context.args;
   if (!isAction(action))
     throw new VoicectlError('usage', `fault: expected list, add, active or clear, not ${action}`);
@@ -29,7 +26,7 @@ function isAction(name: string): name is Action {
 }
 
 /** Names a flag or argument that the action does not take. Ignoring it would be dangerous: clearing a device's faults would clear all. */
-function needlessOf(action: Action, { args, settings }: FaultContext): string | undefined {
+function needlessOf(action: Action, { args, settings }: ContextOf<'emulator fault'>): string | undefined {
   if (action === 'add') return settings.allFaults === undefined ? undefined : flagOf('allFaults');
   if (action !== 'clear' && args[1] !== undefined) return `argument: ${args[1]}`;
   const needless = action === 'list' ? scopeNames : ([...scopeNames, 'allFaults'] as const);
@@ -38,21 +35,21 @@ function needlessOf(action: Action, { args, settings }: FaultContext): string | 
 }
 
 const actions = {
-  async list(context: FaultContext) {
+  async list(context: ContextOf<'emulator fault'>) {
     const catalogue = describeCatalogue();
     const lines = context.settings.allFaults ? catalogueLines(catalogue) : usualFaultLines(catalogue);
     return print(context, catalogue, lines);
   },
-  async add(context: FaultContext, written = '') {
+  async add(context: ContextOf<'emulator fault'>, written = '') {
     const body = { ...checkFault(written), ...scopeOf(context) };
     const added = await call(context, 'addFault', { body });
     return print(context, added, [`Added ${faultLine(added)}`]);
   },
-  async active(context: FaultContext) {
+  async active(context: ContextOf<'emulator fault'>) {
     const faults = await call(context, 'faults');
     return print(context, faults, faults.length === 0 ? ['No fault is active'] : faults.map(faultLine));
   },
-  async clear(context: FaultContext, written?: string) {
+  async clear(context: ContextOf<'emulator fault'>, written?: string) {
     const body = written === undefined ? {} : { id: readNumber(written) };
     const { cleared } = await call(context, 'clearFaults', { body });
     return print(context, { cleared }, [`Cleared ${countText(cleared, 'fault')}`]);
@@ -64,7 +61,9 @@ function readNumber(written: string): number {
   throw new VoicectlError('usage', `clear: expected the number of a fault, not ${written}`);
 }
 
-function scopeOf({ settings: { onDevice, onStream, once, times, probability } }: FaultContext) {
+function scopeOf({
+  settings: { onDevice, onStream, once, times, probability },
+}: ContextOf<'emulator fault'>) {
   const scope = { device: onDevice, stream: onStream, times: times ?? (once ? 1 : undefined), probability };
   return Object.fromEntries(Object.entries(scope).filter(([, value]) => value !== undefined));
 }

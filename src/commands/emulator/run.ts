@@ -1,5 +1,7 @@
+import { parseDuration } from '../../config/parse.ts';
 import { readBytes } from '../../files/read-text.ts';
 import { findShippedSound } from '../../files/shipped-file.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
 import { jsonText } from '../../kernel/escape.ts';
 import { reachedLine, stateLines } from '../../report/control-lines.ts';
 import { emulatorLines } from '../../report/emulator-lines.ts';
@@ -16,14 +18,13 @@ import {
   type ReachContext,
   selectedStreams,
 } from './control-call.ts';
-import type { closeSpec, eventSpec, journalSpec, sendSpec, speakSpec } from './spec.ts';
 
 export async function state(context: ReachContext): Promise<undefined> {
   const answer = await call(context, 'state');
   return print(context, answer, stateLines(answer));
 }
 
-export async function journal(context: ContextOf<typeof journalSpec>): Promise<undefined> {
+export async function journal(context: ContextOf<'emulator journal'>): Promise<undefined> {
   const { settings, style, signal } = context;
   const query = { ...selectedStreams(context), type: settings.type };
   const show = (entry: unknown) => print(context, entry, linesOf(entry as EmulatorEvent, style));
@@ -50,7 +51,25 @@ export async function reset(context: ReachContext): Promise<undefined> {
   return print(context, await call(context, 'reset'), ['The emulator was reset']);
 }
 
-export async function send(context: ContextOf<typeof sendSpec>): Promise<number> {
+/** Shows the time of the emulator. With `advance DURATION`, moves it forward first. */
+export async function clock(context: ReachContext): Promise<undefined> {
+  const [action, duration] = context.args;
+  const answer =
+    action === undefined ? await call(context, 'clock') : await advance(context, action, duration);
+  return print(context, answer, [`${answer.now}, ${answer.aheadMs / 1000} s ahead of this machine`]);
+}
+
+async function advance(context: ReachContext, action: string, duration = '') {
+  try {
+    if (action !== 'advance') throw new Error(`expected advance, not ${action}`);
+    return await call(context, 'advance', { body: { advanceMs: parseDuration(duration) } });
+  } catch (thrown) {
+    if (thrown instanceof VoicectlError) throw thrown;
+    throw new VoicectlError('usage', `clock: ${(thrown as Error).message}`, { cause: thrown });
+  }
+}
+
+export async function send(context: ContextOf<'emulator send'>): Promise<number> {
   const { status, errorCode, message } = context.settings;
   const body = {
     ...selectedStreams(context),
@@ -59,13 +78,13 @@ export async function send(context: ContextOf<typeof sendSpec>): Promise<number>
   return printReached(context, await call(context, 'send', { body }));
 }
 
-export async function speak(context: ContextOf<typeof speakSpec>): Promise<number> {
+export async function speak(context: ContextOf<'emulator speak'>): Promise<number> {
   const { args, io, signal } = context;
   const body = await readBytes(await findShippedSound(args[0] ?? ''), { stdin: io.stdin, signal });
   return printReached(context, await call(context, 'speak', { query: selectedStreams(context), body }));
 }
 
-export async function event(context: ContextOf<typeof eventSpec>): Promise<number> {
+export async function event(context: ContextOf<'emulator event'>): Promise<number> {
   const body = { ...selectedStreams(context), event: context.args[0] };
   const answer = await call(context, 'event', { body });
   const text = answer.streams.length === 0 ? 'No scenario waits for this event' : reachedLine(answer.streams);
@@ -73,7 +92,7 @@ export async function event(context: ContextOf<typeof eventSpec>): Promise<numbe
   return answer.streams.length === 0 ? 1 : 0;
 }
 
-export async function close(context: ContextOf<typeof closeSpec>): Promise<number> {
+export async function close(context: ContextOf<'emulator close'>): Promise<number> {
   const { code, reason } = context.settings;
   const body = { ...selectedStreams(context), code, reason };
   return printReached(context, await call(context, 'close', { body }));

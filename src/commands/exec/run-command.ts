@@ -4,13 +4,10 @@ import { VoicectlError } from '../../kernel/errors.ts';
 import { type EndSignal, endReasons } from '../../kernel/io.ts';
 import { writeTrustFiles } from '../child/trust-files.ts';
 import type { ContextOf } from '../command.ts';
-import type { execSpec } from './spec.ts';
-
-export type ExecContext = ContextOf<typeof execSpec>;
 
 /** Runs the command with these variables, and with files that make it trust the certificate. */
 export async function runCommand(
-  { args, io, signal }: ExecContext,
+  { args, io, signal }: ContextOf<'exec'>,
   env: Record<string, string>,
   certificate: string | undefined,
 ): Promise<number> {

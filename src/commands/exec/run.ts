@@ -5,9 +5,8 @@ import { childEnvironment } from '../child/environment.ts';
 import type { ContextOf } from '../command.ts';
 import { readEmulatorSettings } from '../service/emulator-settings.ts';
 import { runCommand } from './run-command.ts';
-import type { execSpec } from './spec.ts';
 
-export async function run(context: ContextOf<typeof execSpec>): Promise<number> {
+export async function run(context: ContextOf<'exec'>): Promise<number> {
   if (context.origin('target') === 'flag') {
     const { runThroughProxy } = await import('./through-proxy.ts');
     return runThroughProxy(context);

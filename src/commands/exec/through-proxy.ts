@@ -2,16 +2,17 @@ import { defaultDevice } from '../../config/target.ts';
 import { checkProxy, createProxy } from '../../proxy/proxy.ts';
 import { emulatorLines } from '../../report/emulator-lines.ts';
 import { plainStyle } from '../../report/style.ts';
+import type { ContextOf } from '../command.ts';
 import { readProxySettings } from '../proxy/proxy-settings.ts';
 import { reachTarget } from '../proxy/reach.ts';
 import { proxyVerdict } from '../proxy/verdict.ts';
-import { type ExecContext, runCommand } from './run-command.ts';
+import { runCommand } from './run-command.ts';
 
 /**
  * Runs the command with a proxy to a service in place of an emulator, and tells each broken rule. Returns the status of the
  * command; where that is 0 and `--fail-on` has its case, 1.
  */
-export async function runThroughProxy(context: ExecContext): Promise<number> {
+export async function runThroughProxy(context: ContextOf<'exec'>): Promise<number> {
   const { settings, io, signal, verbose, note, warn } = context;
   const options = await readProxySettings(context);
   checkProxy(options);

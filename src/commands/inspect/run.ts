@@ -22,11 +22,8 @@ import { type Style, speaksUnicode } from '../../report/style.ts';
 import { summaryLines, voiceLines } from '../../report/summary-lines.ts';
 import { labelColumns, timelineLines } from '../../report/timeline-lines.ts';
 import type { ContextOf } from '../command.ts';
-import type { inspectSpec } from './spec.ts';
 
-type InspectContext = ContextOf<typeof inspectSpec>;
-
-export async function run(context: InspectContext): Promise<number> {
+export async function run(context: ContextOf<'inspect'>): Promise<number> {
   const { args, settings, json, io, note, warn } = context;
 
   const path = args[0] ?? '';
@@ -53,7 +50,7 @@ export async function run(context: InspectContext): Promise<number> {
 
 /** Writes the files of `--html` and `--har`. Returns their paths. */
 async function writeExports(
-  context: InspectContext,
+  context: ContextOf<'inspect'>,
   recording: Recording,
   timeline: Timeline,
 ): Promise<string[]> {
@@ -82,7 +79,7 @@ function naming(path: string) {
 /** A scenario that is there already is replaced, with the WAVs that it says; no other file is. */
 async function exportScenario(
   path: string,
-  { io: { giveUp }, warn }: InspectContext,
+  { io: { giveUp }, warn }: ContextOf<'inspect'>,
   recorded: [Recording, Timeline],
 ): Promise<string[]> {
   const { clipsOf, recordedScenario } = await import('../../recording/recorded-scenario.ts');
@@ -97,7 +94,11 @@ async function exportScenario(
 async function writeScenario(
   path: string,
   { text, clips, leftOut }: RecordedScenario,
-  { giveUp, warn, own }: Pick<InspectContext, 'warn'> & { giveUp: AbortSignal; own: ReadonlySet<string> },
+  {
+    giveUp,
+    warn,
+    own,
+  }: Pick<ContextOf<'inspect'>, 'warn'> & { giveUp: AbortSignal; own: ReadonlySet<string> },
 ): Promise<string[]> {
   const files = clips.map(({ name, pcm }) => ({
     file: join(dirname(path), name),
@@ -124,7 +125,7 @@ const defaultColumns = 100;
 const mostColumns = 200;
 
 async function describe(
-  { io, settings, style }: InspectContext,
+  { io, settings, style }: ContextOf<'inspect'>,
   recording: Recording,
   { dialogue, voice, ...timeline }: Timeline & { dialogue: Dialogue; voice: RecordedVoice },
 ): Promise<string[]> {

@@ -13,11 +13,8 @@ import type { ContextOf } from '../command.ts';
 import { followSteps, openExchanges, printPlan, scopeOf, subjectName } from '../conformance/exchanges.ts';
 import { createProgress } from '../conformance/progress.ts';
 import { writeRunFile } from '../run-reporter.ts';
-import type { learnSpec } from './spec.ts';
 
-type LearnContext = ContextOf<typeof learnSpec>;
-
-export async function run(context: LearnContext): Promise<number> {
+export async function run(context: ContextOf<'learn'>): Promise<number> {
   const { settings } = context;
   if (settings.dryRun) {
     await printPlan(context, scopeOf(context));
@@ -40,7 +37,7 @@ export async function run(context: LearnContext): Promise<number> {
 }
 
 async function openDialect(
-  { io, signal }: LearnContext,
+  { io, signal }: ContextOf<'learn'>,
   path: string | undefined,
 ): Promise<DialectInput | undefined> {
   return path === undefined
@@ -48,7 +45,7 @@ async function openDialect(
     : readDialect(await readText(path, { stdin: io.stdin, signal }), path);
 }
 
-async function learn(context: LearnContext): Promise<{ learned: LearnResult; options: LearnOptions }> {
+async function learn(context: ContextOf<'learn'>): Promise<{ learned: LearnResult; options: LearnOptions }> {
   const scope = scopeOf(context);
   const { options: shared, close } = await openExchanges(context, scope);
   const options = { ...shared, signal: context.signal };
@@ -61,7 +58,7 @@ async function learn(context: LearnContext): Promise<{ learned: LearnResult; opt
 
 /** Holds the exchanges of a run, and shows how far it is. */
 async function followed<T>(
-  context: LearnContext,
+  context: ContextOf<'learn'>,
   options: LearnOptions,
   hold: (options: LearnOptions) => Promise<T>,
 ): Promise<T> {
@@ -75,7 +72,7 @@ async function followed<T>(
 }
 
 async function printDifferences(
-  { io, json, settings }: LearnContext,
+  { io, json, settings }: ContextOf<'learn'>,
   learned: LearnResult,
   known: DialectInput,
 ): Promise<number> {
@@ -87,7 +84,7 @@ async function printDifferences(
 }
 
 async function write(
-  context: LearnContext,
+  context: ContextOf<'learn'>,
   learned: LearnResult,
   base: DialectInput | undefined,
 ): Promise<void> {
@@ -103,7 +100,7 @@ async function write(
 
 /** What the emulator of this dialect still answers differently. */
 async function printComparison(
-  context: LearnContext,
+  context: ContextOf<'learn'>,
   learned: LearnResult,
   options: LearnOptions,
 ): Promise<number> {

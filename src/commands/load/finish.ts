@@ -1,15 +1,12 @@
-import type { OptionOf } from '../../config/options.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { jsonLine } from '../../kernel/escape.ts';
 import type { BaselineResult } from '../../report/compare-page.ts';
 import { loadSummaryLines, loadSummaryObject } from '../../report/load-lines.ts';
 import { runOfLoad } from '../../runs/compare/load-run.ts';
 import type { JudgedResult, LoadSummary } from '../../runs/load/summary.ts';
-import type { CommandContext } from '../command.ts';
+import type { ContextOf } from '../command.ts';
 import type { JudgeByBaseline } from '../compare/baseline.ts';
 import { type MakeReport, writeRunFile } from '../run-reporter.ts';
-
-export type LoadReportContext = CommandContext<OptionOf<'load merge'>>;
 
 interface FinishOptions {
   report: (make: MakeReport) => void;
@@ -20,7 +17,7 @@ interface FinishOptions {
 
 /** Prints a result, writes the reports that are asked for, and throws what the run has come to. */
 export async function finishLoad(
-  context: LoadReportContext,
+  context: ContextOf<'load merge'>,
   { result, summary }: JudgedResult,
   { report, ended, judge }: FinishOptions,
 ): Promise<number> {
@@ -49,7 +46,7 @@ export async function finishLoad(
 
 /** Writes what is asked for. Returns the first error of a file that cannot be written. */
 async function writeFiles(
-  context: LoadReportContext,
+  context: ContextOf<'load merge'>,
   {
     result,
     summary,

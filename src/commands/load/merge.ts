@@ -3,19 +3,20 @@ import { VoicectlError } from '../../kernel/errors.ts';
 import { readResult } from '../../runs/load/read-result.ts';
 import { mergeResults } from '../../runs/load/result.ts';
 import { judgeResult } from '../../runs/load/summary.ts';
+import type { ContextOf } from '../command.ts';
 import { openBaseline } from '../compare/baseline.ts';
 import { type MakeReport, reportRun } from '../run-reporter.ts';
-import { finishLoad, type LoadReportContext } from './finish.ts';
+import { finishLoad } from './finish.ts';
 import { thresholdsOf } from './order.ts';
 
-export async function run(context: LoadReportContext): Promise<number> {
+export async function run(context: ContextOf<'load merge'>): Promise<number> {
   const { settings, args } = context;
   return reportRun(context, { command: 'load', subject: args.join(' '), junit: settings.junit }, (report) =>
     merge(context, report),
   );
 }
 
-async function merge(context: LoadReportContext, report: (make: MakeReport) => void): Promise<number> {
+async function merge(context: ContextOf<'load merge'>, report: (make: MakeReport) => void): Promise<number> {
   const { args, io, settings, signal } = context;
   const judge = await openBaseline(context);
   const read = async (path: string) => readResult(await readText(path, { stdin: io.stdin, signal }), path);

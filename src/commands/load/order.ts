@@ -1,13 +1,10 @@
 import type { Arrival } from '../../config/arrival.ts';
-import type { OptionOf } from '../../config/options.ts';
 import { isLoopback, type Target } from '../../config/target.ts';
 import { parseThreshold, type Threshold } from '../../config/threshold.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { LoadOrder } from '../../runs/load/plan.ts';
 import type { Cleanness } from '../../session/expectations.ts';
-import type { CommandContext } from '../command.ts';
-
-export type LoadCommandContext = CommandContext<OptionOf<'load'>>;
+import type { ContextOf } from '../command.ts';
 
 const defaultArrival: Arrival = { kind: 'constant', perSecond: 10 };
 /** How long a session goes on without --hold. */
@@ -18,7 +15,7 @@ const judgedTasks: ReadonlySet<string> = new Set(['talk', 'barge-in', 'listen'])
 
 /** What the flags ask for. Throws `usage` for flags that exclude each other. */
 export function readOrder(
-  { settings }: Pick<LoadCommandContext, 'settings'>,
+  { settings }: Pick<ContextOf<'load'>, 'settings'>,
   { clipMs, startAt }: { clipMs: number; startAt: number },
 ): LoadOrder {
   const { sessions, rampUp, task, hold, giveUp, wait, settle, deviceCount, loadSeed, expectClean } = settings;
@@ -78,7 +75,7 @@ function readArrival(
 /** Throws `usage` for a host beyond this machine that the user has not confirmed. */
 export function requireConfirmed(
   { baseUrl, wsUrl }: Target,
-  { confirm }: LoadCommandContext['settings'],
+  { confirm }: ContextOf<'load'>['settings'],
 ): void {
   const confirmed = confirm.map((host) => host.toLowerCase());
   const other = [baseUrl, wsUrl]

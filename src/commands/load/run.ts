@@ -16,23 +16,24 @@ import { createProcessCrew, loadWorker } from '../../runs/load/process-crew.ts';
 import type { LoadFacts } from '../../runs/load/result.ts';
 import { type LoadProgress, runLoad } from '../../runs/load/run-load.ts';
 import { judgeResult } from '../../runs/load/summary.ts';
+import type { ContextOf } from '../command.ts';
 import { openBaseline } from '../compare/baseline.ts';
 import { type MakeReport, reportRun } from '../run-reporter.ts';
 import { finishLoad } from './finish.ts';
-import { type LoadCommandContext, readOrder, requireConfirmed, thresholdsOf } from './order.ts';
+import { readOrder, requireConfirmed, thresholdsOf } from './order.ts';
 import { createLoadLines, type LoadView, showPlan } from './view.ts';
 
 /** From the moment when all generators are ready to the first arrival. */
 const leadMs = 300;
 const defaultSound = 'hello.wav';
 
-export async function run(context: LoadCommandContext): Promise<number> {
+export async function run(context: ContextOf<'load'>): Promise<number> {
   const { junit, dryRun, baseUrl } = context.settings;
   if (dryRun) return load(context, () => {});
   return reportRun(context, { command: 'load', subject: baseUrl, junit }, (report) => load(context, report));
 }
 
-async function load(context: LoadCommandContext, report: (make: MakeReport) => void): Promise<number> {
+async function load(context: ContextOf<'load'>, report: (make: MakeReport) => void): Promise<number> {
   const { settings, io, signal } = context;
   if (context.origin('metricsAllow') === 'flag' && settings.metricsPort === undefined)
     throw new VoicectlError('usage', '--metrics-allow needs --metrics PORT');
@@ -92,7 +93,7 @@ async function load(context: LoadCommandContext, report: (make: MakeReport) => v
 }
 
 /** Serves the metrics of the run, if that is asked for. */
-async function openMetrics({ settings, io, note }: LoadCommandContext) {
+async function openMetrics({ settings, io, note }: ContextOf<'load'>) {
   const { metricsPort, metricsAllow } = settings;
   if (metricsPort === undefined) return undefined;
   const { createMetricsEndpoint } = await import('../../service/metrics/service-metrics.ts');
@@ -132,7 +133,7 @@ function endsSoon(crew: LoadCrew, signal: AbortSignal): LoadCrew {
 }
 
 /** The planned start: of one machine now, of several at the time that all were given. Throws `usage`. */
-function readStart({ settings, io }: LoadCommandContext): number {
+function readStart({ settings, io }: ContextOf<'load'>): number {
   const { startAt } = settings;
   if (startAt !== undefined && startAt < io.clock.wall()) {
     throw new VoicectlError('usage', `--start-at ${new Date(startAt).toISOString()} is in the past`, {
@@ -142,11 +143,11 @@ function readStart({ settings, io }: LoadCommandContext): number {
   return startAt ?? Math.round(io.clock.wall());
 }
 
-async function openTarget(context: LoadCommandContext): Promise<Target> {
+async function openTarget(context: ContextOf<'load'>): Promise<Target> {
   const { settings, io, signal } = context;
   const connection = {
     settings: { ...settings, local: undefined, device: undefined },
-    origin: (name: Parameters<LoadCommandContext['origin']>[0] | 'local' | 'device') =>
+    origin: (name: Parameters<ContextOf<'load'>['origin']>[0] | 'local' | 'device') =>
       name === 'local' || name === 'device' ? undefined : context.origin(name),
   };
   const target = await resolveTarget(connection, { stdin: io.stdin, signal, needsKey: true });
@@ -155,7 +156,7 @@ async function openTarget(context: LoadCommandContext): Promise<Target> {
 }
 
 async function openView(
-  context: LoadCommandContext,
+  context: ContextOf<'load'>,
   facts: LoadFacts,
   thresholds: readonly Threshold[],
 ): Promise<LoadView> {
@@ -186,7 +187,7 @@ interface CrewParts {
 }
 
 function openCrew(
-  { settings, io, signal }: LoadCommandContext,
+  { settings, io, signal }: ContextOf<'load'>,
   { order, target: { baseUrl, wsUrl, apiKey, ca }, pcm, startAt }: CrewParts,
 ): LoadCrew | Promise<LoadCrew> {
   const shard = settings.shard ?? { number: 1, of: 1 };

@@ -6,13 +6,13 @@ import { readLive } from '../../runs/load/live.ts';
 import type { LoadFacts } from '../../runs/load/result.ts';
 import type { LoadSummary } from '../../runs/load/summary.ts';
 import type { LoadNews } from '../../ui/load-model.ts';
+import type { ContextOf } from '../command.ts';
 import { openRunScreen, type RunEnd } from '../terminal/run-screen.ts';
-import type { LoadCommandContext } from './order.ts';
 import type { LoadView } from './view.ts';
 
 /** A run in full screen: sessions, percentiles and their course. The table follows when the screen has closed. */
 export function createLoadScreen(
-  context: LoadCommandContext,
+  context: ContextOf<'load'>,
   { target, task, arrival, cost }: LoadFacts,
   { device, thresholds }: { device: TerminalDevice; thresholds: readonly Threshold[] },
 ): LoadView {

@@ -9,7 +9,7 @@ import { clearLine } from '../../report/style.ts';
 import type { LoadFacts } from '../../runs/load/result.ts';
 import type { LoadProgress } from '../../runs/load/run-load.ts';
 import { type LoadSummary, summariseSecond } from '../../runs/load/summary.ts';
-import type { LoadCommandContext } from './order.ts';
+import type { ContextOf } from '../command.ts';
 
 /** Shows a run while it goes on: on a screen, as a line that changes, as lines, or as JSON. */
 export interface LoadView {
@@ -30,14 +30,14 @@ const lineEverySeconds = 10;
 
 /** The plan, on standard output. */
 export async function showPlan(
-  { io, json, style, quiet }: LoadCommandContext,
+  { io, json, style, quiet }: ContextOf<'load'>,
   facts: LoadFacts,
 ): Promise<void> {
   if (json) await io.stdout.write(jsonLine(loadPlanObject(facts)));
   else if (!quiet) await io.stdout.write(`${loadPlanLines(facts, style).join('\n')}\n`);
 }
 
-export function createLoadLines({ io, json, quiet, note, warn, signal }: LoadCommandContext): LoadView {
+export function createLoadLines({ io, json, quiet, note, warn, signal }: ContextOf<'load'>): LoadView {
   const isLive = io.stderr.isTTY && !quiet && !json;
   const write = (text: string) => void io.stderr.write(text).catch(() => {});
   return {

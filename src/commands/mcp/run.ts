@@ -13,17 +13,14 @@ import { readEnvironmentSecret } from '../control/secret.ts';
 import { createBoundary } from './boundary.ts';
 import { createServers } from './servers.ts';
 import { shorten } from './shorten.ts';
-import type { mcpSpec } from './spec.ts';
 import type { ToolSurroundings } from './tool.ts';
 import { callTool, describeTools } from './tools.ts';
-
-type McpContext = ContextOf<typeof mcpSpec>;
 
 /**
  * Serves a client on standard input and output until it closes them, or a signal ends it. Then all that was started
  * for it has ended.
  */
-export async function run(context: McpContext): Promise<number> {
+export async function run(context: ContextOf<'mcp'>): Promise<number> {
   const { settings, io, signal } = context;
   const servers = createServers();
   const { allowTarget = [], folder, ca } = settings;
@@ -118,7 +115,7 @@ function createToolServer(surroundings: ToolSurroundings, redactor: Redactor, en
 const instructions =
   'Tools for a real-time voice streaming service: start an emulator of it (with faults), stream speech against it or a real service, read the journal for the cause of a failure, check a service against its specification, drill a device. Long answers are cut; `omitted` counts what is missing.';
 
-async function readSecrets(context: McpContext) {
+async function readSecrets(context: ContextOf<'mcp'>) {
   const { settings, origin, io, signal } = context;
   if (settings.apiKeyFile === '-')
     throw new VoicectlError('usage', 'Standard input carries the protocol: name a file for the key');
@@ -151,7 +148,7 @@ function describeError(thrown: unknown): Record<string, unknown> {
 }
 
 /** Resolves when the client closes standard input, or the command is asked to end. */
-function endOfInput({ io, signal }: McpContext): Promise<void> {
+function endOfInput({ io, signal }: ContextOf<'mcp'>): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
     signal.addEventListener('abort', () => resolve(), { once: true });
@@ -160,7 +157,7 @@ function endOfInput({ io, signal }: McpContext): Promise<void> {
 }
 
 /** Standard output as the protocol's library takes it. If it is closed, the client is gone. */
-function toWritable({ io }: McpContext): Writable {
+function toWritable({ io }: ContextOf<'mcp'>): Writable {
   const writable = new Writable({
     write(chunk: Buffer, _encoding, done) {
       io.stdout.write(chunk).then(

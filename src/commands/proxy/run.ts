@@ -14,14 +14,11 @@ import { tlsSettings } from '../serve/tls-settings.ts';
 import { createServeLines, type ServeContext, type ServeFacts, type ServeView } from '../serve/view.ts';
 import { readProxySettings } from './proxy-settings.ts';
 import { reachTarget } from './reach.ts';
-import type { proxySpec } from './spec.ts';
 import { proxyVerdict } from './verdict.ts';
 
 const noPage = '--no-page leaves it out';
 
-type ProxyContext = ContextOf<typeof proxySpec>;
-
-export async function run(context: ProxyContext): Promise<number> {
+export async function run(context: ContextOf<'proxy'>): Promise<number> {
   const { settings, io, signal } = context;
   const options = await proxyOptions(context);
   checkProxy(options);
@@ -49,7 +46,7 @@ export async function run(context: ProxyContext): Promise<number> {
 }
 
 /** Resolves when the user, the system or `--duration` ends it. */
-function endOfProxy({ settings: { proxyDuration }, io, signal }: ProxyContext): Promise<void> {
+function endOfProxy({ settings: { proxyDuration }, io, signal }: ContextOf<'proxy'>): Promise<void> {
   const ended = endOf(signal);
   if (proxyDuration === undefined) return ended;
   const over = new Promise<void>((resolve) => {
@@ -59,7 +56,7 @@ function endOfProxy({ settings: { proxyDuration }, io, signal }: ProxyContext): 
 }
 
 /** The options of the proxy from the flags. Reads the files that they name. */
-async function proxyOptions(context: ProxyContext): Promise<ProxyOptions> {
+async function proxyOptions(context: ContextOf<'proxy'>): Promise<ProxyOptions> {
   const { settings, io, signal } = context;
   return {
     ...(await readProxySettings(context)),
@@ -77,7 +74,7 @@ const proxyKey = { missing: 'export it first: the key of the service' };
 
 /** The view of `serve`, of a proxy: on a screen, as lines, or as JSON. */
 async function openProxyView(
-  context: ContextOf<typeof proxySpec>,
+  context: ContextOf<'proxy'>,
   target: string,
   { forwarded }: Pick<ServeFacts, 'forwarded'>,
 ): Promise<ServeView> {

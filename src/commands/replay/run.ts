@@ -1,9 +1,8 @@
 import type { ContextOf } from '../command.ts';
 import { run as serve } from '../serve/run.ts';
-import type { replaySpec } from './spec.ts';
 
 /** Runs the emulator of `serve` with the recording as its reply. */
-export function run(context: ContextOf<typeof replaySpec>): Promise<number> {
+export function run(context: ContextOf<'replay'>): Promise<number> {
   const settings = { ...context.settings, reply: `replay:${context.args[0]}`, scenario: undefined };
   return serve({ ...context, settings });
 }

@@ -14,11 +14,10 @@ import { readControlSecret } from '../control/secret.ts';
 import { readEmulatorSettings } from '../service/emulator-settings.ts';
 import { preparePage } from './page.ts';
 import { endOf, runService } from './run-service.ts';
-import type { serveSpec } from './spec.ts';
 import { tlsSettings } from './tls-settings.ts';
 import type { ServeContext, ServeFacts, ServeView } from './view.ts';
 
-export async function run(context: ServeRunContext): Promise<number> {
+export async function run(context: ContextOf<'serve'>): Promise<number> {
   const { settings, io, signal } = context;
   const { processes } = settings;
   if (processes !== undefined && cluster.isWorker) {
@@ -102,9 +101,6 @@ async function openView(context: ServeContext, facts: ServeFacts): Promise<Serve
   const { createServeScreen } = await import('./screen.ts');
   return createServeScreen(context, { device: io.terminal, ...facts });
 }
-
-/** The context of `serve`. */
-type ServeRunContext = ContextOf<typeof serveSpec>;
 
 /** The key in the printed curl command. Without configured keys an emulator accepts any key. */
 function curlKey({ acceptKey, acceptKeyFile }: Settings<'acceptKey' | 'acceptKeyFile'>): CurlKey {

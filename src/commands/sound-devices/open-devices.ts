@@ -14,10 +14,10 @@ import { executablePlatform } from '../../files/shipped-file.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import type { VoicectlError } from '../../kernel/errors.ts';
 import type { Io } from '../../kernel/io.ts';
-import type { CommandContext } from '../command.ts';
+import type { CommandContext, ContextOf } from '../command.ts';
 
 type LiveOption = 'soundTimeout' | 'volume' | 'aec' | 'recordMic';
-type DeviceContext = Pick<CommandContext<OptionOf<'audio'>>, 'settings' | 'io' | 'signal'>;
+type DeviceContext = Pick<ContextOf<'audio'>, 'settings' | 'io' | 'signal'>;
 type LiveContext = Pick<CommandContext<OptionOf<'audio'> | LiveOption>, 'settings' | 'io' | 'signal'>;
 
 const host: Host = {

@@ -6,9 +6,6 @@ import { type Keyboard, passKeys } from '../../kernel/keyboard.ts';
 import type { AudioSink } from '../../session/output.ts';
 import type { ContextOf } from '../command.ts';
 import { openDevices } from '../sound-devices/open-devices.ts';
-import type { streamSpec } from './spec.ts';
-
-type StreamContext = ContextOf<typeof streamSpec>;
 
 /** The sound devices of a session. */
 export interface LiveEnds {
@@ -24,12 +21,12 @@ export interface LiveEnds {
 }
 
 /** Whether to play the AI audio. Default: yes with a microphone. */
-function isPlayed({ mic, play }: StreamContext['settings']): boolean {
+function isPlayed({ mic, play }: ContextOf<'stream'>['settings']): boolean {
   return play ?? mic ?? false;
 }
 
 /** Opens the devices that the flags of `stream` ask for. Throws `usage` and `audio-device`. */
-export async function openLiveEnds(context: StreamContext): Promise<LiveEnds> {
+export async function openLiveEnds(context: ContextOf<'stream'>): Promise<LiveEnds> {
   const { settings } = context;
   checkFlags(context);
   const notices = createNotices();
@@ -72,7 +69,7 @@ export async function openLiveEnds(context: StreamContext): Promise<LiveEnds> {
   };
 }
 
-function checkFlags({ settings, origin }: StreamContext): void {
+function checkFlags({ settings, origin }: ContextOf<'stream'>): void {
   if (origin('aec') === 'flag' && !(settings.mic && isPlayed(settings))) {
     throw new VoicectlError('usage', '--aec needs a microphone and a loudspeaker', {
       hint: 'Use it with --mic, and without --no-play.',

@@ -16,11 +16,12 @@ import type { SessionOptions } from '../../session/options.ts';
 import type { AudioSink } from '../../session/output.ts';
 import { runSession } from '../../session/session.ts';
 import { joinTaps } from '../../wire/tap.ts';
+import type { ContextOf } from '../command.ts';
 import { openTarget } from '../service/target.ts';
 import type { LiveEnds } from './live-ends.ts';
 import { type ConversationFile, openConversation } from './open-conversation.ts';
 import { sessionOptions } from './session-settings.ts';
-import type { StreamContext, StreamView } from './view.ts';
+import type { StreamView } from './view.ts';
 
 export interface RunReports {
   /** Called for each run that counts. */
@@ -33,7 +34,7 @@ export interface RunReports {
 
 /** Opens both ends, and runs one session or several. */
 export async function runSessions(
-  context: StreamContext,
+  context: ContextOf<'stream'>,
   view: StreamView,
   reports: RunReports,
 ): Promise<void> {

@@ -5,12 +5,13 @@ import type { RunReport } from '../../report/run-report.ts';
 import type { SessionReport } from '../../report/session-report.ts';
 import type { ResultLine } from '../../runs/compare/lines-run.ts';
 import type { RepeatEvent, RepeatSummary, RunResult } from '../../runs/repeat.ts';
+import type { ContextOf } from '../command.ts';
 import type { BaselineVerdict } from '../compare/baseline.ts';
 import { reportRun, writeRunFile } from '../run-reporter.ts';
 import type { RunReports } from './run-sessions.ts';
-import type { StreamContext, StreamView } from './view.ts';
+import type { StreamView } from './view.ts';
 
-export async function run(context: StreamContext): Promise<number> {
+export async function run(context: ContextOf<'stream'>): Promise<number> {
   const { settings } = context;
   if (settings.interactive) {
     const { runInteractive } = await import('./interactive/run-interactive.ts');
@@ -64,7 +65,7 @@ export async function run(context: StreamContext): Promise<number> {
 
 /** Writes the page of `--html`, also of sessions that failed. Returns what `writeRunFile` returns. */
 async function writePage(
-  context: StreamContext,
+  context: ContextOf<'stream'>,
   found: SessionReport,
   { failure, baseline, hasFailed }: PageFacts,
 ): Promise<VoicectlError | undefined> {
@@ -85,7 +86,7 @@ interface PageFacts {
 }
 
 /** Compares what a session, or several, come to with the baseline. Undefined without `--baseline`. */
-async function followBaseline(context: StreamContext) {
+async function followBaseline(context: ContextOf<'stream'>) {
   if (context.settings.baseline === undefined) return undefined;
   const { json, lines } = context;
   const { openBaseline } = await import('../compare/baseline.ts');
@@ -118,11 +119,11 @@ async function followBaseline(context: StreamContext) {
 }
 
 /** Short name of the source. */
-function subjectOf({ settings: { file, raw, replay, expectFile, mic } }: StreamContext): string {
+function subjectOf({ settings: { file, raw, replay, expectFile, mic } }: ContextOf<'stream'>): string {
   return basename(file ?? raw ?? replay ?? expectFile ?? (mic ? 'microphone' : ''));
 }
 
-async function openView(context: StreamContext): Promise<StreamView> {
+async function openView(context: ContextOf<'stream'>): Promise<StreamView> {
   const { settings, io, output } = context;
   const { tokenFrom, out, record, recordBoth, mic, play } = settings;
   if (output !== 'tui' || io.terminal === undefined) {

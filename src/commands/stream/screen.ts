@@ -11,9 +11,10 @@ import type { TurnNews } from '../../report/turn-watch.ts';
 import type { SessionEvent } from '../../session/events.ts';
 import { foldSessionEvents } from '../../ui/pending-events.ts';
 import type { ActionType } from '../../ui/port.ts';
+import type { ContextOf } from '../command.ts';
 import { openCommandScreen } from '../terminal/command-screen.ts';
 import { printEvent } from './print-event.ts';
-import type { BeginSession, StreamContext, StreamView } from './view.ts';
+import type { BeginSession, StreamView } from './view.ts';
 import { watchTurns } from './watch-turns.ts';
 
 export interface StreamScreenOptions {
@@ -30,7 +31,7 @@ export interface StreamScreenOptions {
  * Sessions in full screen, one after the other. If no key is pressed during a session, the screen closes
  * at its end, as without a screen. Otherwise it stays until the user quits.
  */
-export function createStreamScreen(context: StreamContext, options: StreamScreenOptions): StreamView {
+export function createStreamScreen(context: ContextOf<'stream'>, options: StreamScreenOptions): StreamView {
   const { settings, io, style, signal } = context;
   const { canReconnect, canMute } = options;
   const can: readonly ActionType[] = [

@@ -10,9 +10,9 @@ import type { Io } from '../../kernel/io.ts';
 import { version } from '../../kernel/version.ts';
 import type { Expectations } from '../../session/expectations.ts';
 import type { SessionOptions } from '../../session/options.ts';
+import type { ContextOf } from '../command.ts';
 import type { LiveEnds } from './live-ends.ts';
 import type { ConversationFile } from './open-conversation.ts';
-import type { StreamContext } from './view.ts';
 
 export interface SessionParts {
   target: Target;
@@ -25,7 +25,7 @@ export interface SessionParts {
 
 /** The key, or the given token, with which a session gets in. */
 export async function readAuth(
-  { settings, io, signal }: StreamContext,
+  { settings, io, signal }: ContextOf<'stream'>,
   { apiKey }: Pick<Target, 'apiKey'>,
 ): Promise<SessionOptions['auth']> {
   const { tokenFrom, apiVersion, retries } = settings;
@@ -36,7 +36,7 @@ export async function readAuth(
 
 /** The session's options from the flags of `stream`, except the outputs. */
 export async function sessionOptions(
-  context: StreamContext,
+  context: ContextOf<'stream'>,
   parts: SessionParts,
 ): Promise<Omit<SessionOptions, 'sinks'>> {
   const { settings, io } = context;
@@ -68,7 +68,7 @@ export async function sessionOptions(
 }
 
 /** The settings of the flags, and for missing ones those of the file. */
-function expectationsOf(flags: StreamContext['settings'], file: Expectations = {}): Expectations {
+function expectationsOf(flags: ContextOf<'stream'>['settings'], file: Expectations = {}): Expectations {
   return {
     ...Object.fromEntries(audioLimitNames.map((name) => [name, flags[limitSetting(name)] ?? file[name]])),
     events: [...(file.events ?? []), ...flags.expectEvent],

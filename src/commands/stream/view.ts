@@ -3,9 +3,6 @@ import type { Tap } from '../../wire/tap.ts';
 import type { ContextOf } from '../command.ts';
 import type { LiveEnds } from './live-ends.ts';
 import { printEvent } from './print-event.ts';
-import type { streamSpec } from './spec.ts';
-
-export type StreamContext = ContextOf<typeof streamSpec>;
 
 /** Starts one session or several. `enough` ends the source early; the signal ends the session. */
 export type BeginSession = (signal: AbortSignal, enough?: AbortSignal) => AsyncIterable<RepeatEvent>;
@@ -26,7 +23,7 @@ export interface StreamView {
 }
 
 /** One or a few lines per event; with `--json` its object. */
-export function createStreamLines(context: StreamContext): StreamView {
+export function createStreamLines(context: ContextOf<'stream'>): StreamView {
   const { verbose, signal } = context;
   return {
     isDetailed: verbose,

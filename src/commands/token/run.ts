@@ -9,11 +9,8 @@ import { tokenLines, tokenObject } from '../../report/token-report.ts';
 import { requestToken } from '../../wire/client/token.ts';
 import type { ContextOf } from '../command.ts';
 import { openTarget } from '../service/target.ts';
-import type { tokenSpec } from './spec.ts';
 
-type TokenContext = ContextOf<typeof tokenSpec>;
-
-export async function run(context: TokenContext): Promise<number> {
+export async function run(context: ContextOf<'token'>): Promise<number> {
   const { settings, io, json, verbose, quiet, signal, note } = context;
   const { apiVersion, retries, curl, decode, baseUrl, device, ca } = settings;
   if (curl) {

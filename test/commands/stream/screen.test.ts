@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { afterEach, expect, test, vi } from 'vitest';
+import type { ContextOf } from '../../../src/commands/command.ts';
 import { createStreamScreen } from '../../../src/commands/stream/screen.ts';
-import type { StreamContext } from '../../../src/commands/stream/view.ts';
 import type { TerminalDevice } from '../../../src/kernel/terminal-device.ts';
 import { createStyle } from '../../../src/report/style.ts';
 import type { SessionEvent } from '../../../src/session/events.ts';
@@ -32,7 +32,7 @@ function open() {
     colour: false,
     note: async () => {},
   };
-  const view = createStreamScreen(context as unknown as StreamContext, {
+  const view = createStreamScreen(context as unknown as ContextOf<'stream'>, {
     device: {} as TerminalDevice,
     sourceName: 'microphone',
     canReconnect: false,

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import type { ContextOf } from '../../../src/commands/command.ts';
 import { createServeScreen } from '../../../src/commands/serve/screen.ts';
 import type { ServeContext } from '../../../src/commands/serve/view.ts';
 import { createStreamScreen } from '../../../src/commands/stream/screen.ts';
-import type { StreamContext } from '../../../src/commands/stream/view.ts';
 import {
   type CommandScreenOptions,
   openCommandScreen,
@@ -134,7 +134,7 @@ const commands = {
   },
   stream() {
     const { context, terminal, written } = createContext();
-    const view = createStreamScreen(context as unknown as StreamContext, {
+    const view = createStreamScreen(context as unknown as ContextOf<'stream'>, {
       ...{ device: terminal.device, sourceName: 'hello.wav', canReconnect: false, canMute: false },
     });
     onTestFinished(() => view.close());

@@ -7,7 +7,7 @@ import { originSigns, timeText } from '../../../report/event-words.ts';
 import type { Style } from '../../../report/style.ts';
 import type { WireMessage } from '../../../wire/exchange.ts';
 import type { Tap } from '../../../wire/tap.ts';
-import type { StreamContext } from '../view.ts';
+import type { ContextOf } from '../../command.ts';
 
 /** Shows each message of a session. */
 export interface FrameView {
@@ -22,7 +22,7 @@ const foldMs = 1_000;
 const maxWaitingLength = 4 * 1024 * 1024;
 
 export function createFrameView(
-  { io, json, style }: Pick<StreamContext, 'io' | 'json' | 'style'>,
+  { io, json, style }: Pick<ContextOf<'stream'>, 'io' | 'json' | 'style'>,
   print: (line: string) => Promise<void>,
 ): FrameView {
   const { clock } = io;

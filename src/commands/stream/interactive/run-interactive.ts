@@ -18,9 +18,9 @@ import { type Connection, connect } from '../../../wire/client/connect.ts';
 import { closeError, type StreamClose, streamEndError } from '../../../wire/client/refusal-error.ts';
 import { requestToken } from '../../../wire/client/token.ts';
 import type { Tap } from '../../../wire/tap.ts';
+import type { ContextOf } from '../../command.ts';
 import { openTarget } from '../../service/target.ts';
 import { readAuth } from '../session-settings.ts';
-import type { StreamContext } from '../view.ts';
 import { createFrameView, type FrameView } from './frame-view.ts';
 import { helpLines, readTyped, type Typed } from './typed-line.ts';
 
@@ -28,7 +28,7 @@ import { helpLines, readTyped, type Typed } from './typed-line.ts';
  * A raw session: asks for a token, connects, presents it, and then sends what is typed and shows every message of both
  * directions. Throws the failure of the token request or of the stream.
  */
-export async function runInteractive(context: StreamContext): Promise<void> {
+export async function runInteractive(context: ContextOf<'stream'>): Promise<void> {
   const { io, json, settings, signal } = context;
   const isTerminal = io.terminal !== undefined && !json;
   const target = await openTarget(context, { needsKey: settings.tokenFrom === undefined });
@@ -55,7 +55,7 @@ interface Joined {
 }
 
 async function join(
-  context: StreamContext,
+  context: ContextOf<'stream'>,
   { baseUrl, wsUrl, device, ca, ...target }: Target,
   { tap, signal }: { tap: Tap; signal: AbortSignal },
 ): Promise<Joined> {
@@ -90,7 +90,7 @@ async function join(
 }
 
 interface Parts {
-  context: StreamContext;
+  context: ContextOf<'stream'>;
   input: TypedInput;
   view: FrameView;
   signal: AbortSignal;
@@ -184,7 +184,7 @@ async function perform(
 const maxWaiting = 100;
 
 /** Sends audio in frames at the pace of the flags, one piece after the other, while other lines are typed. */
-function createSpeaker(connection: Connection, { settings, io }: StreamContext, until: AbortSignal) {
+function createSpeaker(connection: Connection, { settings, io }: ContextOf<'stream'>, until: AbortSignal) {
   let stopped = new AbortController();
   let saying: Promise<void> = Promise.resolve();
   let waiting = 0;
