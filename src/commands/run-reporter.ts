@@ -107,7 +107,7 @@ async function reportToGithub({ io, warn }: Context, report: RunReport): Promise
   const path = env.GITHUB_STEP_SUMMARY;
   if (path === undefined || path === '') return;
   try {
-    const { writeText } = await import('../files/write-text.ts');
+    const { writeText } = await import('../files/output-file.ts');
     await writeText(path, githubStepSummary(report), {
       existing: 'append',
       name: 'the step summary',

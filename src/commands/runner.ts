@@ -109,7 +109,7 @@ async function requireOutputs(settings: object): Promise<void> {
   for (const [name, value] of Object.entries(settings)) {
     const isResult = optionSpec(name as OptionName).path === 'written' && !besideVerdicts.includes(name);
     if (!isResult || typeof value !== 'string' || value === '-') continue;
-    const { requireWritable } = await import('../files/require-writable.ts');
+    const { requireWritable } = await import('../files/output-file.ts');
     await requireWritable(value);
   }
 }

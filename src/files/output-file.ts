@@ -1,8 +1,9 @@
 import { constants, type Stats } from 'node:fs';
-import { type FileHandle, open, stat } from 'node:fs/promises';
+import { access, type FileHandle, open, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { systemClock, waitUntil } from '../kernel/clock.ts';
 import { neverBlocks, writeFully } from '../kernel/write-fully.ts';
-import { writeFailure } from './refusal.ts';
+import { cannotWrite, writeFailure } from './refusal.ts';
 
 /** A file, named pipe, terminal or device to write to. No call blocks a thread, however slow the reader is. */
 export interface OutputFile {
@@ -106,4 +107,23 @@ function nobodyReads(giveUp: AbortSignal | undefined): Error {
 /** What is at a path; undefined if nothing is there, or if the system does not tell. */
 export function lookAt(path: string): Promise<Stats | undefined> {
   return stat(path).catch(() => undefined);
+}
+
+/** Throws `input-output` if a file cannot be written, before all is done that it is for. */
+export async function requireWritable(path: string): Promise<void> {
+  const there = await lookAt(path);
+  if (there?.isDirectory()) throw cannotWrite(path, 'it is a folder');
+  await access(there === undefined ? dirname(path) : path, constants.W_OK).catch((thrown) => {
+    throw writeFailure(path, thrown);
+  });
+}
+
+/** Writes text to an output that the user named. Throws `input-output`. */
+export async function writeText(path: string, text: string, options: OutputFileOptions = {}): Promise<void> {
+  const file = await openOutputFile(path, options);
+  try {
+    await file.write(Buffer.from(text));
+  } finally {
+    await file.close();
+  }
 }

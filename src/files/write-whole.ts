@@ -1,8 +1,7 @@
 import { rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { lookAt } from './output-file.ts';
+import { lookAt, writeText } from './output-file.ts';
 import { writeFailure } from './refusal.ts';
-import { writeText } from './write-text.ts';
 
 export interface WholeOptions {
   /** Writes nothing to a pipe or device, because text there cannot be replaced. */

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { writeText } from '../../src/files/write-text.ts';
+import { writeText } from '../../src/files/output-file.ts';
 
 let folder = '';
 beforeEach(() => {

@@ -2,8 +2,7 @@ import type { Readable } from 'node:stream';
 import type { Device, DeviceAddress, StartDevice } from '../../conformance/drill/situation.ts';
 import { type CommandOptions, cannotRun, startCommand } from '../../kernel/command-process.ts';
 import { redacted } from '../../kernel/redact.ts';
-import { childEnvironment } from '../child/environment.ts';
-import { writeTrustFiles } from '../child/trust-files.ts';
+import { childEnvironment, writeTrustFiles } from '../child/environment.ts';
 import type { ContextOf } from '../command.ts';
 
 /** Without anything in the form of a JWT. */

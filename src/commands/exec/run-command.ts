@@ -2,7 +2,7 @@ import { constants } from 'node:os';
 import { cannotRun, startCommand } from '../../kernel/command-process.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { type EndSignal, endReasons } from '../../kernel/io.ts';
-import { writeTrustFiles } from '../child/trust-files.ts';
+import { writeTrustFiles } from '../child/environment.ts';
 import type { ContextOf } from '../command.ts';
 
 /** Runs the command with these variables, and with files that make it trust the certificate. */

@@ -1,14 +1,16 @@
 import { readDialect } from '../../config/dialect-file.ts';
 import { type Comparison, compareWithEmulator } from '../../conformance/learn/compare.ts';
 import { dialectYaml } from '../../conformance/learn/dialect-yaml.ts';
+import type { Lesson } from '../../conformance/learn/infer.ts';
 import { type LearnOptions, type LearnResult, learnDialect } from '../../conformance/learn/learn.ts';
-import { differences } from '../../conformance/learn/learned-dialect.ts';
+import { type Difference, differences } from '../../conformance/learn/learned-dialect.ts';
 import { planRun } from '../../conformance/plan.ts';
 import { readText } from '../../files/read-text.ts';
 import { exitCodes } from '../../kernel/errors.ts';
-import { jsonLine } from '../../kernel/escape.ts';
+import { escapeText, jsonLine, jsonText } from '../../kernel/escape.ts';
+import { version } from '../../kernel/version.ts';
 import { type DialectInput, dialectSchema } from '../../protocol/dialect.ts';
-import { comparisonLines, differenceLines, headLines, learnObject } from '../../report/learn-lines.ts';
+import { tokenRequestsPerWindow } from '../../protocol/rate-limit.ts';
 import type { ContextOf } from '../command.ts';
 import { followSteps, openExchanges, printPlan, scopeOf, subjectName } from '../conformance/exchanges.ts';
 import { createProgress } from '../conformance/progress.ts';
@@ -109,4 +111,52 @@ async function printComparison(
   );
   for (const line of comparisonLines(compared.differences)) await context.note(line);
   return 0;
+}
+
+/** What stands at the head of a dialect that was learned. */
+function headLines({ spent, rateLimit, stopped }: LearnResult, service: string): string[] {
+  const { tokens, plain, connections } = spent;
+  const isUsual = rateLimit === undefined || rateLimit === tokenRequestsPerWindow;
+  return [
+    `What ${service} does where the specification is silent, as voicectl ${version} learned it`,
+    `from ${tokens + plain} requests and ${connections} connections. The evidence is above each value.`,
+    ...(stopped === undefined
+      ? []
+      : [`Stopped: ${stopped.message}. Everything not asked by then is missing.`]),
+    ...(isUsual ? [] : [`It allows ${rateLimit} token requests per minute: serve --rate-limit ${rateLimit}`]),
+  ];
+}
+
+/** A line for each setting that is not as the file says. */
+function differenceLines(found: readonly Difference[], { file }: { file: string }): string[] {
+  if (found.length === 0) return [`The service does what ${file} says.`];
+  return found.map(({ path, expected, found: value, evidence }) =>
+    escapeText(`${path}: ${file} says ${show(expected)}, the service ${show(value)} (${evidence})`),
+  );
+}
+
+/** What the emulator of a learned dialect still answers differently. */
+function comparisonLines(found: readonly Difference[]): string[] {
+  if (found.length === 0) return ['An emulator with this dialect answers the same.'];
+  return [
+    'An emulator with this dialect still answers differently:',
+    ...found.map(({ path, expected, found: value }) =>
+      escapeText(`  ${path}: ${show(value)} instead of ${show(expected)}`),
+    ),
+  ];
+}
+
+/** A lesson for machines: each setting with its value and evidence, or why it is unknown. */
+function learnObject({ settings, remarks, rateLimit }: Lesson, found?: readonly Difference[]) {
+  return {
+    version,
+    settings: settings.map(({ setting: { path }, learned }) => ({ path, ...learned })),
+    remarks,
+    rateLimit,
+    ...(found === undefined ? {} : { differences: found }),
+  };
+}
+
+function show(value: unknown): string {
+  return value === undefined ? 'nothing' : jsonText(value);
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { writeText } from '../../files/write-text.ts';
+import { writeText } from '../../files/output-file.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { exitCodes, toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
 import type { TerminalDevice } from '../../kernel/terminal-device.ts';

@@ -1,12 +1,13 @@
 import { defaultDevice, isLoopback } from '../../config/target.ts';
-import { escapeText, jsonLine, jsonLines } from '../../kernel/escape.ts';
+import { escapeText, jsonLine, jsonLines, jsonText } from '../../kernel/escape.ts';
 import { createRedactor } from '../../kernel/redact.ts';
+import { version } from '../../kernel/version.ts';
 import { serviceUrl, tokenPath } from '../../protocol/paths.ts';
 import { secondsText } from '../../protocol/time-text.ts';
 import { developmentKey } from '../../protocol/token-request.ts';
 import { curlCommand } from '../../report/curl.ts';
-import { tokenLines, tokenObject } from '../../report/token-report.ts';
-import { requestToken } from '../../wire/client/token.ts';
+import { requestToken, type TokenGrant } from '../../wire/client/token.ts';
+import type { DecodedToken } from '../../wire/read-token.ts';
 import type { ContextOf } from '../command.ts';
 import { openTarget } from '../service/target.ts';
 
@@ -56,4 +57,34 @@ export async function run(context: ContextOf<'token'>): Promise<number> {
   } finally {
     await target.close();
   }
+}
+
+/** The one JSON object of `token --json`. `reset` is in seconds since the epoch. */
+function tokenObject(
+  { token, status, headers, rateLimit, timing }: TokenGrant,
+  decoded: DecodedToken | undefined,
+) {
+  const { limit = null, remaining = null, resetAtMs } = rateLimit;
+  return {
+    version,
+    token,
+    header: decoded?.header ?? null,
+    claims: decoded?.claims ?? null,
+    rateLimit: { limit, remaining, reset: resetAtMs === undefined ? null : Math.ceil(resetAtMs / 1000) },
+    status,
+    headers,
+    timing,
+  };
+}
+
+/** Claims, limit and timing as lines. */
+function tokenLines({ status, rateLimit, timing }: TokenGrant, decoded: DecodedToken | undefined): string[] {
+  const claims = decoded === undefined ? 'not a JWT' : jsonText(decoded.claims);
+  const reset =
+    rateLimit.resetAtMs === undefined ? '?' : escapeText(new Date(rateLimit.resetAtMs).toISOString());
+  return [
+    `claims  ${claims}`,
+    `limit   ${rateLimit.remaining ?? '?'} of ${rateLimit.limit ?? '?'} left, resets ${reset}`,
+    `status  ${status}, first byte ${timing.firstByteMs.toFixed(1)} ms, all ${timing.totalMs.toFixed(1)} ms, ${timing.attempts} attempts`,
+  ];
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { loopLines } from '../../src/report/device-lines.ts';
+import { loopLines } from '../../../src/commands/audio/run.ts';
 
 const good = {
   input: 'pulse',
