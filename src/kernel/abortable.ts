@@ -1,5 +1,13 @@
 import { createDeferred } from './deferred.ts';
 
+/** Resolves when the signal is aborted, or at once if it already is. */
+export function whenAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
 /** Settles like the promise, or rejects with the signal's reason if that comes first. */
 export async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = createDeferred<never>();

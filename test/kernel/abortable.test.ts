@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import { abortable } from '../../src/kernel/abortable.ts';
+import { abortable, whenAborted } from '../../src/kernel/abortable.ts';
 
 test('a promise that settles first is what comes out, and nothing listens to the signal any more', async () => {
   const { signal } = new AbortController();
@@ -56,3 +56,14 @@ test('a signal that goes on keeps no listener of promises that have settled', as
   await expect(abortable(Promise.reject(new Error('no')), signal)).rejects.toThrow('no');
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
+
+test.each([true, false])(
+  'whoever waits for an abort goes on with it: aborted before %j',
+  async (isBefore) => {
+    const ending = new AbortController();
+    if (isBefore) ending.abort();
+    const waiting = whenAborted(ending.signal);
+    if (!isBefore) ending.abort();
+    await expect(waiting).resolves.toBeUndefined();
+  },
+);

@@ -1,3 +1,4 @@
+import { whenAborted } from '../../kernel/abortable.ts';
 import { createDeferred } from '../../kernel/deferred.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { ChildCommand, PrintedLine } from './child-command.ts';
@@ -51,9 +52,7 @@ export function createServers(): Servers {
         if (line.type !== undefined) counts.set(line.type, (counts.get(line.type) ?? 0) + 1);
       });
       starting.add(child);
-      const cancelled = new Promise<'cancelled'>((resolve) =>
-        signal.addEventListener('abort', () => resolve('cancelled'), { once: true }),
-      );
+      const cancelled = whenAborted(signal).then(() => 'cancelled' as const);
       try {
         const line = await Promise.race([listening.promise, child.ended, cancelled]);
         if (line === 'cancelled' || signal.aborted) {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { optionSpec } from '../../config/options.ts';
+import { whenAborted } from '../../kernel/abortable.ts';
 import { isLoopbackHost } from '../../protocol/loopback.ts';
 import type { ProxyOptions } from '../../proxy/options.ts';
 import { checkProxy, createProxy } from '../../proxy/proxy.ts';
@@ -9,9 +10,9 @@ import type { EmulatorEvent } from '../../service/events.ts';
 import type { ContextOf } from '../command.ts';
 import { readControlSecret } from '../control/secret.ts';
 import { preparePage } from '../serve/page.ts';
-import { endOf, runService } from '../serve/run-service.ts';
+import { openServeView, runService } from '../serve/run-service.ts';
 import { tlsSettings } from '../serve/tls-settings.ts';
-import { createServeLines, type ServeContext, type ServeFacts, type ServeView } from '../serve/view.ts';
+import type { ServeContext, ServeFacts, ServeView } from '../serve/view.ts';
 import { readProxySettings } from './proxy-settings.ts';
 import { reachTarget } from './reach.ts';
 import { proxyVerdict } from './verdict.ts';
@@ -47,7 +48,7 @@ export async function run(context: ContextOf<'proxy'>): Promise<number> {
 
 /** Resolves when the user, the system or `--duration` ends it. */
 function endOfProxy({ settings: { proxyDuration }, io, signal }: ContextOf<'proxy'>): Promise<void> {
-  const ended = endOf(signal);
+  const ended = whenAborted(signal);
   if (proxyDuration === undefined) return ended;
   const over = new Promise<void>((resolve) => {
     io.clock.after(proxyDuration, resolve, { background: true });
@@ -73,7 +74,7 @@ async function proxyOptions(context: ContextOf<'proxy'>): Promise<ProxyOptions> 
 const proxyKey = { missing: 'export it first: the key of the service' };
 
 /** The view of `serve`, of a proxy: on a screen, as lines, or as JSON. */
-async function openProxyView(
+function openProxyView(
   context: ContextOf<'proxy'>,
   target: string,
   { forwarded }: Pick<ServeFacts, 'forwarded'>,
@@ -83,11 +84,8 @@ async function openProxyView(
     ...{ key, forwarded, head: { command: 'proxy', subject: proxySubject(target) } },
     linesOf: (event, running, style) => proxyStartLines(event, { target, key, forwarded, ...running }, style),
   };
-  const { io, output, settings } = context;
-  const shown = { ...context, settings: { ...settings, reply: '', scenario: undefined } } as ServeContext;
-  if (output !== 'tui' || io.terminal === undefined) return createServeLines(shown, facts);
-  const { createServeScreen } = await import('../serve/screen.ts');
-  return createServeScreen(shown, { device: io.terminal, ...facts });
+  const settings = { ...context.settings, reply: '', scenario: undefined };
+  return openServeView({ ...context, settings } as ServeContext, facts);
 }
 
 interface ProxyFacts extends Pick<StartFacts, 'key' | 'trust' | 'forwarded' | 'page'> {

@@ -6,7 +6,7 @@ import type { CommandContext } from '../command.ts';
 import { showPage } from '../page/open-browser.ts';
 import type { ServePage } from './page.ts';
 import { curlTrust } from './tls-settings.ts';
-import type { ServeView } from './view.ts';
+import type { ServeContext, ServeFacts, ServeView } from './view.ts';
 
 type ServiceContext = Pick<
   CommandContext<'certOut' | 'cert' | 'readyFile' | 'open'>,
@@ -61,12 +61,15 @@ export async function runService<Service extends ServedEmulator>(
   }
 }
 
-/** Resolves when the user or the system ends a command. */
-export function endOf(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
+/** The view of a service: on a screen, as lines, or as JSON. */
+export async function openServeView(context: ServeContext, facts: ServeFacts): Promise<ServeView> {
+  const { io, output } = context;
+  if (output !== 'tui' || io.terminal === undefined) {
+    const { createServeLines } = await import('./view.ts');
+    return createServeLines(context, facts);
+  }
+  const { createServeScreen } = await import('./screen.ts');
+  return createServeScreen(context, { device: io.terminal, ...facts });
 }
 
 /** Writes the URLs, and with TLS the certificate, as JSON. */

@@ -6,6 +6,7 @@ import { optionSpec, type Settings } from '../../config/options.ts';
 import { createEmulator } from '../../emulator/emulator.ts';
 import type { EmulatorOptions } from '../../emulator/options.ts';
 import { replayedFolder } from '../../emulator/replies/registry.ts';
+import { whenAborted } from '../../kernel/abortable.ts';
 import { isLoopbackHost } from '../../protocol/loopback.ts';
 import type { CurlKey } from '../../report/curl.ts';
 import { certificateNames, type TlsCertificate } from '../../wire/server/certificate.ts';
@@ -13,9 +14,8 @@ import type { ContextOf } from '../command.ts';
 import { readControlSecret } from '../control/secret.ts';
 import { readEmulatorSettings } from '../service/emulator-settings.ts';
 import { preparePage } from './page.ts';
-import { endOf, runService } from './run-service.ts';
+import { openServeView, runService } from './run-service.ts';
 import { tlsSettings } from './tls-settings.ts';
-import type { ServeContext, ServeFacts, ServeView } from './view.ts';
 
 export async function run(context: ContextOf<'serve'>): Promise<number> {
   const { settings, io, signal } = context;
@@ -40,7 +40,7 @@ export async function run(context: ContextOf<'serve'>): Promise<number> {
   const given = await readControlSecret(context);
   // Behind a balancer every request seems to come from this machine.
   const trustsThisMachine = isLoopbackHost(settings.host) && settings.shared === undefined;
-  const view = await openView(context, {
+  const view = await openServeView(context, {
     key: curlKey(settings),
     ...(trustsThisMachine ? { forwarded: given === undefined ? 'refused' : 'secret' } : {}),
   });
@@ -50,7 +50,7 @@ export async function run(context: ContextOf<'serve'>): Promise<number> {
     ? await preparePage(optionSpec('baseUrl').default ?? '', { replayed: replayedFolder(settings.reply) })
     : undefined;
   await runService(context, {
-    ...{ view, page, whyNoPage: whyNoPage(settings), key: curlKey(settings), ended: endOf(signal) },
+    ...{ view, page, whyNoPage: whyNoPage(settings), key: curlKey(settings), ended: whenAborted(signal) },
     async open(onEvent) {
       const { emulator, controlSecret } =
         processes === undefined
@@ -90,16 +90,6 @@ async function openSeveral(
 function whyNoPage({ page, processes }: Settings<'page' | 'processes'>): string | undefined {
   if (page === false) return '--no-page leaves it out';
   return processes === undefined ? undefined : '--processes has none';
-}
-
-async function openView(context: ServeContext, facts: ServeFacts): Promise<ServeView> {
-  const { io, output } = context;
-  if (output !== 'tui' || io.terminal === undefined) {
-    const { createServeLines } = await import('./view.ts');
-    return createServeLines(context, facts);
-  }
-  const { createServeScreen } = await import('./screen.ts');
-  return createServeScreen(context, { device: io.terminal, ...facts });
 }
 
 /** The key in the printed curl command. Without configured keys an emulator accepts any key. */

@@ -1,3 +1,4 @@
+import { whenAborted } from '../../kernel/abortable.ts';
 import { type ClockTimer, systemClock } from '../../kernel/clock.ts';
 import { createDeferred } from '../../kernel/deferred.ts';
 import type { TerminalDevice } from '../../kernel/terminal-device.ts';
@@ -68,8 +69,7 @@ export function openRunScreen<News extends { type: string }>(
       const isOver = AbortSignal.any([signal, screen.signal]);
       if (!screen.isTouched || screen.isLost || isOver.aborted) return;
       screen.say('Done: q quits');
-      isOver.addEventListener('abort', () => left.resolve(), { once: true });
-      await left.promise;
+      await Promise.race([left.promise, whenAborted(isOver)]);
     },
     async close() {
       ticking?.cancel();
