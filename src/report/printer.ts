@@ -14,12 +14,19 @@ export interface Printer {
 }
 
 /** `describeLoss` makes the line that replaces dropped lines. */
-export function createPrinter(stream: OutputStream, describeLoss: (lines: number) => string): Printer {
+export function createPrinter(
+  stream: Pick<OutputStream, 'write'>,
+  describeLoss: (lines: number) => string,
+): Printer {
   let waitingBytes = 0;
   let leftOut = 0;
   let last: Promise<void> = Promise.resolve();
   let failure: { thrown: unknown } | undefined;
   const failed = createDeferred<unknown>();
+  const writeLoss = () => {
+    if (leftOut > 0) write(describeLoss(leftOut));
+    leftOut = 0;
+  };
   const write = (text: string) => {
     waitingBytes += text.length;
     last = stream.write(text).then(
@@ -40,11 +47,11 @@ export function createPrinter(stream: OutputStream, describeLoss: (lines: number
         leftOut += 1;
         return;
       }
-      if (leftOut > 0) write(describeLoss(leftOut));
-      leftOut = 0;
+      writeLoss();
       write(text);
     },
     async flush() {
+      writeLoss();
       await last;
       if (failure !== undefined) throw failure.thrown;
     },

@@ -48,9 +48,17 @@ describe('a printer', () => {
     for (let count = 0; count < 20; count += 1) printer.print(line);
     expect(written).toHaveLength(8);
     release();
-    await printer.flush();
+    await new Promise(setImmediate);
     printer.print('again\n');
     expect(written.slice(8)).toEqual(['12 lost\n', 'again\n']);
+  });
+
+  test('counts at the end the lines that were left out last', () => {
+    const { stream, written } = heldStream();
+    const printer = createPrinter(stream, lost);
+    for (let count = 0; count < 10; count += 1) printer.print('x'.repeat(2 * 1024 * 1024));
+    void printer.flush();
+    expect(written.slice(5)).toEqual(['5 lost\n']);
   });
 
   test('stops at the first failure, reports it at once, and throws it at the end', async () => {

@@ -4,6 +4,7 @@ import { version } from '../../../kernel/version.ts';
 import { msForBytes } from '../../../protocol/audio-format.ts';
 import { roundMs } from '../../../protocol/time-text.ts';
 import { originSigns, timeText } from '../../../report/event-words.ts';
+import { createPrinter } from '../../../report/printer.ts';
 import type { Style } from '../../../report/style.ts';
 import type { WireMessage } from '../../../wire/exchange.ts';
 import type { Tap } from '../../../wire/tap.ts';
@@ -18,8 +19,6 @@ export interface FrameView {
 }
 
 const foldMs = 1_000;
-/** Most characters that wait for the reader of the output; further lines are counted. */
-const maxWaitingLength = 4 * 1024 * 1024;
 
 export function createFrameView(
   { io, json, style }: Pick<ContextOf<'stream'>, 'io' | 'json' | 'style'>,
@@ -31,31 +30,12 @@ export function createFrameView(
   let folded = { device: { count: 0, bytes: 0 }, service: { count: 0, bytes: 0 } };
   let timer: { cancel(): void } | undefined;
 
-  let waiting = 0;
-  let skipped = 0;
-  const write = (line: string) => {
-    waiting += line.length;
-    // A closed pipe is noticed by the writer of the next line; the session then ends by its signal.
-    void print(line)
-      .catch(() => {})
-      .finally(() => {
-        waiting -= line.length;
-      });
-  };
-  const showSkipped = () => {
-    if (skipped === 0) return;
-    const text = `${skipped} lines are missing here: they arrived faster than this output is read`;
-    write(json ? jsonLine({ type: 'skipped', count: skipped }).trimEnd() : `${style.note('!')} ${text}`);
-    skipped = 0;
-  };
-  const show = (line: string) => {
-    if (waiting > maxWaitingLength) {
-      skipped += 1;
-      return;
-    }
-    showSkipped();
-    write(line);
-  };
+  // A closed pipe is noticed by the writer of the next line; the session then ends by its signal.
+  const printer = createPrinter({ write: (line) => print(String(line)) }, (count) => {
+    const text = `${count} lines are missing here: they arrived faster than this output is read`;
+    return json ? jsonLine({ type: 'skipped', count }).trimEnd() : `${style.note('!')} ${text}`;
+  });
+  const show = printer.print;
   const showFolded = () => {
     timer = undefined;
     for (const [from, { count, bytes }] of Object.entries(folded)) {
@@ -113,7 +93,7 @@ export function createFrameView(
     close() {
       timer?.cancel();
       showFolded();
-      showSkipped();
+      void printer.flush().catch(() => {});
     },
   };
 }
