@@ -7,8 +7,10 @@ import {
   isSeq,
   LineCounter,
   parseDocument,
+  Scalar,
   visit,
 } from 'yaml';
+import { escapeText } from '../kernel/escape.ts';
 
 /** Lines and columns count from 1, as editors do. */
 export interface Place {
@@ -60,6 +62,21 @@ export function openYaml(content: string): YamlDocument {
     return { line, column: col };
   };
   return { document, placeAt, placeOf: (path, part = 'value') => placeAt(offsetOf(document, path, part)) };
+}
+
+/**
+ * A document as text that is safe to show. A text that has to be escaped for that is quoted: only in quotes an escape means
+ * the character.
+ */
+export function safeYaml(document: Document, lineWidth: number): string {
+  visit(document, {
+    Scalar(_key, node) {
+      const { value } = node;
+      if (typeof value === 'string' && (escapeText(value) !== value || /:{2}|##/.test(value)))
+        node.type = Scalar.QUOTE_DOUBLE;
+    },
+  });
+  return document.toString({ lineWidth }).split('\n').map(escapeText).join('\n');
 }
 
 function offsetOf(document: Document, path: readonly PropertyKey[], part: 'key' | 'value'): number {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { Document, isScalar, parseDocument, Scalar, visit } from 'yaml';
-import { escapeText } from '../kernel/escape.ts';
+import { Document, isScalar, parseDocument, visit } from 'yaml';
+import { safeYaml } from '../files/yaml-document.ts';
 import { bytesForMs } from '../protocol/audio-format.ts';
 import { isSendableCloseCode } from '../protocol/close-codes.ts';
 import { defaultDialect } from '../protocol/dialect.ts';
@@ -83,11 +83,12 @@ export function recordedScenario(
     const own = deeds.filter((deed) => deed.t >= t && deed.t < next);
     return { when, do: actionsOf(own, t + spent) };
   });
+  const scenario = {
+    description: `What the service did in the recording of ${recording.manifest?.startedAt ?? 'unknown time'}`,
+    steps: steps.filter((step) => step.do.length > 0 || step.when === 'speech-end'),
+  };
   return {
-    text: yamlOf({
-      description: `What the service did in the recording of ${recording.manifest?.startedAt ?? 'unknown time'}`,
-      steps: steps.filter((step) => step.do.length > 0 || step.when === 'speech-end'),
-    }),
+    text: head + safeYaml(new Document(scenario), 0),
     clips,
     leftOut,
   };
@@ -103,18 +104,6 @@ export function clipsOf(text: string): ReadonlySet<string> {
     },
   });
   return names;
-}
-
-/** Invisible characters in texts of the service are escaped. Escapes keep their meaning only in quotes. */
-function yamlOf(scenario: object): string {
-  const document = new Document(scenario);
-  visit(document, {
-    Scalar(_key, node) {
-      if (typeof node.value === 'string' && escapeText(node.value) !== node.value)
-        node.type = Scalar.QUOTE_DOUBLE;
-    },
-  });
-  return head + document.toString({ lineWidth: 0 }).split('\n').map(escapeText).join('\n');
 }
 
 function messagesOf({ wire }: Recording, origin: number): { deeds: ServiceDeed[]; leftOut: number } {

@@ -1,4 +1,5 @@
-import { Document, isMap, isScalar, type Pair, Scalar, visit, type YAMLMap } from 'yaml';
+import { Document, isMap, isScalar, type Pair, Scalar, type YAMLMap } from 'yaml';
+import { safeYaml } from '../../files/yaml-document.ts';
 import { escapeText } from '../../kernel/escape.ts';
 import type { DialectInput } from '../../protocol/dialect.ts';
 import type { Lesson } from './infer.ts';
@@ -18,7 +19,6 @@ const width = 100;
  */
 export function dialectYaml(lesson: Lesson, { lines }: DialectHead, base: DialectInput = {}): string {
   const document = new Document(learnedDialect(lesson, base));
-  quoteHidden(document);
   const root = isMap(document.contents) ? document.contents : undefined;
   if (root !== undefined) {
     root.flow = false;
@@ -31,26 +31,10 @@ export function dialectYaml(lesson: Lesson, { lines }: DialectHead, base: Dialec
     lesson.remarks.length === 0 ? [] : ['', 'What a dialect cannot express:', ...lesson.remarks.map(bullet)];
   const foot =
     undetermined.length === 0 ? [] : ['', 'Not determined by the probes:', ...undetermined.map(bullet)];
-  const body =
-    root === undefined || root.items.length === 0 ? '{}\n' : document.toString({ lineWidth: width });
-  return [
-    commentBlock([...lines, ...remarks]),
-    body.split('\n').map(escapeText).join('\n'),
-    commentBlock(foot),
-  ]
+  const body = root === undefined || root.items.length === 0 ? '{}\n' : safeYaml(document, width);
+  return [commentBlock([...lines, ...remarks]), body, commentBlock(foot)]
     .filter((text) => text !== '')
     .join('\n');
-}
-
-/** Quotes each text that needs an escape: only in quotes does an escape stand for the character. */
-function quoteHidden(document: Document): void {
-  visit(document, {
-    Scalar(_key, node) {
-      const { value } = node;
-      if (typeof value === 'string' && (escapeText(value) !== value || /:{2}|##/.test(value)))
-        node.type = Scalar.QUOTE_DOUBLE;
-    },
-  });
 }
 
 function bullet(text: string): string {
