@@ -15,7 +15,8 @@ const wholeToken = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 const tokenWithin = /(?<![\w-])eyJ[\w+/-]+={0,2}\.[\w+/-]+={0,2}\.[\w+/-]+={0,2}/;
 /** How much of a message is searched for a token. */
 const readBytes = 2 * maxTokenBytes;
-const sendAlone = 'send the token alone, exactly as the token endpoint returned it';
+/** The advice where a device sends anything but the token. */
+export const sendAlone = 'send the token alone, exactly as the token endpoint returned it';
 const sendFirst = 'send the token first, alone, as text';
 
 /** The JWT in a text that may hold more than the token. */

@@ -1,11 +1,10 @@
 import { errors } from 'jose';
 import { messageOf } from '../../kernel/thrown.ts';
-import { findToken, type TokenProblem } from '../../protocol/first-message.ts';
+import { findToken, sendAlone, type TokenProblem } from '../../protocol/first-message.ts';
 import { secondsText } from '../../protocol/time-text.ts';
 import { maxFieldLength } from '../../protocol/token-request.ts';
 import { readToken } from '../../wire/read-token.ts';
 
-const sendAlone = 'send the token alone, exactly as the token endpoint returned it';
 const askAgain = 'request a new token for each connection';
 
 /** The claims of the token in a text before anything is verified. The text may hold more than the token. */
