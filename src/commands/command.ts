@@ -28,6 +28,8 @@ export interface CommandContext<Names extends OptionName> extends Omit<ResolvedS
   style: Style;
   /** Says what the command waits for now, in words for `--timeout`: `the token`. */
   awaits(what: string): void;
+  /** Prints the result: with `--json` the value as a line, otherwise the lines. */
+  print(value: unknown, lines: readonly string[]): Promise<void>;
   /** Writes a line for people to standard error; not with `--quiet`. */
   note(text: string): Promise<void>;
   /** Writes a warning to standard error, even with `--quiet`. */

@@ -78,14 +78,15 @@ export async function reportRun<Result>(
 }
 
 /**
- * Writes a file that a run was asked for, and tells so. Returns `input-output` if it cannot be written: a failure of the run
- * (`hasFailed`) counts more, and then it is only told.
+ * Writes a file that a run was asked for, and reports it; nothing without a path. Returns `input-output` if it cannot be
+ * written: a failure of the run (`hasFailed`) counts more, and then it is only reported.
  */
 export async function writeRunFile(
   { io: { giveUp }, note, warn }: Context & Pick<CommandContext<never>, 'note'>,
-  { path, hasFailed }: { path: string; hasFailed: boolean },
+  { path, hasFailed }: { path: string | undefined; hasFailed: boolean },
   make: () => string | Promise<string>,
 ): Promise<VoicectlError | undefined> {
+  if (path === undefined) return undefined;
   const { writeWhole } = await import('../files/write-whole.ts');
   try {
     await writeWhole(path, await make(), { giveUp });

@@ -3,9 +3,9 @@ import { systemClock } from '../kernel/clock.ts';
 import { createDeferred } from '../kernel/deferred.ts';
 import { setUpEngine } from '../kernel/engine-flags.ts';
 import { type ErrorCode, toVoicectlError, VoicectlError } from '../kernel/errors.ts';
-import { escapeText } from '../kernel/escape.ts';
+import { escapeText, jsonLine } from '../kernel/escape.ts';
 import { endReasons, type Io } from '../kernel/io.ts';
-import { isOfOthers } from '../kernel/uncaught.ts';
+import { isForeignError } from '../kernel/uncaught.ts';
 import { chooseOutput, type OutputForm } from '../report/output-form.ts';
 import { createStyle } from '../report/style.ts';
 import { withHelpHint } from './help-hint.ts';
@@ -81,6 +81,7 @@ export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCom
         awaits(what) {
           awaited = what;
         },
+        print: (value, text) => lines.write(json ? jsonLine(value) : `${text.join('\n')}\n`),
         note: async (text) => (quiet ? undefined : tell(text)),
         warn: tell,
       }).catch((thrown) => {
@@ -156,7 +157,7 @@ function createEnding(io: Io, { sharesCtrlC }: { sharesCtrlC: boolean }) {
   });
   let crash: VoicectlError | undefined;
   io.onCrash((thrown) => {
-    if (isOfOthers(thrown)) return;
+    if (isForeignError(thrown)) return;
     crash ??= toVoicectlError(thrown);
     end(crash);
   });

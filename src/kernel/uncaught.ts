@@ -9,6 +9,6 @@ export function onUncaught(take: TakeUncaught): void {
 }
 
 /** Whether an error that nobody caught is not ours: then whoever runs that code has dealt with it. */
-export function isOfOthers(thrown: unknown): boolean {
+export function isForeignError(thrown: unknown): boolean {
   return takers.some((take) => take(thrown));
 }

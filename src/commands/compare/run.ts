@@ -1,6 +1,5 @@
 import { readText } from '../../files/read-text.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
-import { jsonLine } from '../../kernel/escape.ts';
 import { compareLines } from '../../report/compare-lines.ts';
 import { comparisonObject, comparisonReport } from '../../report/compare-report.ts';
 import { compareRuns } from '../../runs/compare/compare-runs.ts';
@@ -10,7 +9,7 @@ import { reportRun, writeRunFile } from '../run-reporter.ts';
 import { comparisonError } from './baseline.ts';
 
 export async function run(context: ContextOf<'compare'>): Promise<number> {
-  const { settings, io, signal, args, json, style } = context;
+  const { settings, io, signal, args, style } = context;
   const { junit, html, tolerance } = settings;
   const [before = '', now = ''] = args;
   if (before === '-' && now === '-')
@@ -21,19 +20,13 @@ export async function run(context: ContextOf<'compare'>): Promise<number> {
     const comparison = compareRuns(a, b, tolerance);
     report(() => comparisonReport(comparison, { startedAt: io.clock.wall() }));
     const worse = comparisonError(comparison);
-    const unwritten =
-      html === undefined
-        ? undefined
-        : await writeRunFile(context, { path: html, hasFailed: worse !== undefined }, async () => {
-            const { comparisonPage } = await import('../../report/compare-page.ts');
-            return comparisonPage(comparison);
-          });
+    const file = { path: html, hasFailed: worse !== undefined };
+    const unwritten = await writeRunFile(context, file, async () => {
+      const { comparisonPage } = await import('../../report/compare-page.ts');
+      return comparisonPage(comparison);
+    });
     const error = worse ?? unwritten;
-    await io.stdout.write(
-      json
-        ? jsonLine(comparisonObject(comparison, error?.exitCode ?? 0))
-        : `${compareLines(comparison, style).join('\n')}\n`,
-    );
+    await context.print(comparisonObject(comparison, error?.exitCode ?? 0), compareLines(comparison, style));
     if (error !== undefined) throw error;
     return 0;
   });

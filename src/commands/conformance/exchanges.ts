@@ -9,7 +9,6 @@ import { type Plan, type PlanOptions, planRun, requireFlags } from '../../confor
 import type { CheckLevel } from '../../conformance/steps/step.ts';
 import { shippedFolder } from '../../files/shipped-file.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
-import { jsonLine } from '../../kernel/escape.ts';
 import { createRedactor } from '../../kernel/redact.ts';
 import { planLines, planObject } from '../../report/check-lines.ts';
 import type { Amount } from '../../ui/verdict-model.ts';
@@ -56,9 +55,9 @@ export function scopeOf(
 }
 
 /** Shows what would be asked, for `--dry-run`. */
-export async function printPlan({ io, json, style }: ConformanceContext, scope: PlanOptions): Promise<void> {
+export async function printPlan({ style, print }: ConformanceContext, scope: PlanOptions): Promise<void> {
   const plan = planRun(scope);
-  await io.stdout.write(json ? jsonLine(planObject(plan)) : `${planLines(plan, style).join('\n')}\n`);
+  await print(planObject(plan), planLines(plan, style));
 }
 
 /** The service that is asked, for people. */

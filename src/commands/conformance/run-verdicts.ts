@@ -87,13 +87,9 @@ export function runVerdicts<Judged, Result extends VerdictResult>(
           return compared?.reported(found) ?? found;
         });
         const hasFailed = isBad || compared?.error !== undefined;
-        const { html: path } = settings;
-        const unwritten =
-          path === undefined
-            ? undefined
-            : await writeRunFile(context, { path, hasFailed }, () =>
-                run.page(result, startedAt, compared?.page),
-              );
+        const unwritten = await writeRunFile(context, { path: settings.html, hasFailed }, () =>
+          run.page(result, startedAt, compared?.page),
+        );
         // What the run itself comes to is graver than what was made of it.
         const after = isBad ? undefined : (compared?.error ?? unwritten);
         await view.finish({ ...result, exitCode: after?.exitCode ?? result.exitCode }, compared?.text ?? '');

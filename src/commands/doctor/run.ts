@@ -36,7 +36,8 @@ export async function run(context: ContextOf<'doctor'>): Promise<number> {
 /** The oldest supported Node version. */
 const leastNode = [20, 18, 1] as const;
 
-function checkNode(version = process.versions.node): Check {
+function checkNode(): Check {
+  const version = process.versions.node;
   const parts = version.split('.').map(Number);
   const differing = leastNode.findIndex((part, index) => part !== parts[index]);
   const isOld = differing >= 0 && (parts[differing] ?? 0) < (leastNode[differing] ?? 0);

@@ -1,5 +1,4 @@
 import { readTrusted } from '../../config/trusted.ts';
-import { jsonLine } from '../../kernel/escape.ts';
 import type { ControlAnswers } from '../../protocol/control.ts';
 import { reachedLine } from '../../report/control-lines.ts';
 import { type ControlCall, callControl } from '../../wire/client/control.ts';
@@ -29,20 +28,12 @@ export async function controlTarget(context: ReachContext) {
   };
 }
 
-export async function print(
-  { lines, json }: ReachContext,
-  answer: unknown,
-  text: string[],
-): Promise<undefined> {
-  await lines.write(json ? jsonLine(answer) : `${text.join('\n')}\n`);
-}
-
 export function selectedStreams({ settings: { onStream, onDevice } }: StreamContext) {
   return { stream: onStream, device: onDevice };
 }
 
 /** Prints the streams that an action reached. The exit code is 1 if it reached none. */
 export async function printReached(context: StreamContext, answer: ControlAnswers['close']): Promise<number> {
-  await print(context, answer, [reachedLine(answer.streams)]);
+  await context.print(answer, [reachedLine(answer.streams)]);
   return answer.streams.length === 0 ? 1 : 0;
 }

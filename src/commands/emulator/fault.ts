@@ -5,7 +5,7 @@ import { describeCatalogue } from '../../protocol/describe-faults.ts';
 import { catalogueLines, faultLine, usualFaultLines } from '../../report/fault-lines.ts';
 import { checkFault } from '../../service/faults/faults.ts';
 import type { ContextOf } from '../command.ts';
-import { call, print } from './control-call.ts';
+import { call } from './control-call.ts';
 
 /** Lists, adds, shows or clears faults. Throws `usage` for an unknown action, or for an argument that the action does not take. */
 export async function runFault(context: ContextOf<'emulator fault'>): Promise<undefined> {
@@ -14,7 +14,7 @@ export async function runFault(context: ContextOf<'emulator fault'>): Promise<un
     throw new VoicectlError('usage', `fault: expected list, add, active or clear, not ${action}`);
   const needless = needlessOf(action, context);
   if (needless !== undefined) throw new VoicectlError('usage', `fault ${action} takes no ${needless}`);
-  return actions[action](context, argument);
+  await actions[action](context, argument);
 }
 
 const scopeNames = ['onStream', 'onDevice', 'once', 'times', 'probability'] as const;
@@ -38,21 +38,21 @@ const actions = {
   async list(context: ContextOf<'emulator fault'>) {
     const catalogue = describeCatalogue();
     const lines = context.settings.allFaults ? catalogueLines(catalogue) : usualFaultLines(catalogue);
-    return print(context, catalogue, lines);
+    await context.print(catalogue, lines);
   },
   async add(context: ContextOf<'emulator fault'>, written = '') {
     const body = { ...checkFault(written), ...scopeOf(context) };
     const added = await call(context, 'addFault', { body });
-    return print(context, added, [`Added ${faultLine(added)}`]);
+    await context.print(added, [`Added ${faultLine(added)}`]);
   },
   async active(context: ContextOf<'emulator fault'>) {
     const faults = await call(context, 'faults');
-    return print(context, faults, faults.length === 0 ? ['No fault is active'] : faults.map(faultLine));
+    await context.print(faults, faults.length === 0 ? ['No fault is active'] : faults.map(faultLine));
   },
   async clear(context: ContextOf<'emulator fault'>, written?: string) {
     const body = written === undefined ? {} : { id: readNumber(written) };
     const { cleared } = await call(context, 'clearFaults', { body });
-    return print(context, { cleared }, [`Cleared ${countText(cleared, 'fault')}`]);
+    await context.print({ cleared }, [`Cleared ${countText(cleared, 'fault')}`]);
   },
 };
 

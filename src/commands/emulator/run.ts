@@ -10,24 +10,17 @@ import type { EmulatorEvent } from '../../service/events.ts';
 import { followJournal } from '../../wire/client/control.ts';
 import type { ContextOf } from '../command.ts';
 import { parseMessage } from '../control/message.ts';
-import {
-  call,
-  controlTarget,
-  print,
-  printReached,
-  type ReachContext,
-  selectedStreams,
-} from './control-call.ts';
+import { call, controlTarget, printReached, type ReachContext, selectedStreams } from './control-call.ts';
 
 export async function state(context: ReachContext): Promise<undefined> {
   const answer = await call(context, 'state');
-  return print(context, answer, stateLines(answer));
+  await context.print(answer, stateLines(answer));
 }
 
 export async function journal(context: ContextOf<'emulator journal'>): Promise<undefined> {
   const { settings, style, signal } = context;
   const query = { ...selectedStreams(context), type: settings.type };
-  const show = (entry: unknown) => print(context, entry, linesOf(entry as EmulatorEvent, style));
+  const show = (entry: unknown) => context.print(entry, linesOf(entry as EmulatorEvent, style));
   if (!settings.follow) {
     const entries = await call(context, 'journal', { query: { ...query, limit: settings.limit } });
     for (const entry of entries) await show(entry);
@@ -48,7 +41,7 @@ function linesOf(event: EmulatorEvent, style: Style): string[] {
 }
 
 export async function reset(context: ReachContext): Promise<undefined> {
-  return print(context, await call(context, 'reset'), ['The emulator was reset']);
+  await context.print(await call(context, 'reset'), ['The emulator was reset']);
 }
 
 /** Shows the time of the emulator. With `advance DURATION`, moves it forward first. */
@@ -56,7 +49,7 @@ export async function clock(context: ReachContext): Promise<undefined> {
   const [action, duration] = context.args;
   const answer =
     action === undefined ? await call(context, 'clock') : await advance(context, action, duration);
-  return print(context, answer, [`${answer.now}, ${answer.aheadMs / 1000} s ahead of this machine`]);
+  await context.print(answer, [`${answer.now}, ${answer.aheadMs / 1000} s ahead of this machine`]);
 }
 
 async function advance(context: ReachContext, action: string, duration = '') {
@@ -88,7 +81,7 @@ export async function event(context: ContextOf<'emulator event'>): Promise<numbe
   const body = { ...selectedStreams(context), event: context.args[0] };
   const answer = await call(context, 'event', { body });
   const text = answer.streams.length === 0 ? 'No scenario waits for this event' : reachedLine(answer.streams);
-  await print(context, answer, [text]);
+  await context.print(answer, [text]);
   return answer.streams.length === 0 ? 1 : 0;
 }
 

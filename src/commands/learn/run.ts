@@ -74,14 +74,12 @@ async function followed<T>(
 }
 
 async function printDifferences(
-  { io, json, settings }: ContextOf<'learn'>,
+  { print, settings }: ContextOf<'learn'>,
   learned: LearnResult,
   known: DialectInput,
 ): Promise<number> {
   const found = differences(learned, dialectSchema.parse(known));
-  const lines = differenceLines(found, { file: settings.diff ?? '' });
-  const text = json ? jsonLine(learnObject(learned, found)) : lines.map((line) => `${line}\n`).join('');
-  await io.stdout.write(text);
+  await print(learnObject(learned, found), differenceLines(found, { file: settings.diff ?? '' }));
   return found.length === 0 ? 0 : exitCodes['expectation-failed'];
 }
 

@@ -55,16 +55,16 @@ async function writeFiles(
   }: JudgedResult & { hasFailed: boolean; baseline: BaselineResult | undefined },
 ): Promise<VoicectlError | undefined> {
   const { resultOut, html } = context.settings;
-  const write = (path: string | undefined, make: () => string | Promise<string>) =>
-    path === undefined ? undefined : writeRunFile(context, { path, hasFailed }, make);
-  const errors = [
-    await write(resultOut, () => `${JSON.stringify(result)}\n`),
-    await write(html, async () => {
-      const { loadPage } = await import('../../report/load-page.ts');
-      return loadPage(summary, baseline);
-    }),
-  ];
-  return errors.find((error) => error !== undefined);
+  const first = await writeRunFile(
+    context,
+    { path: resultOut, hasFailed },
+    () => `${JSON.stringify(result)}\n`,
+  );
+  const second = await writeRunFile(context, { path: html, hasFailed }, async () => {
+    const { loadPage } = await import('../../report/load-page.ts');
+    return loadPage(summary, baseline);
+  });
+  return first ?? second;
 }
 
 /** What a result comes to: a run that is not valid says nothing about thresholds. */

@@ -6,6 +6,7 @@ import { arrivalText } from '../../config/arrival.ts';
 import { warnOfShortSecret } from '../../config/secret-size.ts';
 import { resolveTarget, type Target } from '../../config/target.ts';
 import type { Threshold } from '../../config/threshold.ts';
+import { whenAborted } from '../../kernel/abortable.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
 import { version } from '../../kernel/version.ts';
@@ -124,12 +125,11 @@ const lastCloseMs = 1_000;
 
 /** A crew that is not waited for longer than a moment when the signal ends the run. */
 function endsSoon(crew: LoadCrew, signal: AbortSignal): LoadCrew {
-  const lastMoment = new Promise<void>((resolve) => {
-    const wait = () => systemClock.after(lastCloseMs, resolve, { background: true });
-    if (signal.aborted) wait();
-    else signal.addEventListener('abort', wait, { once: true });
-  });
-  return { ...crew, run: (...given) => Promise.race([crew.run(...given), lastMoment]) };
+  const lastMoment = async () => {
+    await whenAborted(signal);
+    await new Promise<void>((resolve) => systemClock.after(lastCloseMs, resolve, { background: true }));
+  };
+  return { ...crew, run: (...given) => Promise.race([crew.run(...given), lastMoment()]) };
 }
 
 /** The planned start: of one machine now, of several at the time that all were given. Throws `usage`. */

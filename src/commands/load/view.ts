@@ -30,11 +30,10 @@ const lineEverySeconds = 10;
 
 /** The plan, on standard output. */
 export async function showPlan(
-  { io, json, style, quiet }: ContextOf<'load'>,
+  { json, style, quiet, print }: ContextOf<'load'>,
   facts: LoadFacts,
 ): Promise<void> {
-  if (json) await io.stdout.write(jsonLine(loadPlanObject(facts)));
-  else if (!quiet) await io.stdout.write(`${loadPlanLines(facts, style).join('\n')}\n`);
+  if (json || !quiet) await print(loadPlanObject(facts), loadPlanLines(facts, style));
 }
 
 export function createLoadLines({ io, json, quiet, note, warn, signal }: ContextOf<'load'>): LoadView {

@@ -69,9 +69,7 @@ async function writePage(
   found: SessionReport,
   { failure, baseline, hasFailed }: PageFacts,
 ): Promise<VoicectlError | undefined> {
-  const { html: path } = context.settings;
-  if (path === undefined) return undefined;
-  return writeRunFile(context, { path, hasFailed }, async () => {
+  return writeRunFile(context, { path: context.settings.html, hasFailed }, async () => {
     const { sessionPage } = await import('../../report/session-page.ts');
     const startedAt = context.io.clock.wall();
     return sessionPage(found, { startedAt, failure: failure?.message, baseline });

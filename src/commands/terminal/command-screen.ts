@@ -68,7 +68,7 @@ export function openCommandScreen<News extends { type: string }>(
   });
   const quit = () => quitting.abort(new VoicectlError('interrupted', 'Interrupted'));
 
-  function say(text: string, extra: Pick<Notice, 'stays'> = {}) {
+  function say(text: string, extra?: Pick<Notice, 'stays'>) {
     if (isLost) void note(text);
     else screen.show({ type: 'notice', text, ...extra });
   }
