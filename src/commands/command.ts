@@ -61,19 +61,16 @@ export interface CommandSpec<Names extends OptionName = OptionName> {
   examples: readonly string[];
 }
 
-/** The context of the command with this name. */
 export type ContextOf<Name extends CommandName> = CommandContext<OptionOf<Name>>;
 
 /** Runs a command. Returns the exit code, by default 0. */
 export type Run<Names extends OptionName> = (context: CommandContext<Names>) => Promise<number | undefined>;
 
-/** A spec, and the loader of its command. */
 export interface Command {
   spec: CommandSpec;
   load(): Promise<Run<OptionName>>;
 }
 
-/** A command with sub-commands. */
 export interface CommandGroup {
   name: string;
   summary: string;

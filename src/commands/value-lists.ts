@@ -1,7 +1,6 @@
 import type { ValueList, Values } from '../config/option.ts';
 import type { Io } from '../kernel/io.ts';
 
-/** A value, and what it is. */
 export interface ListedValue {
   value: string;
   help: string;

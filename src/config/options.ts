@@ -41,7 +41,6 @@ export type OptionOf<Name extends CommandName> = {
       : never
     : never;
 }[OptionName];
-/** The options of a group. */
 export type OptionIn<Name extends Group> = {
   [Option in OptionName]: (typeof options)[Option]['group'] extends Name ? Option : never;
 }[OptionName];

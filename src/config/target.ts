@@ -20,7 +20,6 @@ export interface Target {
   caFile: string | undefined;
 }
 
-/** The settings that name a target. */
 export type TargetOption =
   | 'baseUrl'
   | 'wsUrl'

@@ -69,7 +69,6 @@ function readShare(outcome: Outcome, limit: string): { statistic: 'share' | 'cou
   return percent === '%' ? { statistic: 'share', limit: value / 100 } : { statistic: 'count', limit: value };
 }
 
-/** The statistics that `compare` compares. */
 const comparedStatistics = ['p50', 'p95', 'p99'];
 
 /** How much worse a figure may get: as a share of what it was, or in milliseconds; of `failed` as a share of all sessions. */

@@ -9,5 +9,4 @@ interface SystemTraits {
 const posix: SystemTraits = { hasProcessGroups: true, hasFileModes: true };
 const windows: SystemTraits = { hasProcessGroups: false, hasFileModes: false };
 
-/** The traits of this machine's system. */
 export const system: SystemTraits = process.platform === 'win32' ? windows : posix;

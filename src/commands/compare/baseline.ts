@@ -25,7 +25,6 @@ export interface BaselineVerdict {
   error: VoicectlError | undefined;
   /** What a page shows of it. */
   page: BaselineResult;
-  /** The report of a run, with the comparison in it. */
   reported(found: RunReport): RunReport;
 }
 

@@ -15,7 +15,6 @@ export type VerdictContext = CommandContext<
   'junit' | 'html' | 'open' | 'ascii' | 'baseline' | 'updateBaseline'
 >;
 
-/** What every run of verdicts results in. */
 interface VerdictResult {
   /** Why the run ended before its plan did. */
   stopped: VoicectlError | undefined;

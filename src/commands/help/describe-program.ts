@@ -82,7 +82,6 @@ export const helpSchema = z
 
 export type HelpObject = z.output<typeof helpSchema>;
 
-/** What each exit code means. */
 export const exitCodeMeanings: Readonly<Record<number, string>> = {
   0: 'done, and every expectation held',
   1: 'an expectation failed',

@@ -17,7 +17,6 @@ export interface ToolSurroundings {
   controlSecret: string | undefined;
 }
 
-/** One call of a tool. */
 export interface ToolCall {
   /** Aborted when the client cancels the call, or is gone. */
   signal: AbortSignal;

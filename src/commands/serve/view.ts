@@ -11,7 +11,6 @@ import type { CommandContext } from '../command.ts';
 
 export type ServeContext = CommandContext<'reply' | 'scenario' | 'ascii'>;
 
-/** The facts about an emulator before it starts. */
 export interface ServeFacts extends Pick<StartFacts, 'key' | 'forwarded'> {
   /** What the head of a screen says; default: `serve`, and who speaks. A proxy has no clock to move. */
   head?: { command: string; subject: string };

@@ -7,7 +7,6 @@ import type { AudioSink } from '../../session/output.ts';
 import type { ContextOf } from '../command.ts';
 import { openDevices } from '../sound-devices/open-devices.ts';
 
-/** The sound devices of a session. */
 export interface LiveEnds {
   /** Undefined if the source is a file. */
   microphone: (NamedSource & { switch: MuteSwitch }) | undefined;

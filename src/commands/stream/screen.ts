@@ -19,7 +19,6 @@ import { watchTurns } from './watch-turns.ts';
 
 export interface StreamScreenOptions {
   device: TerminalDevice;
-  /** Name of the source, for people. */
   sourceName: string;
   /** Whether the user can start another session: it can get a token, and does not overwrite files of the first. */
   canReconnect: boolean;

@@ -31,7 +31,6 @@ export interface CommandScreenOptions<News extends { type: string }> {
   onLost?: () => void;
 }
 
-/** The screen of a running command. */
 export interface CommandScreen<News> {
   /** Aborted with a `VoicectlError` when the user quits (`interrupted`) or the terminal is gone (`input-output`). */
   readonly signal: AbortSignal;

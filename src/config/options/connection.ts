@@ -1,7 +1,6 @@
 import { conformanceCommands, controlCommands, section, sessionCommands } from '../option.ts';
 import { parseApiVersion, parseChoice, parseDuration, parseInteger, parseUrl } from '../parse.ts';
 
-/** Where it connects. */
 export const connectionSettings = {
   ...section([...sessionCommands, ...conformanceCommands], 'service', {
     local: {
@@ -120,7 +119,6 @@ export const connectionSettings = {
   }),
 };
 
-/** What it prints. */
 export const outputSettings = {
   ...section('every', 'general', {
     output: {
@@ -157,7 +155,6 @@ export const outputSettings = {
   }),
 };
 
-/** `token`. */
 export const tokenSettings = {
   ...section(['token'], 'print', {
     decode: {

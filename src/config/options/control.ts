@@ -1,7 +1,6 @@
 import { controlCommands, section, serveCommands, streamControlCommands } from '../option.ts';
 import { parseChoice, parseHost, parseInteger, parseProbability } from '../parse.ts';
 
-/** Control of a running emulator. */
 export const controlSettings = {
   ...section([...serveCommands, 'proxy', ...controlCommands], 'listen', {
     controlSecretFile: {
@@ -131,7 +130,6 @@ export const controlSettings = {
   }),
 };
 
-/** `mcp`. */
 export const mcpSettings = {
   ...section(['mcp'], 'reach', {
     allowTarget: {

@@ -11,7 +11,6 @@ import {
 const inProcess = 'it is for an emulator in this process';
 const ofEmulators = 'it is for an emulator';
 
-/** The emulator. */
 export const emulatorSettings = {
   ...section(['serve', 'exec', 'stream'], 'emulator', {
     reply: {

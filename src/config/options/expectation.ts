@@ -30,7 +30,6 @@ const limitRows = Object.fromEntries(
   }),
 ) as { [Name in AudioLimitName as SettingName<Name>]: { flag: string; parse: Parse<number>; help: string } };
 
-/** Expectations. */
 export const expectationSettings = {
   ...section(['stream'], 'expectations', limitRows),
   ...section(['stream', 'load'], 'expectations', {

@@ -26,7 +26,6 @@ const parseStart: Parse<number> = (text) => {
   throw new Error('expected a time, such as 2026-11-22T08:00:00Z, or seconds since the epoch');
 };
 
-/** `load`. */
 export const loadSettings = {
   ...section(['load'], 'sessions', {
     sessions: {

@@ -1,7 +1,6 @@
 import { section } from '../option.ts';
 import { parseChoice, parseDuration, parseInteger, parseUrl } from '../parse.ts';
 
-/** `proxy`. */
 export const proxySettings = {
   ...section(['proxy', 'exec'], 'target', {
     target: {

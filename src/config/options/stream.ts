@@ -15,7 +15,6 @@ const endless = 'a microphone has no end; Ctrl-C or --duration ends it';
 /** What a pipeline asks a session for. */
 const judgements = [...Object.keys(expectationSettings), 'html', 'baseline', 'updateBaseline'];
 
-/** `stream`. */
 export const streamSettings = {
   ...section(['stream', 'load'], 'source', {
     file: {
@@ -218,7 +217,6 @@ export const streamSettings = {
   }),
 };
 
-/** `inspect`. */
 export const inspectSettings = {
   ...section(['inspect'], 'print', {
     swap: {

@@ -4,7 +4,6 @@ import { parseTolerance } from '../threshold.ts';
 
 const oneAgain = '--again asks a part of a check';
 
-/** `check`. */
 export const checkSettings = {
   ...section(conformanceCommands, 'asked', {
     devices: {
@@ -97,7 +96,6 @@ export const checkSettings = {
   }),
 };
 
-/** `learn`. */
 export const learnSettings = {
   ...section(['learn'], 'dialect', {
     dialectOut: {
@@ -122,7 +120,6 @@ export const learnSettings = {
   }),
 };
 
-/** `drill`. */
 export const drillSettings = {
   ...section(['drill'], 'situations', {
     situation: {
