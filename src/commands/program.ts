@@ -171,27 +171,36 @@ function buildOption(name: OptionName, old?: string): Option {
 
 function buildOpposite(name: OptionName): Option {
   const { flag } = optionSpec(name);
-  return new Option(flag.replace('--', '--no-'), `the opposite of ${flag}`);
+  return new Option(flag.replace('--', '--no-'), `turn ${flag} off`);
 }
 
 /** What `voicectl` alone prints. */
 const waysIn = `Local emulator, client and smoke test for real-time voice streaming services
 
 I have a device:
-  voicectl serve                       an emulator to point it at; --host and --tls on a LAN
-  voicectl drill -- ./my-device        puts it through what a service can do; proxy watches it with a real one
+  voicectl serve                       run an emulator for it to connect to; --host and --tls for a LAN
+  voicectl drill -- ./my-device        put it through what a service can do; proxy watches it with a real one
 
 I have tests:
-  voicectl exec -- npm test            runs them against an emulator of their own; in code: voicectl/testing
+  voicectl exec -- npm test            run them against their own emulator; in code: voicectl/testing
   voicectl stream --file hello.wav --local --expect-audio
-                                       a smoke test: streams speech and expects an answer
+                                       run a smoke test: stream speech and expect a reply
 
 I run a service:
-  voicectl check --base-url URL        checks it against the specification; learn writes its dialect
+  voicectl check --base-url URL        check it against the specification; learn writes its dialect
   voicectl load --base-url URL --file hello.wav --sessions 20
-                                       measures it with many devices at once
+                                       measure it with many devices at once
 
-All commands: voicectl --help. Flags of one: voicectl COMMAND --help (the most used), --help --all.
+All commands: voicectl --help. The most used flags of one: voicectl COMMAND --help; all of them: --help --all.
+`;
+
+const helpOfHelp = `Usage: voicectl help [options] [command]
+
+show the help of a command, or of the program
+
+Options:
+  --all    show every flag of the command
+  --json   print the command, or the whole program, as JSON
 `;
 
 /** Parses the command line and runs the command. Throws `usage` if it is invalid. */
@@ -206,15 +215,15 @@ export async function runProgram(typed: readonly string[], io: Io, run: RunComma
     help += text;
   };
   const program = buildProgram(write, (command, flags, args) => run(command, flags, args, renamed), argv);
+  const [name] = argv.slice(at).filter((word) => !word.startsWith('-'));
+  const isAboutHelp = name === 'help' || (name === undefined && (argv[1] === '--help' || argv[1] === '-h'));
   if (argv.length === 0) help = waysIn;
+  else if (at === 1 && isAboutHelp) help = helpOfHelp;
   try {
-    if (argv.length > 0) await program.parseAsync([...argv], { from: 'user' });
+    if (help === '') await program.parseAsync([...argv], { from: 'user' });
   } catch (thrown) {
     if (!(thrown instanceof CommanderError)) throw thrown;
-    if (thrown.exitCode !== 0)
-      throw at === 1
-        ? await unknownHelp(argv.slice(1).find((word) => !word.startsWith('-')))
-        : usageError(thrown);
+    if (thrown.exitCode !== 0) throw at === 1 ? await unknownHelp(name) : usageError(thrown);
   }
   if (help !== '') await io.stdout.write(help);
   return exitCodes.get(program) ?? 0;
@@ -240,9 +249,8 @@ function missingCommand(group: string, names: readonly string[]): VoicectlError 
 async function unknownHelp(name = ''): Promise<VoicectlError> {
   const { didYouMean } = await import('../protocol/suggestion.ts');
   const known = allCommands.map(({ spec }) => spec.name.split(' ')[0] ?? '');
-  return new VoicectlError('usage', `There is no command ${name}${didYouMean(name, known)}`, {
-    hint: helpHint(),
-  });
+  const message = name === '' ? 'Name a command' : `There is no command ${name}${didYouMean(name, known)}`;
+  return new VoicectlError('usage', message, { hint: helpHint() });
 }
 
 /** Names the commands that an option belongs to: `--mic is an option of stream. `; empty if there are none. */

@@ -18,6 +18,7 @@ describe('an error', () => {
   test.each([
     ['an unknown command', ['strem'], 'usage', 2, 'Did you mean stream?'],
     ['the help of an unknown command', ['help', 'strem'], 'usage', 2, 'did you mean stream?'],
+    ['a help without a name', ['help', '--zzz'], 'usage', 2, 'Name a command'],
     ['an unknown flag', ['token', '--retires', '1'], 'usage', 2, 'Did you mean --retries?'],
     ['a flag without its value', ['token', '--device'], 'usage', 2, '--device'],
     [
@@ -234,6 +235,8 @@ describe('what needs no service', () => {
     [[], 'stream'],
     [['--help'], 'stream'],
     [['help', 'token'], '--retries'],
+    [['help', '--help'], 'Usage: voicectl help'],
+    [['help', 'help'], 'Usage: voicectl help'],
     [['serve', '--help'], '--accept-key'],
     [['exec', '-h'], '<command...>'],
     [['token', '--help'], 'VOICECTL_API_KEY'],
