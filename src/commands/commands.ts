@@ -38,7 +38,7 @@ const loadGroup: CommandGroup = {
     defineCommand({
       name: 'load merge',
       summary: 'merge the results of shards into one',
-      args: [['<file...>', 'results that load --out has written', 'files']],
+      args: [['<file...>', 'results written by load --out', 'files']],
       examples: ['voicectl load merge shard-1.json shard-2.json --html load.html'],
       load: async () => (await import('./load/merge.ts')).run,
     }),
@@ -49,7 +49,7 @@ const loadGroup: CommandGroup = {
 export const commands: readonly (Command | CommandGroup)[] = [
   defineCommand({
     name: 'serve',
-    summary: 'run the emulator of the whole service: token endpoint and voice stream',
+    summary: 'run an emulator of the whole service: token endpoint and voice stream',
     hasScreen: () => true,
     mostUsed: [
       'reply',
@@ -77,7 +77,7 @@ export const commands: readonly (Command | CommandGroup)[] = [
   }),
   defineCommand({
     name: 'exec',
-    summary: 'start an emulator on a free port, run a command against it, exit with the command’s status',
+    summary: 'start an emulator on a free port, run a command against it, and exit with the command’s status',
     args: [['<command...>', 'the command and its arguments', 'files']],
     passThrough: true,
     sharesTerminal: true,
@@ -107,7 +107,7 @@ export const commands: readonly (Command | CommandGroup)[] = [
   }),
   defineCommand({
     name: 'token',
-    summary: 'ask for one token and print it',
+    summary: 'request a token and print it',
     headings: { emulator: 'Emulator of --local:' },
     mostUsed: ['local', 'baseUrl', 'device', 'apiKeyFile', 'apiKey', 'retries', 'timeout', 'decode', 'curl'],
     examples: [
@@ -119,7 +119,7 @@ export const commands: readonly (Command | CommandGroup)[] = [
   }),
   defineCommand({
     name: 'stream',
-    summary: 'ask for a token, connect, stream audio, receive the AI audio',
+    summary: 'request a token, connect, stream audio and receive the AI audio',
     // A screen shows one session. For several, lines show the figures.
     hasScreen: ({ interactive, repeat, warmup }) => !interactive && repeat + warmup === 1,
     headings: { emulator: 'Emulator of --local:' },
@@ -182,7 +182,7 @@ export const commands: readonly (Command | CommandGroup)[] = [
   }),
   defineCommand({
     name: 'learn',
-    summary: 'learn what a service does where the specification is silent, as a dialect of the emulator',
+    summary: 'learn what a service does where the specification is silent, and write it as a dialect',
     headings: { emulator: 'Emulator of --local:' },
     mostUsed: ['local', 'baseUrl', 'apiKeyFile', 'apiKey', 'level', 'dryRun', 'dialectOut', 'merge', 'diff'],
     examples: [
@@ -195,7 +195,7 @@ export const commands: readonly (Command | CommandGroup)[] = [
   }),
   defineCommand({
     name: 'proxy',
-    summary: 'sit between a device and a service: show, judge and disturb the traffic',
+    summary: 'relay the traffic between a device and a service: show it, judge it, and inject faults',
     hasScreen: () => true,
     headings: { emulator: 'Verdicts and faults:' },
     mostUsed: [
@@ -243,9 +243,9 @@ export const commands: readonly (Command | CommandGroup)[] = [
     args: [
       [
         '<before>',
-        'a baseline, or a result of load --out, of stream, check or drill with --json, or a dialect',
+        'a baseline, a result of load --out, the --json output of stream, check or drill, or a dialect',
       ],
-      ['<now>', 'another one of the same kind'],
+      ['<now>', 'a later result of the same kind'],
     ],
     examples: [
       'voicectl compare baseline.json result.json',
@@ -276,7 +276,7 @@ export const commands: readonly (Command | CommandGroup)[] = [
   }),
   defineCommand({
     name: 'replay',
-    summary: 'run the emulator with an AI that plays a recording',
+    summary: 'run an emulator whose AI plays a recording',
     hasScreen: () => true,
     args: [['<recording>', 'folder written by stream --record', 'folders']],
     mostUsed: ['fault', 'network', 'port', 'host', 'page'],

@@ -12,8 +12,8 @@ export function describeVersion(): string {
       : `  executable for ${platform}, its files unpacked in ${files}`,
     platform === undefined
       ? '  native audio if naudiodon or decibri is installed'
-      : '  without native audio: sound by PulseAudio, PipeWire, ALSA, sox or ffmpeg',
+      : '  without native audio: sound through PulseAudio, PipeWire, ALSA, sox or ffmpeg',
     `  Node ${process.versions.node} on ${process.platform} ${process.arch}`,
-    `  licences of everything in it: ${shippedFolder('dist/LICENSES.txt')}`,
+    `  licences of all included software: ${shippedFolder('dist/LICENSES.txt')}`,
   ].join('\n');
 }

@@ -43,7 +43,10 @@ export async function readConfigFile(options: ConfigFileOptions): Promise<Config
   const found = await findConfig(options);
   if (found === undefined) {
     if (options.profile === undefined) return [];
-    throw new VoicectlError('bad-config', `There is no config file, so no profile ${options.profile}`);
+    throw new VoicectlError(
+      'bad-config',
+      `There is no config file, so there is no profile ${options.profile}`,
+    );
   }
   const { path } = found;
   const config = await checkConfig(found);
@@ -90,7 +93,7 @@ function chooseProfile(profiles: Profiles, name: string, path: string): Record<s
   const names = Object.keys(profiles ?? {});
   if (names.includes(name)) return ownValue(profiles ?? {}, name) ?? {};
   throw new VoicectlError('bad-config', `${path} has no profile ${name}`, {
-    hint: names.length === 0 ? 'Write it under profiles.' : `Its profiles: ${names.join(', ')}.`,
+    hint: names.length === 0 ? 'Add it under profiles.' : `Its profiles: ${names.join(', ')}.`,
   });
 }
 

@@ -15,7 +15,7 @@ const fieldMatch = z.union([
   z.strictObject({
     min: z.number().optional().describe('Smallest number'),
     max: z.number().optional().describe('Largest number'),
-    matches: regularExpression.optional().describe('A regular expression, somewhere in the text'),
+    matches: regularExpression.optional().describe('A regular expression that matches somewhere in the text'),
     'one-of': z.array(scalar).min(1).optional().describe('One of these values'),
   }),
   z.strictObject({
@@ -23,7 +23,7 @@ const fieldMatch = z.union([
       .string()
       .max(2_000)
       .regex(/[\p{L}\p{N}]/u, 'expected at least one word')
-      .describe('These words; case and punctuation do not count'),
+      .describe('These words; case and punctuation are ignored'),
     wer: z
       .number()
       .min(0)
@@ -53,7 +53,7 @@ const following = z.union([
   }),
   z.strictObject({
     hold: duration.describe(
-      'No turn but a cough: for this long the AI neither stops nor answers because of it',
+      'Not a turn but a cough: for this long the AI neither stops nor replies because of it',
     ),
   }),
 ]);
@@ -66,9 +66,9 @@ const cue = z
     z.strictObject({
       'during-reply': duration.describe('While the AI speaks, this long after its first audio: barge-in'),
     }),
-    z.strictObject({ after: duration.describe('This long after the end of the clip before') }),
+    z.strictObject({ after: duration.describe('This long after the end of the previous clip') }),
   ])
-  .describe('Default of the first turn: `connected`; of the others: `after-reply`');
+  .describe('Default for the first turn: `connected`; for the others: `after-reply`');
 
 /** Limits on the AI audio, by the names of the flags. */
 const limits = Object.fromEntries(
@@ -104,14 +104,14 @@ const spoken = z.strictObject({
 const clean = z
   .union([z.literal(true), z.enum(['findings', 'strict'])])
   .optional()
-  .describe('Findings in the AI audio fail; `strict`: remarks too');
+  .describe('Fail on findings in the AI audio; `strict`: also on remarks');
 
 const judge = z
   .union([
     command,
     z.strictObject({ run: command, within: duration.optional().describe('Time limit; default 30 s') }),
   ])
-  .describe('A command that hears the reply as WAV (16 kHz, 16-bit, mono) and exits with 0 if it accepts it');
+  .describe('A command that gets the reply as WAV (16 kHz, 16-bit, mono) and exits with 0 if it accepts it');
 
 const turn = z.strictObject({
   name: z.string().min(1).optional().describe('Shown in the verdicts'),
@@ -125,7 +125,7 @@ const turn = z.strictObject({
   ...limits,
   'expect-clean': clean,
   expect: z.array(following).default([]).describe('What must follow the turn'),
-  absent: z.array(absence).default([]).describe('What must not come until the next turn'),
+  absent: z.array(absence).default([]).describe('What must not arrive before the next turn'),
   judge: judge.optional(),
 });
 
@@ -136,8 +136,8 @@ export const expectFileSchema = z
     turns: z.array(turn).min(1).describe('What is said, and what must follow, turn by turn'),
     ...limits,
     'expect-clean': clean,
-    'expect-event': z.array(event).default([]).describe('Kinds of service messages that must come'),
-    'forbid-event': z.array(event).default([]).describe('Kinds of service messages that must not come'),
+    'expect-event': z.array(event).default([]).describe('Kinds of service messages that must arrive'),
+    'forbid-event': z.array(event).default([]).describe('Kinds of service messages that must not arrive'),
     'expect-close': z.int().min(1000).max(4999).optional().describe('Close code of the stream'),
   })
   .describe(

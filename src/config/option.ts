@@ -50,7 +50,7 @@ export const groups = {
   target: 'Service:',
   service: 'Service:',
   print: 'What to print:',
-  asked: 'What is asked:',
+  asked: 'Questions:',
   verdicts: 'Verdicts:',
   dialect: 'Dialect:',
   emulator: 'What the service does:',

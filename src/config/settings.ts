@@ -179,7 +179,7 @@ function findOverwrites(
     const other = files
       .slice(0, index)
       .find((one) => one.file === file && (one.path === 'written' || path === 'written'));
-    return other === undefined ? [] : [conflict(name, `names the file of ${flagOf(other.name)}`, '')];
+    return other === undefined ? [] : [conflict(name, `names the same file as ${flagOf(other.name)}`, '')];
   });
 }
 

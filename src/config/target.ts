@@ -104,7 +104,7 @@ async function resolveKey(
   throw new VoicectlError('usage', 'No API key', { hint: keyHint });
 }
 
-const keyHint = 'Set VOICECTL_API_KEY, or use --api-key-file FILE (- is standard input).';
+const keyHint = 'Set VOICECTL_API_KEY, or use --api-key-file FILE (- reads standard input).';
 
 /** Lower is stronger. */
 function strength(origin: Origin | undefined): number {

@@ -25,7 +25,7 @@ export const loadMetricNames = Object.keys(loadMetrics) as LoadMetric[];
 
 export type TimeStatistic = 'min' | 'mean' | 'max' | `p${number}`;
 
-/** What a session may come to: `unclean` is told with `--expect-clean`. */
+/** How a session can end badly: `unclean` is detected only with `--expect-clean`. */
 const outcomes = ['failed', 'unclean'] as const;
 type Outcome = (typeof outcomes)[number];
 

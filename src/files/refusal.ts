@@ -20,16 +20,16 @@ const plainReasons: Record<string, string> = {
   EACCES: 'permission denied',
   EPERM: 'permission denied',
   EISDIR: 'it is a folder',
-  ELOOP: 'its symbolic links go in circles',
+  ELOOP: 'its symbolic links form a loop',
   ENAMETOOLONG: 'its name is too long',
   ENXIO: 'it is not a file or pipe that can be opened',
   ERR_INVALID_ARG_VALUE: 'its name is not a valid path',
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk quota is used up',
   EFBIG: 'the file has reached the largest allowed size',
-  EEXIST: 'it exists already',
+  EEXIST: 'it already exists',
   EROFS: 'the file system is read-only',
-  EPIPE: 'nobody reads from it any more',
+  EPIPE: 'nobody is reading from it any more',
 };
 
 /** Codes that mean a wrong input path. Any other code is a failure of the system. */

@@ -24,7 +24,7 @@ export function parseSecretYaml(path: string, content: string): PlacedValue {
     refuse(`this is not YAML (${error.code.toLowerCase().replaceAll('_', ' ')})`, error);
   // Otherwise an unknown tag would be ignored.
   const tag = document.warnings.find(({ code }) => code === 'TAG_RESOLVE_FAILED');
-  if (tag !== undefined) refuse('this tag is not known', tag);
+  if (tag !== undefined) refuse('this tag is unknown', tag);
   // The name of an anchor may be a key in the wrong place.
   const value = plainValue(opened, (_why, place) => refuseAt('its aliases cannot be followed', place));
   return { value, placeOf };

@@ -8,7 +8,7 @@ import { neverYieldsMs } from './never-yields.ts';
  */
 export const audioLimits = {
   'expect-audio': {
-    help: 'fail without (this much) AI audio',
+    help: 'fail if no AI audio arrives, or less than DURATION',
     says: 'At least this much AI audio; 0 for any',
     mayBeAny: true,
     kind: 'too-little-audio',
@@ -16,7 +16,7 @@ export const audioLimits = {
     judge: (ms, heard) => atLeast(ms, heard.in.audioMs, 'AI audio'),
   },
   'expect-audible': {
-    help: 'fail without (this much) audible AI audio, louder than −60 dBFS',
+    help: 'fail if no audible AI audio (above −60 dBFS) arrives, or less than DURATION',
     says: 'At least this much audible AI audio; 0 for any',
     mayBeAny: true,
     kind: 'too-little-audio',
@@ -24,7 +24,7 @@ export const audioLimits = {
     judge: (ms, heard) => atLeast(ms, heard.audibleMs, 'audible AI audio'),
   },
   'max-audio': {
-    help: 'fail if there is more AI audio than this',
+    help: 'fail if more AI audio than this arrives',
     says: 'At most this much AI audio',
     kind: 'too-much-audio',
     meaning: 'more AI audio arrived than allowed',
@@ -52,15 +52,15 @@ export const audioLimits = {
     judge: (ms, heard) => atMost(ms, isOneMessage(heard) ? 0 : (heard.jitterMs?.p95 ?? null)),
   },
   'max-response': {
-    help: 'fail if a reply is heard later than this after the end of the turn, or before it',
+    help: 'fail if a reply is heard later than this after the end of the turn, or before that end',
     says: 'From the end of the turn to the first audible AI audio',
     kind: 'slow-response',
     meaning: 'a reply was heard too late',
     judge: (ms, { dialogue }) => judged(dialogue, ms, (found) => judgeResponse(ms, found)),
   },
   'max-yield': {
-    help: 'fail if the AI is silent later than this after an interruption begins',
-    says: 'From the start of an interruption until the AI is silent; at most 2s, after which it never yields',
+    help: 'fail if the AI takes longer than this to fall silent after an interruption begins',
+    says: 'From the start of an interruption until the AI is silent; at most 2s: an AI that goes on for longer never yields',
     most: {
       ms: neverYieldsMs,
       why: 'an AI that goes on for 2 s after an interruption never yields, which fails in any case',
@@ -70,8 +70,8 @@ export const audioLimits = {
     judge: (ms, { dialogue }) => judged(dialogue, ms, (found) => judgeYield(ms, found)),
   },
   'max-talk-over': {
-    help: 'fail if the AI speaks for longer than this while the user has the floor',
-    says: 'How long the AI may speak in turns of the user',
+    help: 'fail if the AI speaks for longer than this during the user’s turns',
+    says: 'How long the AI may speak during the user’s turns',
     kind: 'talk-over',
     meaning: 'the AI talked over the user',
     judge: (ms, { dialogue }) => judged(dialogue, ms, (found) => atMost(ms, found.talkOverMs)),
@@ -84,7 +84,7 @@ export const defaultWaitMs = 10_000;
 /** Default of `--settle`: a pause this long ends a reply, in milliseconds. */
 export const defaultSettleMs = 1_500;
 
-/** Why this is no limit that can be kept or broken; undefined if it is one. */
+/** Why this limit is refused; undefined if it is valid. */
 export function refuseLimit(name: AudioLimitName, ms: number): string | undefined {
   const { most }: AudioLimit = audioLimits[name];
   return most === undefined || ms <= most.ms ? undefined : `expected at most ${most.ms} ms: ${most.why}`;
@@ -182,7 +182,7 @@ function judgeResponse(ms: number, { responseMs, earlyMs, isUnanswered }: Measur
 function judgeYield(ms: number, { yieldMs, neverYields }: MeasuredTurns): Judgement {
   const expected = `at most ${ms} ms`;
   if (neverYields) return { ok: false, expected, measured: `more than ${neverYieldsMs} ms: the AI went on` };
-  return yieldMs === null ? { ok: true, expected, measured: 'no reply was cut' } : atMost(ms, yieldMs);
+  return yieldMs === null ? { ok: true, expected, measured: 'no reply was cut short' } : atMost(ms, yieldMs);
 }
 
 /** A reply of one message has no gap between messages. */

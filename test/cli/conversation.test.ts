@@ -145,7 +145,7 @@ describe('--expect-file', () => {
     [
       'a command that cannot speak',
       'turns:\n  - say: { text: hi, by: [./mute, "{wav}"] }\n',
-      'c.yaml:2:10: turns.0.say: The command that speaks failed: it cannot run',
+      'c.yaml:2:10: turns.0.say: The speech command failed: it cannot run',
     ],
     ['an unknown key', 'turns:\n  - sya: hi.wav\n', 'c.yaml:2:5: turns.0.sya: no such setting'],
     [

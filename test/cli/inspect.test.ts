@@ -259,7 +259,7 @@ test('the WAVs of a scenario are private; only its own are replaced, and no link
   expect(await make('own.yaml')).toMatchObject({ code: 0 });
   expect(readFileSync(sandbox.path('own-1.wav'))).toEqual(wav);
 
-  const refused = { code: 8, stderr: expect.stringMatching(/Cannot write .*-1\.wav: it exists already/) };
+  const refused = { code: 8, stderr: expect.stringMatching(/Cannot write .*-1\.wav: it already exists/) };
   sandbox.write('mine-1.wav', 'mine');
   expect(await make('mine.yaml')).toMatchObject(refused);
   expect(existsSync(sandbox.path('mine.yaml'))).toBe(false);

@@ -35,7 +35,7 @@ describe('voicectl learn', () => {
   test('writes a dialect with the evidence above each value, and reports that the emulator behaves the same', async () => {
     const ended = await ask('--out', file('learned.yaml'));
     expect([ended.code, ended.stdout]).toEqual([0, '']);
-    expect(ended.stderr).toContain('An emulator with this dialect answers the same.');
+    expect(ended.stderr).toContain('An emulator with this dialect gives the same answers.');
     const text = readFileSync(file('learned.yaml'), 'utf8');
     expect(text).toContain('  # iss of E1, E2, E3');
     expect(text).toMatch(/# - rateLimit.window: not probed: costs 2 token requests \(--level standard\)/);
@@ -56,7 +56,7 @@ describe('voicectl learn', () => {
     );
     expect(counts.length).toBeGreaterThan(20);
     expect(counts).not.toContain(false);
-    expect(stderr).toContain(`${clearLine}An emulator with this dialect answers the same.`);
+    expect(stderr).toContain(`${clearLine}An emulator with this dialect gives the same answers.`);
   });
 
   test('--diff exits with 0 if nothing differs, and with 1 and a line for each setting that does', async () => {

@@ -453,5 +453,5 @@ test('standard output carries only the protocol, even after input that is not a 
 test('a message of more than 10 MiB ends the server with a reason', async () => {
   const long = await sandbox.runHere(['mcp'], { input: ' '.repeat(11 * 1024 * 1024) });
   expect(long.code).toBe(2);
-  expect(long.stderr).toBe('voicectl: A message of the client is longer than 10 MiB\n');
+  expect(long.stderr).toBe('voicectl: A message from the client is longer than 10 MiB\n');
 });

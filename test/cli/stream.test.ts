@@ -434,7 +434,7 @@ describe('the user’s own token', () => {
 
   test('that is neither a variable nor a file is reported as neither', async () => {
     const { stderr } = await sandbox.runHere(['stream', ...file, '--token-from', 'NO_SUCH_NAME']);
-    expect(stderr).toContain('--token-from: no variable and no file has this name');
+    expect(stderr).toContain('--token-from: there is no variable or file with this name');
   });
 
   test('given instead of its name is not shown', async () => {

@@ -115,8 +115,8 @@ describe('where a setting comes from', () => {
         () => undefined,
         ({ message }: Error) => message,
       );
-    expect(await refused({ file: 'a.wav', out: './a.wav' })).toBe('--out names the file of --file');
-    expect(await refused({ html: 'm', junit: 'm' })).toBe('--junit names the file of --html');
+    expect(await refused({ file: 'a.wav', out: './a.wav' })).toBe('--out names the same file as --file');
+    expect(await refused({ html: 'm', junit: 'm' })).toBe('--junit names the same file as --html');
     expect(await refused({ file: '-', out: '-', html: 'h', junit: 'j' })).toBeUndefined();
   });
 
@@ -414,7 +414,7 @@ describe('flags that belong together', () => {
       'is for an emulator that is not started',
       ['local', 'fault', 'reply'],
       { fault: ['drop'] },
-      '--fault needs --local: it is for an emulator in this process',
+      '--fault needs --local: it applies to an emulator in this process',
     ],
     [
       'cannot be combined with another',
@@ -426,7 +426,7 @@ describe('flags that belong together', () => {
       'is wrong in two ways',
       ['local', 'reply', 'curl', 'shard', 'startAt'],
       { reply: 'tone', shard: '1/2' },
-      '--reply needs --local: it is for an emulator in this process; --shard needs --start-at: all shards start at the same time',
+      '--reply needs --local: it applies to an emulator in this process; --shard needs --start-at: all shards start at the same time',
     ],
   ] as const)('one that %s is refused', async (_what, names, flags, message) => {
     expect(await refusal(resolve(names as readonly OptionName[], flags))).toMatchObject({

@@ -49,7 +49,7 @@ async function test(context: ContextOf<'audio'>): Promise<undefined> {
       const result = await testLoop(capture, speaker, {
         onRecording: (ms) => void note(`Recording ${ms / 1000} s: say something`),
         onPlaying: () => void note('Playing it back'),
-        onMeasuring: () => void note('Measuring the delay, with a chirp'),
+        onMeasuring: () => void note('Measuring the delay with a chirp'),
         clock: systemClock,
         signal,
       });
@@ -104,7 +104,7 @@ const loudNoiseDbfs = -45;
 
 function levelAdvice({ peakDbfs, clipped }: Level): string {
   if (clipped) return ', clipped: turn the microphone down';
-  if (peakDbfs <= -100) return ': digital silence: it may be muted, or not permitted';
+  if (peakDbfs <= -100) return ': digital silence: the microphone may be muted or not permitted';
   return peakDbfs < quietPeakDbfs ? ': too quiet: speak up, or turn the microphone up' : '';
 }
 

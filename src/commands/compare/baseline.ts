@@ -68,7 +68,7 @@ function notCompared(why: string, error: VoicectlError | undefined): BaselineVer
 }
 
 function missing({ code, message, cause, details }: VoicectlError): VoicectlError {
-  return new VoicectlError(code, message, { hint: '--update-baseline begins a baseline.', cause, details });
+  return new VoicectlError(code, message, { hint: '--update-baseline creates a baseline.', cause, details });
 }
 
 interface Judged {
@@ -87,10 +87,10 @@ async function judge(
   if (base === undefined) {
     const isValid = next.invalid.length === 0;
     if (isValid && !hasFailed) await write(context, path, base, run);
-    else await context.note(`${path} was not created: this run ${isValid ? 'has failed' : 'is not valid'}`);
+    else await context.note(`${path} was not created: this run ${isValid ? 'failed' : 'is not valid'}`);
     if (!isValid)
       return notCompared('this run is not valid, so no baseline was created', notValid(next.invalid));
-    return notCompared(hasFailed ? `${path} was not created` : `${path} begins with this run`, undefined);
+    return notCompared(hasFailed ? `${path} was not created` : `${path} starts with this run`, undefined);
   }
   const { compareRuns } = await import('../../runs/compare/compare-runs.ts');
   const comparison = compareRuns(base, run, settings.tolerance ?? []);
@@ -99,7 +99,7 @@ async function judge(
   if (settings.updateBaseline) {
     if (worse === undefined && !hasFailed)
       unwritten = await write(context, path, base, run).then(() => undefined, toVoicectlError);
-    else if (worse === undefined) await context.note(`This run was not added to ${path}: it has failed`);
+    else if (worse === undefined) await context.note(`This run was not added to ${path}: it failed`);
     else
       await context.note(
         `This run was not added to ${path}. If it is the new normal, remove the file to start a new baseline.`,
@@ -131,7 +131,9 @@ async function write(
   const { text, count } = addToBaseline(base, run);
   await writeWhole(path, text, { giveUp: io.giveUp });
   const isEnough = count >= fewestRuns || run.runs[0].figures.length === 0;
-  const more = isEnough ? '' : `; ${fewestRuns - count} more until a comparison says whether it got worse`;
+  const more = isEnough
+    ? ''
+    : `; ${fewestRuns - count} more are needed before a comparison can tell whether it got worse`;
   await note(`Wrote ${path}: ${countText(count, 'run')}${more}`);
 }
 

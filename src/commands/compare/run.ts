@@ -13,7 +13,7 @@ export async function run(context: ContextOf<'compare'>): Promise<number> {
   const { junit, html, tolerance } = settings;
   const [before = '', now = ''] = args;
   if (before === '-' && now === '-')
-    throw new VoicectlError('usage', 'Only one of them can be standard input');
+    throw new VoicectlError('usage', 'Only one of the results can be standard input');
   return reportRun(context, { command: 'compare', subject: args.join(' '), junit }, async (report) => {
     const read = async (path: string) => readRuns(await readText(path, { stdin: io.stdin, signal }), path);
     const [a, b] = [await read(before), await read(now)];

@@ -134,7 +134,9 @@ function listFlags(spec: CommandSpec | undefined): ListedValue[] {
   const flags = namesOf(spec).flatMap((name) => {
     const { help: meaning, negatable } = optionSpec(name);
     const own = { value: flagOf(name), help: meaning };
-    return negatable ? [own, { value: own.value.replace('--', '--no-'), help: `not ${own.value}` }] : [own];
+    return negatable
+      ? [own, { value: own.value.replace('--', '--no-'), help: `turn ${own.value} off` }]
+      : [own];
   });
   return [...flags, help];
 }

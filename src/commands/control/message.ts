@@ -15,7 +15,7 @@ export function parseMessage({ status, errorCode, message, json }: MessageInput)
       'usage',
       given.length === 0 ? 'Nothing to send' : 'More than one message to send',
       {
-        hint: 'Pass one of --status STATE, --error-code CODE or a JSON text.',
+        hint: 'Pass one of --status STATE, --error-code CODE or a JSON message.',
       },
     );
   }

@@ -77,7 +77,7 @@ async function checkTarget({
       {
         name: 'target',
         state: 'ok',
-        found: `${baseUrl} answers in ${Math.round(ms)} ms (status ${status}); voicectl check compares it with the specification`,
+        found: `${baseUrl} answers in ${Math.round(ms)} ms (status ${status}); voicectl check tests it against the specification`,
       },
       checkSkew(skewMs),
     ];
@@ -100,7 +100,12 @@ function checkSkew(skewMs: number | undefined): Check {
   const found = seconds === 0 ? 'the same as the target’s' : `the target’s is ${seconds} s ahead`;
   return Math.abs(skewMs) <= maxSkewMs
     ? { name: 'clock', state: 'ok', found }
-    : { name: 'clock', state: 'warning', found, mend: 'Set this machine’s clock: tokens live for 60 s.' };
+    : {
+        name: 'clock',
+        state: 'warning',
+        found,
+        mend: 'Set this machine’s clock: tokens are valid for 60 s.',
+      };
 }
 
 /** Every tried backend, and at last whether sound works and with which backend. */

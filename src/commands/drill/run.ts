@@ -165,7 +165,7 @@ function welcomeLines(
   return [
     `Base URL  ${baseUrl}`,
     `Stream    ${wsUrl}`,
-    acceptKeys.length === 0 ? 'API key   any' : 'API key   one of those that are accepted',
+    acceptKeys.length === 0 ? 'API key   any' : 'API key   one of the accepted keys',
     ...(tls === undefined ? [] : ['The device has to trust the certificate: --cert-out FILE writes it.']),
     'Waiting for the device. Some situations need it to be restarted.',
   ];

@@ -7,18 +7,18 @@ const headings = { service: 'Emulator:', listen: 'Emulator:' };
 /** The commands that control a running emulator. */
 export const emulatorGroup: CommandGroup = {
   name: 'emulator',
-  summary: 'talk to a running emulator: its state, journal, clock, faults and streams',
+  summary: 'control a running emulator: its state, journal, clock, faults and streams',
   subcommands: [
     defineCommand({
       name: 'emulator state',
-      summary: 'show devices, windows, streams and tokens',
+      summary: 'show devices, rate-limit windows, streams and tokens',
       headings: headings,
       examples: ['voicectl emulator state --json'],
       load: async () => (await importRun()).state,
     }),
     defineCommand({
       name: 'emulator journal',
-      summary: 'show past events, or with --follow new ones',
+      summary: 'show past events, or new ones with --follow',
       headings: headings,
       examples: [
         'voicectl emulator journal --follow',
@@ -28,7 +28,7 @@ export const emulatorGroup: CommandGroup = {
     }),
     defineCommand({
       name: 'emulator reset',
-      summary: 'close all streams, and clear windows and the journal',
+      summary: 'close all streams, and clear rate-limit windows and the journal',
       headings: headings,
       examples: ['voicectl emulator reset'],
       load: async () => (await importRun()).reset,
@@ -46,10 +46,14 @@ export const emulatorGroup: CommandGroup = {
     }),
     defineCommand({
       name: 'emulator fault',
-      summary: 'list all faults; add some, see active ones, clear them',
+      summary: 'list the available faults, or add, show or clear active ones',
       args: [
         ['<action>', 'list, add, active or clear', ['list', 'add', 'active', 'clear']],
-        ['[fault]', 'what to add, such as close:code=1012,after=2s; or the number to clear', 'faults'],
+        [
+          '[fault]',
+          'the fault to add, such as close:code=1012,after=2s; or the number of one to clear',
+          'faults',
+        ],
       ],
       headings: headings,
       examples: [
@@ -83,7 +87,7 @@ export const emulatorGroup: CommandGroup = {
     defineCommand({
       name: 'emulator speak',
       summary: 'play a WAV, or headerless 16 kHz s16le mono, to streams',
-      args: [['<file>', 'WAV or raw PCM; - is standard input', 'sounds']],
+      args: [['<file>', 'WAV or raw PCM; - reads standard input', 'sounds']],
       headings: headings,
       examples: ['voicectl emulator speak hello.wav --on-stream 3'],
       load: async () => (await importRun()).speak,

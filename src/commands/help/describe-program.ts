@@ -18,13 +18,15 @@ import { listValues, type Surroundings } from '../value-lists.ts';
 
 const names = z.array(z.string());
 const lists = {
-  values: names.optional().describe('Every value, if they are a list of the product'),
+  values: names.optional().describe('Every value, if voicectl has a list of them'),
   valuesFrom: z
     .enum(['files', 'folders', 'profiles'])
     .optional()
-    .describe('Where else the values are: on the machine of the user'),
+    .describe('Where else the values come from: the user’s machine'),
 };
-const fields = z.record(z.string(), z.string()).describe('`type: meaning` by name; `?`: it may be missing');
+const fields = z
+  .record(z.string(), z.string())
+  .describe('`type: meaning` by name; a name with `?` may be missing');
 
 /** What `voicectl help --json` prints. */
 export const helpSchema = z
@@ -33,11 +35,13 @@ export const helpSchema = z
     commands: z.array(
       z.object({
         name: z.string(),
-        oldName: z.string().optional().describe('An earlier name, which goes on working'),
+        oldName: z.string().optional().describe('An earlier name, which still works'),
         usage: z.string(),
         summary: z.string(),
         arguments: z.array(z.object({ name: z.string(), help: z.string(), ...lists })),
-        flags: names.describe('Keys in `flags`, in the order of the help; those with commands `every` aside'),
+        flags: names.describe(
+          'Keys in `flags`, in the order of the help, except those with commands `every`',
+        ),
         mostUsed: names.optional().describe('Those that --help shows without --all'),
         examples: names,
       }),
@@ -47,8 +51,8 @@ export const helpSchema = z
       z.object({
         flag: z.string(),
         short: z.string().optional(),
-        oldFlag: z.string().optional().describe('An earlier name, which goes on working'),
-        argument: z.string().optional().describe('Missing: it is a switch'),
+        oldFlag: z.string().optional().describe('An earlier name, which still works'),
+        argument: z.string().optional().describe('Missing for a switch'),
         argumentIsOptional: z.literal(true).optional(),
         opposite: z.string().optional().describe('The flag that turns it off'),
         commands: z.union([z.literal('every'), names]),
@@ -57,11 +61,11 @@ export const helpSchema = z
         default: z.string().optional().describe('As it would be written on the command line'),
         defaultText: z.string().optional().describe('The default in words, if it is not one value'),
         environment: z.string().optional(),
-        configKey: z.string().optional().describe('Missing: only on the command line'),
+        configKey: z.string().optional().describe('Missing for a flag that a config file cannot set'),
         ...lists,
         repeatable: z.literal(true).optional(),
         secret: z.literal(true).optional().describe('Its value is never shown'),
-        needs: names.optional().describe('Flags that it makes no sense without'),
+        needs: names.optional().describe('Flags that it needs'),
         excludes: names.optional().describe('Flags that it cannot be combined with'),
         examples: names,
       }),

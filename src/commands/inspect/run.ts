@@ -106,7 +106,7 @@ async function writeScenario(
   }));
   for (const { file, isOwn } of files) {
     const there = await lstat(file).catch(() => undefined);
-    if (there !== undefined && !(isOwn && there.isFile())) throw cannotWrite(file, 'it exists already');
+    if (there !== undefined && !(isOwn && there.isFile())) throw cannotWrite(file, 'it already exists');
   }
   await writeText(path, text, { isPrivate: true, giveUp });
   for (const { file, pcm, isOwn } of files) {
@@ -116,7 +116,9 @@ async function writeScenario(
     await wav.close();
   }
   if (leftOut > 0)
-    await warn(`! ${countText(leftOut, 'message')} that are not JSON are left out: no scenario sends them`);
+    await warn(
+      `! ${countText(leftOut, 'message')} that are not JSON were left out: a scenario cannot send them`,
+    );
   return [path, ...files.map(({ file }) => file)];
 }
 

@@ -120,7 +120,7 @@ function headLines({ spent, rateLimit, stopped }: LearnResult, service: string):
     `from ${tokens + plain} requests and ${connections} connections. The evidence is above each value.`,
     ...(stopped === undefined
       ? []
-      : [`Stopped: ${stopped.message}. Everything not asked by then is missing.`]),
+      : [`Stopped: ${stopped.message}. Settings that were not probed by then are missing.`]),
     ...(isUsual ? [] : [`It allows ${rateLimit} token requests per minute: serve --rate-limit ${rateLimit}`]),
   ];
 }
@@ -135,7 +135,7 @@ function differenceLines(found: readonly Difference[], { file }: { file: string 
 
 /** What the emulator of a learned dialect still answers differently. */
 function comparisonLines(found: readonly Difference[]): string[] {
-  if (found.length === 0) return ['An emulator with this dialect answers the same.'];
+  if (found.length === 0) return ['An emulator with this dialect gives the same answers.'];
   return [
     'An emulator with this dialect still answers differently:',
     ...found.map(({ path, expected, found: value }) =>

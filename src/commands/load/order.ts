@@ -22,7 +22,7 @@ export function readOrder(
   if (expectClean !== undefined && !judgedTasks.has(task))
     throw new VoicectlError(
       'usage',
-      `--expect-clean needs --task ${[...judgedTasks].join(', ')}: ${task} hears no whole reply`,
+      `--expect-clean needs --task ${[...judgedTasks].join(', ')}: ${task} hears no complete reply`,
     );
   const { arrival, rampUpMs } = readArrival(settings.arrival, rampUp, sessions);
   return {

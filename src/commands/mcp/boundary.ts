@@ -33,7 +33,7 @@ export function createBoundary({ cwd, allowTargets, folder }: BoundaryOptions): 
       const hasKey = allowed.has(hostname) || allowed.has(host);
       if (hasKey || isLoopbackHost(hostname)) return { hasKey };
       throw new VoicectlError('usage', `${hostname} is not allowed: it is not this machine`, {
-        hint: `The user allows it with voicectl mcp --allow-target ${hostname}`,
+        hint: `The user can allow it with voicectl mcp --allow-target ${hostname}`,
       });
     },
     async readable(path) {
@@ -47,13 +47,13 @@ export function createBoundary({ cwd, allowTargets, folder }: BoundaryOptions): 
       // A recording is a folder whose files are read: none of them may be a link to somewhere else.
       if (real !== undefined && isInside(real) && (await linksOf(real)).every(isInside)) return real;
       throw new VoicectlError('usage', `${path} is not below the working folder`, {
-        hint: 'Files are read below the working folder of voicectl mcp and the folder of --folder.',
+        hint: 'Only files below the working folder of voicectl mcp and the --folder folder can be read.',
       });
     },
     async writable(name) {
       if (output === undefined)
-        throw new VoicectlError('usage', 'Nothing can be written: no folder is set for it', {
-          hint: 'The user names one with voicectl mcp --folder DIR',
+        throw new VoicectlError('usage', 'Nothing can be written: no output folder is set', {
+          hint: 'The user can set one with voicectl mcp --folder DIR',
         });
       const path = resolve(output, name);
       await makeFolder(output);
@@ -62,7 +62,7 @@ export function createBoundary({ cwd, allowTargets, folder }: BoundaryOptions): 
       const found = real === undefined ? undefined : await lstat(real).catch(() => undefined);
       const root = await realpath(output);
       if (real === undefined || !isBelow(real, root) || real === root || found?.isSymbolicLink())
-        throw new VoicectlError('usage', `${name} is not a name in the folder of --folder`, {
+        throw new VoicectlError('usage', `${name} is not a name in the --folder folder`, {
           hint: 'Give a name without folders, such as session-1.',
         });
       return real;

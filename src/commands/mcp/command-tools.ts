@@ -30,16 +30,16 @@ const audioExpectations = Object.fromEntries(
 /** Commands that run to their end. */
 export const commandTools = {
   stream: defineTool({
-    says: 'Ask for a token, connect, stream a WAV file in real time, and receive the reply: a smoke test. Without service it starts an emulator for this call. exitCode 0: all expectations held; failure says why not.',
+    says: 'Request a token, connect, stream a WAV file in real time, and receive the reply: a smoke test. Without service it starts an emulator for this call. exitCode 0: all expectations held; failure says why not.',
     input: z.strictObject({
-      file: anyText().default('hello.wav').describe('WAV file, or a shipped one (list sounds)'),
+      file: anyText().default('hello.wav').describe('WAV file, or an included one (see list sounds)'),
       service: anyService().optional(),
       device: anyText().optional(),
       expect: z
         .strictObject({
           ...audioExpectations,
           events: anyTexts().optional().describe('Kinds of service messages that must arrive'),
-          forbid: anyTexts().optional().describe('Kinds that must not'),
+          forbid: anyTexts().optional().describe('Kinds that must not arrive'),
           close: z.int().min(1000).max(4999).optional().describe('Close code'),
         })
         .optional(),
@@ -48,12 +48,12 @@ export const commandTools = {
       repeat: z.int().min(1).max(1_000).optional().describe('Number of sessions'),
       record: anyText().optional().describe('Record the session into a new folder of this name'),
       out: anyText().optional().describe('Write the AI audio as a WAV of this name'),
-      timeout: anyDuration().default('2m').describe('Limit of the whole call'),
-      faults: anyFaults().optional().describe('Faults of the emulator of this call'),
+      timeout: anyDuration().default('2m').describe('Time limit for the whole call'),
+      faults: anyFaults().optional().describe('Faults of the emulator for this call'),
       reply: anyText()
         .regex(/^(parrot|echo|tone|silence|file:.+)$/)
         .optional()
-        .describe('What the emulator of this call says'),
+        .describe('What the emulator for this call says'),
       dialect: anyDialect().optional(),
       scenario: anyText().optional(),
     }),
@@ -97,14 +97,14 @@ export const commandTools = {
   }),
 
   check: defineTool({
-    says: 'Check, rule by rule, whether a service follows the specification, with evidence. Without service it checks an emulator (with the dialect). Returns rules that did not pass in full.',
+    says: 'Check, rule by rule, whether a service follows the specification, with evidence. Without service it checks an emulator (with the dialect). Returns in full the rules that did not pass.',
     input: z.strictObject({
       service: anyService().optional(),
       level: z
         .enum(['quick', 'standard', 'full'])
         .default('quick')
         .describe('standard takes minutes; full also reaches the rate limit'),
-      rules: anyTexts().optional().describe('Only these, such as R12'),
+      rules: anyTexts().optional().describe('Only these rules, such as R12'),
       device: anyText().optional(),
       dialect: anyDialect().optional(),
       maxRequests: z.int().min(1).optional(),
@@ -136,9 +136,11 @@ export const commandTools = {
     says: 'Run a device (a command) against an emulator in one situation after another (closes, faults, rate limits …), and judge what it does. The command finds the service in VOICECTL_BASE_URL, VOICECTL_WS_URL, VOICECTL_API_KEY and VOICECTL_DEVICE.',
     input: z.strictObject({
       command: anyTexts().min(1).describe('Program and arguments; no shell'),
-      situations: anyTexts().optional().describe('Only these, such as D9-1012 or D9; default: all'),
+      situations: anyTexts()
+        .optional()
+        .describe('Only these situations, such as D9-1012 or D9; default: all'),
       deviceTimeout: anyDuration().optional().describe('Time limit for the device to connect; default 60s'),
-      parallel: z.int().min(1).max(16).optional().describe('Situations at a time'),
+      parallel: z.int().min(1).max(16).optional().describe('Number of situations in parallel'),
       device: anyText().optional().describe('Device identifier'),
     }),
     async act({ command, situations = [], deviceTimeout, parallel, device }, surroundings, call) {
@@ -161,7 +163,7 @@ export const commandTools = {
   }),
 
   inspect: defineTool({
-    says: 'Show a recording (of stream or a proxy): who spoke when, events, summary.',
+    says: 'Show a recording (from stream or a proxy): who spoke when, events, summary.',
     readOnly: true,
     input: z.strictObject({ recording: anyText().describe('Folder of the recording') }),
     async act({ recording }, surroundings, call) {

@@ -44,8 +44,8 @@ export async function run(context: ContextOf<'mcp'>): Promise<number> {
       const why = last === undefined ? '' : `: ${redactor.text(last.message)}`;
       const message =
         last !== undefined && isTooLong(last)
-          ? 'A message of the client is longer than 10 MiB'
-          : `What the client sends cannot be read any more${why}`;
+          ? 'A message from the client is longer than 10 MiB'
+          : `Messages from the client can no longer be read${why}`;
       reject(new VoicectlError('bad-input', message));
     };
   });

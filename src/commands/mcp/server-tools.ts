@@ -26,7 +26,7 @@ import {
 /** Emulators and proxies that run, and what happens in them. */
 export const serverTools = {
   list: defineTool({
-    says: 'List what other tools take: faults (with parameters), networks, scenarios, situations of the drill, rules of the specification, shipped sounds, types of journal events.',
+    says: 'List what other tools accept: faults (with parameters), networks, scenarios, drill situations, rules of the specification, included sounds, types of journal events.',
     readOnly: true,
     input: z.strictObject({
       of: z.enum(['faults', 'networks', 'scenarios', 'situations', 'rules', 'sounds', 'journal']),
@@ -44,14 +44,14 @@ export const serverTools = {
   }),
 
   start: defineTool({
-    says: 'Start an emulator of the voice service, or a proxy before a service, on a free port of this machine. Returns its id and URLs. It runs until stop, or until the client is gone.',
+    says: 'Start an emulator of the voice service, or a proxy in front of a service, on a free port of this machine. Returns its id and URLs. It runs until stop, or until the client is gone.',
     input: z.strictObject({
       what: z.enum(['emulator', 'proxy']).default('emulator'),
       target: anyService().optional().describe('proxy: the service behind it, an id or a URL'),
       faults: anyFaults().optional(),
       network: anyText().optional().describe('Simulated network, such as slow-3g or latency=100ms,loss=2%'),
       dialect: anyDialect().optional(),
-      scenario: anyText().optional().describe('emulator: a script, a shipped name or a file'),
+      scenario: anyText().optional().describe('emulator: a script, by its file or included name'),
       reply: anyText()
         .regex(/^(parrot|echo|tone|silence|file:.+|replay:.+)$/)
         .optional()
@@ -61,13 +61,13 @@ export const serverTools = {
       rateLimit: z.int().min(1).optional().describe('emulator: token requests per device per minute'),
       maxConnections: z.int().min(1).optional().describe('emulator: connections per device'),
       seed: anySeed().optional(),
-      record: anyText().optional().describe('proxy: record each stream, into a folder of this name'),
+      record: anyText().optional().describe('proxy: record each stream into a folder with this name'),
     }),
     async act({ what, target, record, ...args }, surroundings, { signal }) {
       const { servers, boundary, io } = surroundings;
       const isProxy = what === 'proxy';
       if (isProxy !== (target !== undefined))
-        throw new VoicectlError('usage', 'target: a proxy needs one, and an emulator has none');
+        throw new VoicectlError('usage', 'target: required for a proxy, not allowed for an emulator');
       const behind = target === undefined ? undefined : reach(target, surroundings);
       const words = [
         '--port=0',
@@ -140,7 +140,7 @@ export const serverTools = {
   }),
 
   faults: defineTool({
-    says: 'Add faults to a running emulator or proxy, or clear them; returns those that are active.',
+    says: 'Add faults to a running emulator or proxy, or clear them; returns the active ones.',
     input: z.strictObject({
       service: anyService(),
       add: anyFaults().optional(),

@@ -39,7 +39,7 @@ export function createServers(): Servers {
   return {
     async start(kind, launch, signal) {
       if (running.size + starting.size >= maxServers)
-        throw new VoicectlError('usage', `${maxServers} emulators and proxies run already`, {
+        throw new VoicectlError('usage', `${maxServers} emulators and proxies are already running`, {
           hint: `Stop one: ${[...running.keys()].join(', ')}.`,
         });
       const counts = new Map<string, number>();

@@ -21,7 +21,7 @@ async function openBrowser(url: string): Promise<ChildProcess> {
 export async function showPage(
   { warn }: Pick<CommandContext<never>, 'warn'>,
   url: string | undefined,
-  whyNone = 'a browser reaches it on loopback only',
+  whyNone = 'a browser can reach it only on loopback',
 ): Promise<AbortSignal> {
   const given = new AbortController();
   const giveUp = async (why: string) => {
@@ -35,7 +35,7 @@ export async function showPage(
       const child = await openBrowser(url);
       child.once('error', ({ message }) => void failed(`Cannot start a browser: ${message}`));
       child.once('exit', (code) => {
-        if (code !== 0 && code !== null) void failed('There is no browser that can be started');
+        if (code !== 0 && code !== null) void failed('No browser could be started');
       });
     } catch (thrown) {
       await failed((thrown as Error).message);

@@ -17,7 +17,7 @@ import { readProxySettings } from './proxy-settings.ts';
 import { reachTarget } from './reach.ts';
 import { proxyVerdict } from './verdict.ts';
 
-const noPage = '--no-page leaves it out';
+const noPage = '--no-page turns it off';
 
 export async function run(context: ContextOf<'proxy'>): Promise<number> {
   const { settings, io, signal } = context;
@@ -105,7 +105,7 @@ function proxyStartLines(
   style: Style,
 ): string[] {
   return [
-    `${style.strong(`voicectl ${event.version}`)} passes everything on to ${target}, and judges both sides`,
+    `${style.strong(`voicectl ${event.version}`)} relays everything to ${target} and judges both sides`,
     ...serviceLines(event, facts),
   ];
 }

@@ -72,7 +72,7 @@ export async function run(context: ContextOf<'serve'>): Promise<number> {
 }
 
 const onePort =
-  'Several processes answer on this port, and each knows only its own numbers: start them separately, with --shared';
+  'Several processes share this port, and each knows only its own numbers: start them separately, with --shared';
 
 /** One certificate for all processes: each would make its own. */
 async function openSeveral(
@@ -88,8 +88,8 @@ async function openSeveral(
 
 /** Why there is no page, where it is not for want of a browser. */
 function whyNoPage({ page, processes }: Settings<'page' | 'processes'>): string | undefined {
-  if (page === false) return '--no-page leaves it out';
-  return processes === undefined ? undefined : '--processes has none';
+  if (page === false) return '--no-page turns it off';
+  return processes === undefined ? undefined : 'with --processes there is none';
 }
 
 /** The key in the printed curl command. Without configured keys an emulator accepts any key. */

@@ -150,7 +150,7 @@ async function perform(action: CommandAction, control: ShownEmulator['control'])
       return `Added fault ${(await control.faults.add(action.text)).fault.name}`;
     case 'clearFault':
       await control.faults.clear(action.id);
-      return 'The fault has ended';
+      return 'The fault was cleared';
     default:
       return '';
   }

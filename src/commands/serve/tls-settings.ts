@@ -14,7 +14,7 @@ export async function tlsSettings(
 ): Promise<boolean | TlsCertificate> {
   const wanted = tls ?? cert !== undefined;
   if (!wanted && certOut !== undefined) {
-    throw new VoicectlError('usage', '--cert-out without --tls: there is no certificate to write');
+    throw new VoicectlError('usage', '--cert-out needs --tls: without it there is no certificate to write');
   }
   if (!wanted || cert === undefined || tlsKey === undefined) return wanted;
   return { cert: await readText(cert, input), key: await readText(tlsKey, input) };

@@ -42,7 +42,10 @@ export function createJudge(command: readonly string[], options: JudgeOptions): 
           input: needsFile ? undefined : wav,
         });
       } catch (thrown) {
-        return { ok: false, says: `the reply could not be written for it: ${(thrown as Error).message}` };
+        return {
+          ok: false,
+          says: `the reply could not be written to a file for it: ${(thrown as Error).message}`,
+        };
       } finally {
         if (place !== undefined) await rm(place, { recursive: true, force: true });
       }

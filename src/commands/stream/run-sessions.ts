@@ -122,7 +122,7 @@ function requireRepeatable(
   if (repeat + warmup === 1) return;
   const flag = repeat > 1 ? '--repeat' : '--warmup';
   if (!source?.repeatable) {
-    throw new VoicectlError('usage', `${flag} needs a file that can be read again; this source cannot`);
+    throw new VoicectlError('usage', `${flag} needs a file that can be read again; this source cannot be`);
   }
   const kept = [
     settings.out !== undefined && '--out',
@@ -134,7 +134,7 @@ function requireRepeatable(
     throw new VoicectlError('usage', `${kept} is for one session, but ${flag} runs several`);
   }
   if (tokenFrom !== undefined) {
-    throw new VoicectlError('usage', `A token opens one session, but ${flag} needs several`);
+    throw new VoicectlError('usage', `One token opens only one session, but ${flag} runs several`);
   }
 }
 
@@ -221,12 +221,12 @@ async function openSource(
   if (named.length !== 1) {
     const what = named.length === 0 ? 'Nothing to stream' : 'More than one source to stream';
     throw new VoicectlError('usage', what, {
-      hint: 'Give one of --file PATH, --raw PATH, --mic, --replay DIR and --expect-file FILE.',
+      hint: 'Give one of --file PATH, --raw PATH, --mic, --replay DIR or --expect-file FILE.',
     });
   }
   if (path === undefined) return undefined;
   if (path === '-' && (apiKeyFile === '-' || tokenFrom === '-')) {
-    throw new VoicectlError('usage', 'Standard input cannot be the audio and a key or token at once');
+    throw new VoicectlError('usage', 'Standard input cannot be both the audio and a key or token');
   }
   const name = nameOf(path);
   if (expectFile !== undefined) {

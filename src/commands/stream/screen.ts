@@ -71,7 +71,7 @@ export function createStreamScreen(context: ContextOf<'stream'>, options: Stream
         microphone?.mute(isMuted);
       } else if (action.type === 'reconnect') {
         if (session === undefined) choose?.('reconnect');
-        else screen.say('The session is still open: q ends it, then r connects again');
+        else screen.say('The session is still open: q ends it, then r reconnects');
       }
     },
     onLost() {
@@ -153,7 +153,7 @@ export function createStreamScreen(context: ContextOf<'stream'>, options: Stream
   }
 
   function nextChoice(): Promise<'quit' | 'reconnect'> {
-    screen.say(`The session is over: ${canReconnect ? 'r connects again, ' : ''}q quits`);
+    screen.say(`The session is over: ${canReconnect ? 'r reconnects, ' : ''}q quits`);
     return new Promise((resolve) => {
       choose = (choice) => {
         choose = undefined;
@@ -220,7 +220,7 @@ function createKeptLines(): KeptLines {
       kept = [];
       leftOut = 0;
     },
-    lines: () => (leftOut === 0 ? kept : [`… ${leftOut} lines before these`, ...kept]),
+    lines: () => (leftOut === 0 ? kept : [`… ${leftOut} earlier lines`, ...kept]),
   };
 }
 

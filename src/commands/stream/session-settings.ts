@@ -88,7 +88,7 @@ async function readGivenToken(from: string, env: Io['env'], input: Stdin): Promi
 async function readTokenFile(path: string, input: Stdin): Promise<string> {
   if (path !== '-' && !(await exists(path))) {
     // Some users give the token itself. Do not show it.
-    throw new VoicectlError('bad-input', '--token-from: no variable and no file has this name', {
+    throw new VoicectlError('bad-input', '--token-from: there is no variable or file with this name', {
       hint: 'It takes the name of a variable or a file, not the token itself.',
     });
   }

@@ -65,17 +65,21 @@ async function openCache(env: FileCommandOptions['env']): Promise<string> {
         const { uid, mode } = await stat(path);
         const isOurs = uid === (process.getuid?.() ?? uid);
         if (!isOurs || (system.hasFileModes && (mode & writableByOthers) !== 0))
-          throw new Error(`${path} belongs to someone else, or others may write into it`);
+          throw new Error(`${path} belongs to someone else, or others can write to it`);
       }
       return cache;
     } catch (thrown) {
       why ??= thrown;
     }
   }
-  throw new VoicectlError('input-output', `No folder can keep spoken texts: ${(why as Error).message}`, {
-    hint: 'Set XDG_CACHE_HOME (on Windows LOCALAPPDATA) to a folder of your own.',
-    cause: why,
-  });
+  throw new VoicectlError(
+    'input-output',
+    `No folder can be used to keep spoken texts: ${(why as Error).message}`,
+    {
+      hint: 'Set XDG_CACHE_HOME (on Windows LOCALAPPDATA) to a folder of your own.',
+      cause: why,
+    },
+  );
 }
 
 /** Whether a text was spoken before, and its WAV is still one. It counts as used now. */
@@ -96,9 +100,9 @@ async function isKept(file: string, signal: AbortSignal): Promise<boolean> {
 /** Throws for a link, a pipe and a device. A command that runs as another user writes a file of that user into our folder. */
 async function expectFile(file: string): Promise<void> {
   const found = await lstat(file).catch(() => undefined);
-  if (found === undefined) throw new VoicectlError('bad-input', 'The command that speaks has written no WAV');
+  if (found === undefined) throw new VoicectlError('bad-input', 'The speech command wrote no WAV');
   if (!found.isFile())
-    throw new VoicectlError('bad-input', 'What the command that speaks has written is not a file of its own');
+    throw new VoicectlError('bad-input', 'What the speech command wrote is not a regular file');
 }
 
 /** Runs the command that writes `draft`, and ends it if it writes without end. */
@@ -123,8 +127,8 @@ async function speakTo(
   );
   signal.throwIfAborted();
   if (tooMuch.signal.aborted || isTooMuch(await sizeOf()))
-    throw new VoicectlError('bad-input', 'The command that speaks failed: it wrote more than 256 MiB');
-  if (!ok) throw new VoicectlError('bad-input', `The command that speaks failed: ${says}`);
+    throw new VoicectlError('bad-input', 'The speech command failed: it wrote more than 256 MiB');
+  if (!ok) throw new VoicectlError('bad-input', `The speech command failed: ${says}`);
   await expectFile(draft);
 }
 

@@ -38,7 +38,7 @@ export async function run(context: ContextOf<'token'>): Promise<number> {
       clock: io.clock,
       signal,
       redactor,
-      onRetry: ({ delayMs, error }) => void note(`${error.message}; again in ${secondsText(delayMs, 1)}`),
+      onRetry: ({ delayMs, error }) => void note(`${error.message}; retrying in ${secondsText(delayMs, 1)}`),
     });
     const isTold = !json && !quiet && (verbose || io.stdout.isTTY);
     // Loaded only when a token has to be read.
@@ -85,6 +85,6 @@ function tokenLines({ status, rateLimit, timing }: TokenGrant, decoded: DecodedT
   return [
     `claims  ${claims}`,
     `limit   ${rateLimit.remaining ?? '?'} of ${rateLimit.limit ?? '?'} left, resets ${reset}`,
-    `status  ${status}, first byte ${timing.firstByteMs.toFixed(1)} ms, all ${timing.totalMs.toFixed(1)} ms, ${timing.attempts} attempts`,
+    `status  ${status}, first byte ${timing.firstByteMs.toFixed(1)} ms, total ${timing.totalMs.toFixed(1)} ms, ${timing.attempts} attempts`,
   ];
 }

@@ -40,7 +40,7 @@ export const connectionSettings = {
   ...section([...sessionCommands, ...conformanceCommands, 'load', 'mcp'], 'service', {
     apiKeyFile: {
       flag: '--api-key-file <FILE>',
-      help: 'file with the API key; - is standard input',
+      help: 'read the API key from this file; - reads standard input',
     },
   }),
   ...section([...sessionCommands, ...conformanceCommands, 'load'], 'service', {
@@ -71,7 +71,7 @@ export const connectionSettings = {
       flag: '--api-version <VERSION>',
       defaultText: 'the unversioned path',
       parse: parseApiVersion,
-      help: 'use the versioned token path, such as v1',
+      help: 'use the token path of this version, such as v1',
     },
   }),
   ...section(
@@ -90,7 +90,7 @@ export const connectionSettings = {
       ca: {
         flag: '--ca <FILE>',
         env: 'VOICECTL_CA',
-        defaultText: 'the built-in authorities, and NODE_EXTRA_CA_CERTS',
+        defaultText: 'the built-in authorities plus NODE_EXTRA_CA_CERTS',
         help: 'trust only the certificates in this PEM file',
       },
     },
@@ -105,16 +105,16 @@ export const connectionSettings = {
     config: {
       flag: '--config <FILE>',
       env: 'VOICECTL_CONFIG',
-      defaultText: 'voicectl.config.yaml or .json here, then the user’s own',
+      defaultText: 'voicectl.config.yaml or .json here, then in the user’s config folder',
       flagOnly: true,
-      help: 'config file',
+      help: 'read this config file',
     },
     profile: {
       flag: '--profile <NAME>',
       env: 'VOICECTL_PROFILE',
       values: 'profiles',
       flagOnly: true,
-      help: 'settings under profiles.NAME of the config file',
+      help: 'use the settings under profiles.NAME in the config file',
     },
   }),
 };
@@ -125,7 +125,7 @@ export const outputSettings = {
       flag: '--output <FORM>',
       defaultText: 'tui on a terminal, else plain',
       parse: parseChoice(['tui', 'plain', 'json']),
-      help: 'tui (the screen of stream, serve, proxy, check, drill and load, on a terminal only), plain or json',
+      help: 'tui, plain or json; tui is the screen of stream, serve, proxy, check, drill and load, and needs a terminal',
     },
     json: {
       flag: '--json',
@@ -135,22 +135,22 @@ export const outputSettings = {
     color: {
       flag: '--no-color',
       flagOnly: true,
-      help: 'no colour, as with NO_COLOR',
+      help: 'turn colour off, like NO_COLOR',
     },
     quiet: {
       flag: '-q, --quiet',
       flagOnly: true,
-      help: 'warnings and errors only',
+      help: 'print warnings and errors only',
     },
     verbose: {
       flag: '-v, --verbose',
       flagOnly: true,
-      help: 'more detail',
+      help: 'print more detail',
     },
     debug: {
       flag: '--debug',
       flagOnly: true,
-      help: 'a stack with each error',
+      help: 'print a stack trace with each error',
     },
   }),
 };
@@ -163,10 +163,10 @@ export const tokenSettings = {
       help: 'print the header and claims as JSON instead of the token',
     },
     curl: {
-      without: { local: 'that service ends at once' },
+      without: { local: 'that emulator stops when the command ends' },
       flag: '--curl',
       flagOnly: true,
-      help: 'print the equivalent curl command; sends nothing',
+      help: 'print the equivalent curl command; send nothing',
     },
   }),
 };

@@ -6,7 +6,7 @@ export const controlSettings = {
     controlSecretFile: {
       flag: '--control-secret-file <FILE>',
       defaultText: 'VOICECTL_CONTROL_SECRET',
-      help: 'file with the control API secret, for an emulator beyond loopback or behind a proxy',
+      help: 'read the control API secret from this file, for an emulator beyond loopback or behind a proxy',
     },
   }),
   ...section([...serveCommands, 'proxy', 'load'], 'metrics', {
@@ -19,7 +19,7 @@ export const controlSettings = {
   ...section([...serveCommands, 'proxy'], 'metrics', {
     metricsDevices: {
       flag: '--metrics-devices',
-      help: 'name devices in the metrics: up to 1,000, the others together',
+      help: 'name up to 1,000 devices in the metrics; count all others together',
     },
   }),
   ...section(['load'], 'metrics', {
@@ -36,13 +36,13 @@ export const controlSettings = {
       defaultText: 'all',
       parse: parseInteger(1, Number.MAX_SAFE_INTEGER),
       flagOnly: true,
-      help: 'only the stream with this number',
+      help: 'limit to the stream with this number',
     },
     onDevice: {
       flag: '--on-device <ID>',
       defaultText: 'all',
       flagOnly: true,
-      help: 'only streams of this device',
+      help: 'limit to streams of this device',
     },
   }),
   ...section(['emulator journal'], 'print', {
@@ -56,14 +56,14 @@ export const controlSettings = {
       defaultText: 'all',
       values: 'journal',
       flagOnly: true,
-      help: 'only events of this type',
+      help: 'show only events of this type',
     },
     limit: {
       flag: '--limit <N>',
       default: '1000',
       parse: parseInteger(1, 10_000),
       flagOnly: true,
-      help: 'show at most this many events, the newest ones',
+      help: 'show only this many of the newest events',
     },
   }),
   ...section(['emulator fault'], 'scope', {
@@ -92,7 +92,7 @@ export const controlSettings = {
     allFaults: {
       flag: '--all',
       flagOnly: true,
-      help: 'list every fault with its parameters, not only the most used ones',
+      help: 'list every fault with its parameters, not just the most used ones',
     },
   }),
   ...section(['emulator send'], 'message', {
@@ -137,12 +137,12 @@ export const mcpSettings = {
       parse: parseHost,
       repeatable: true,
       flagOnly: true,
-      help: 'let the client reach this host, with the API key (repeatable); otherwise only this machine, without it',
+      help: 'let the client reach this host, with the API key (repeatable); otherwise only this machine, without the key',
     },
     folder: {
       flag: '--folder <DIR>',
       flagOnly: true,
-      help: 'let the client write recordings and sounds into this folder; otherwise nothing',
+      help: 'let the client write recordings and sounds to this folder; otherwise to none',
     },
   }),
 };

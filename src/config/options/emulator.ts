@@ -8,8 +8,8 @@ import {
   replyValues,
 } from '../parse.ts';
 
-const inProcess = 'it is for an emulator in this process';
-const ofEmulators = 'it is for an emulator';
+const inProcess = 'it applies to an emulator in this process';
+const ofEmulators = 'it applies to an emulator';
 
 export const emulatorSettings = {
   ...section(['serve', 'exec', 'stream'], 'emulator', {
@@ -29,7 +29,7 @@ export const emulatorSettings = {
       without: { target: ofEmulators },
       flag: '--scenario <FILE>',
       values: 'scenarios',
-      help: 'script of what the service does, as YAML, or the name of a shipped one, such as barge-in',
+      help: 'script of what the service does: a YAML file, or the name of an included one, such as barge-in',
     },
   }),
   ...section([...emulatorCommands, ...sessionCommands, 'proxy'], 'emulator', {
@@ -49,7 +49,7 @@ export const emulatorSettings = {
       flag: '--network <NETWORK>',
       values: 'networks',
       parse: async (text) => (await import('../../protocol/read-fault.ts')).readNetwork(text),
-      hint: 'Such as slow-3g, lossy-wifi,loss=10% or latency=100ms,rate=1Mbit.',
+      hint: 'Examples: slow-3g, lossy-wifi,loss=10% or latency=100ms,rate=1Mbit.',
       help: 'simulate this network on all connections: slow-3g, lossy-wifi …, or latency=100ms,jitter=20ms,rate=1Mbit,loss=2%',
     },
   }),
@@ -57,7 +57,7 @@ export const emulatorSettings = {
     dialect: {
       needs: { local: inProcess },
       flag: '--dialect <FILE>',
-      help: 'settings for what the specification leaves open, as YAML or JSON',
+      help: 'settings for what the specification leaves open: a YAML or JSON file',
     },
   }),
   ...section([...emulatorCommands, 'stream'], 'emulator', {
@@ -75,7 +75,7 @@ export const emulatorSettings = {
       needs: { local: inProcess },
       flag: '--seed <N>',
       parse: parseInteger(0, Number.MAX_SAFE_INTEGER),
-      help: 'make random choices of the emulator repeatable',
+      help: 'make the emulator’s random choices repeatable',
     },
   }),
   ...section([...emulatorCommands, ...sessionCommands], 'emulator', {
@@ -85,7 +85,7 @@ export const emulatorSettings = {
       flag: '--rate-limit <N>',
       default: '60',
       parse: parseInteger(1, 1_000_000),
-      help: 'token requests per device per minute',
+      help: 'limit of token requests per device per minute',
     },
   }),
   ...section([...emulatorCommands, 'stream'], 'emulator', {
@@ -95,7 +95,7 @@ export const emulatorSettings = {
       flag: '--max-connections <N>',
       default: '10',
       parse: parseInteger(1, 1_000_000),
-      help: 'connections per device',
+      help: 'limit of connections per device',
     },
   }),
   ...section([...emulatorCommands, 'drill'], 'access', {
@@ -105,7 +105,7 @@ export const emulatorSettings = {
       secret: true,
       repeatable: true,
       defaultText: 'any',
-      help: 'accept this API key only (repeatable)',
+      help: 'accept only this API key (repeatable)',
     },
     acceptKeyFile: {
       without: { target: ofEmulators },
@@ -135,7 +135,7 @@ export const emulatorSettings = {
     host: {
       flag: '--host <ADDRESS>',
       default: '127.0.0.1',
-      help: 'address to listen on; beyond loopback needs accepted keys',
+      help: 'address to listen on; beyond loopback it needs accepted keys',
     },
   }),
   ...section([...serveCommands, 'proxy'], 'listen', {
@@ -143,7 +143,7 @@ export const emulatorSettings = {
       flag: '--ready-file <FILE>',
       path: 'written',
       flagOnly: true,
-      help: 'write the URLs to this file, as JSON, once it listens',
+      help: 'write the URLs to this file as JSON once the service listens',
     },
   }),
   ...section([...emulatorCommands, 'drill', 'proxy'], 'tls', {
@@ -156,7 +156,7 @@ export const emulatorSettings = {
     cert: {
       needs: { tlsKey: '' },
       flag: '--cert <FILE>',
-      help: 'certificate of this host, or chain, as PEM',
+      help: 'certificate of this host (or chain) as PEM',
     },
     tlsKey: {
       needs: { cert: '' },
@@ -167,7 +167,7 @@ export const emulatorSettings = {
     certOut: {
       flag: '--cert-out <FILE>',
       path: 'written',
-      help: 'write the certificate to this file, so that clients can trust it',
+      help: 'write the certificate to this file, so that devices can trust it',
     },
   }),
   ...section([...serveCommands, 'proxy'], 'screen', {
@@ -175,7 +175,7 @@ export const emulatorSettings = {
       flag: '--page',
       negatable: true,
       defaultText: 'on',
-      help: 'a page for browsers of this machine',
+      help: 'serve a page for browsers on this machine',
     },
   }),
   ...section([...serveCommands, 'proxy', 'check', 'drill'], 'screen', {
@@ -203,7 +203,7 @@ export const emulatorSettings = {
       flag: '--processes <N>',
       defaultText: '1',
       parse: parseProcesses('auto'),
-      help: 'run this many emulators on the port, as one service through --shared; auto: one for each processor',
+      help: 'run this many emulators on the port, as one service through --shared; auto: one per processor',
     },
   }),
 };

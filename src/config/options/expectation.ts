@@ -37,19 +37,19 @@ export const expectationSettings = {
       flag: '--expect-clean [HOW]',
       preset: 'findings',
       parse: parseChoice(['findings', 'strict']),
-      help: 'fail on findings in the AI audio; strict: on remarks too',
+      help: 'fail on findings in the AI audio; strict: also on remarks',
     },
   }),
   ...section(['stream'], 'expectations', {
     expectEvent: {
       flag: '--expect-event <KIND>',
       repeatable: true,
-      help: 'fail without a service message of this kind (repeatable)',
+      help: 'fail if no service message of this kind arrives (repeatable)',
     },
     forbidEvent: {
       flag: '--forbid-event <KIND>',
       repeatable: true,
-      help: 'fail on a service message of this kind (repeatable)',
+      help: 'fail if a service message of this kind arrives (repeatable)',
     },
     expectClose: {
       flag: '--expect-close <CODE>',

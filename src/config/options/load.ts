@@ -43,7 +43,7 @@ export const loadSettings = {
     rampUp: {
       flag: '--ramp-up <DURATION>',
       parse: parseDuration,
-      help: 'the rate of arrivals rises to its full value during this time',
+      help: 'raise the arrival rate to its full value over this time',
     },
     task: {
       flag: '--task <TASK>',
@@ -67,7 +67,7 @@ export const loadSettings = {
     },
     deviceCount: {
       flag: '--devices <N>',
-      defaultText: 'as few as the limits of a device allow',
+      defaultText: 'as few as the limits per device allow',
       parse: parseInteger(1, 10_000_000),
       flagOnly: true,
       help: 'use at most this many devices',
@@ -83,7 +83,7 @@ export const loadSettings = {
       flag: '--threshold <THRESHOLD>',
       parse: parseThreshold,
       repeatable: true,
-      help: 'exit 1 unless it holds, such as first-audio:p95<800ms, failed<1% or unclean<1% (repeatable)',
+      help: 'exit 1 unless this threshold holds, such as first-audio:p95<800ms, failed<1% or unclean<1% (repeatable)',
     },
   }),
   ...section(['load'], 'verdicts', {
@@ -99,7 +99,7 @@ export const loadSettings = {
       flag: '--processes <N>',
       default: '1',
       parse: parseProcesses('auto', 'none'),
-      help: 'generate the load in this many processes; auto: one for each core; none: in this one',
+      help: 'generate the load in this many processes; auto: one per core; none: in this process',
     },
     shard: {
       needs: { startAt: 'all shards start at the same time' },
@@ -117,9 +117,9 @@ export const loadSettings = {
     },
     loadSeed: {
       flag: '--seed <N>',
-      defaultText: 'from the start time',
+      defaultText: 'derived from the start time',
       parse: parseInteger(0, Number.MAX_SAFE_INTEGER),
-      help: 'make the arrivals of poisson repeatable',
+      help: 'make poisson arrivals repeatable',
     },
   }),
   ...section(['load'], 'service', {
@@ -127,7 +127,7 @@ export const loadSettings = {
       flag: '--confirm <HOST>',
       repeatable: true,
       flagOnly: true,
-      help: 'allow load on this host, which is not loopback (repeatable)',
+      help: 'allow load on this host beyond loopback (repeatable)',
     },
   }),
   ...section(loadResultCommands, 'files', {

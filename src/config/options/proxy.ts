@@ -27,7 +27,7 @@ export const proxySettings = {
     proxyHost: {
       flag: '--host <ADDRESS>',
       default: '127.0.0.1',
-      help: 'address to listen on; beyond loopback needs --tls or --allow-plaintext',
+      help: 'address to listen on; beyond loopback it needs --tls or --allow-plaintext',
     },
     proxyPort: {
       flag: '--port <N>',
@@ -39,14 +39,14 @@ export const proxySettings = {
   ...section(['proxy', 'exec'], 'target', {
     proxyPlaintext: {
       flag: '--allow-plaintext',
-      help: 'allow plain HTTP beyond this machine: to the service, and for devices',
+      help: 'allow plain HTTP beyond this machine, to the service and from devices',
     },
     failOn: {
       needs: { target: 'without it nothing is judged' },
       flag: '--fail-on <LEVEL>',
       parse: parseChoice(['violation', 'remark']),
       flagOnly: true,
-      help: 'exit 1 if there is a violation, or also if there is a remark',
+      help: 'exit 1 if there is a violation; remark: also if there is a remark',
     },
     proxyRecord: {
       needs: { target: 'without it nothing is recorded' },

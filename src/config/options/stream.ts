@@ -10,7 +10,7 @@ import {
 } from '../parse.ts';
 import { expectationSettings } from './expectation.ts';
 
-const endless = 'a microphone has no end; Ctrl-C or --duration ends it';
+const endless = 'a microphone never ends by itself; stop it with Ctrl-C or --duration';
 
 /** What a pipeline asks a session for. */
 const judgements = [...Object.keys(expectationSettings), 'html', 'baseline', 'updateBaseline'];
@@ -22,7 +22,7 @@ export const streamSettings = {
       path: 'read',
       values: 'sounds',
       flagOnly: true,
-      help: 'WAV to stream, or the name of a shipped one, such as hello.wav; - is standard input',
+      help: 'WAV to stream, or the name of an included one, such as hello.wav; - reads standard input',
     },
   }),
   ...section(['stream'], 'source', {
@@ -49,7 +49,7 @@ export const streamSettings = {
           tail: '',
           wait: '',
         },
-        ...Object.fromEntries(judgements.map((name) => [name, 'it judges nothing'])),
+        ...Object.fromEntries(judgements.map((name) => [name, 'an interactive session is not judged'])),
       },
       flag: '--interactive',
       flagOnly: true,
@@ -59,17 +59,17 @@ export const streamSettings = {
       flag: '--expect-file <FILE>',
       path: 'read',
       flagOnly: true,
-      help: 'a whole conversation as YAML or JSON, instead of --file: when each turn is spoken and what is expected after it',
+      help: 'run this conversation (YAML or JSON) instead of --file: when each turn is spoken and what must follow it',
     },
     replay: {
       flag: '--replay <DIR>',
       flagOnly: true,
-      help: 'recording to stream: sends the user’s messages at their original times',
+      help: 'recording to stream, with the user’s messages at their original times',
     },
     raw: {
       flag: '--raw <PATH>',
       flagOnly: true,
-      help: 'headerless 16 kHz s16le mono to stream; - is standard input',
+      help: 'headerless 16 kHz s16le mono to stream; - reads standard input',
     },
     loop: {
       without: { mic: endless, expectFile: 'a conversation has an end' },
@@ -111,14 +111,14 @@ export const streamSettings = {
       flag: '--settle <DURATION>',
       default: `${defaultSettleMs}ms`,
       parse: parseDuration,
-      help: 'a reply ends after a pause this long',
+      help: 'pause after which a reply counts as ended',
     },
   }),
   ...section(['stream'], 'pace', {
     duration: {
       flag: '--duration <DURATION>',
       parse: parseDuration,
-      help: 'stop after this much streaming',
+      help: 'stop after streaming for this long',
     },
     frameMs: {
       flag: '--frame-ms <N>',
@@ -144,19 +144,19 @@ export const streamSettings = {
   ...section(['stream', 'audio'], 'sound', {
     inputDevice: {
       flag: '--input-device <DEVICE>',
-      defaultText: 'the system’s',
-      help: 'microphone: number in voicectl audio, or part of its name',
+      defaultText: 'chosen by the system',
+      help: 'microphone: its number in voicectl audio, or part of its name',
     },
     outputDevice: {
       flag: '--output-device <DEVICE>',
-      defaultText: 'the system’s',
-      help: 'loudspeaker: number in voicectl audio, or part of its name',
+      defaultText: 'chosen by the system',
+      help: 'loudspeaker: its number in voicectl audio, or part of its name',
     },
     audioBackend: {
       flag: '--audio-backend <NAME>',
       defaultText: 'the first that works',
       parse: parseChoice(audioBackendNames),
-      help: `access to the sound devices: ${audioBackendNames.join(', ')}`,
+      help: `audio backend for the sound devices: ${audioBackendNames.join(', ')}`,
     },
   }),
   ...section(['stream'], 'sound', {
@@ -168,7 +168,7 @@ export const streamSettings = {
     },
     bargeIn: {
       flag: '--barge-in',
-      help: 'stop playback when you begin to speak; use headphones or --aec',
+      help: 'stop playback when you start to speak; use headphones or --aec',
     },
     aec: {
       flag: '--aec',
@@ -187,7 +187,7 @@ export const streamSettings = {
       flag: '--out <FILE>',
       path: 'written',
       flagOnly: true,
-      help: 'AI audio as WAV; - is raw PCM on standard output',
+      help: 'write the AI audio as WAV; - writes raw PCM to standard output',
     },
     record: {
       flag: '--record <DIR>',
@@ -198,7 +198,7 @@ export const streamSettings = {
       flag: '--record-both <FILE>',
       path: 'written',
       flagOnly: true,
-      help: 'both voices as one stereo WAV on one time axis: you left, the AI right',
+      help: 'write both voices as a stereo WAV on one time axis: you left, the AI right',
     },
     recordMic: {
       needs: { mic: '' },
@@ -222,7 +222,7 @@ export const inspectSettings = {
     swap: {
       flag: '--swap',
       flagOnly: true,
-      help: 'of a stereo WAV: the AI is left, the user right',
+      help: 'read a stereo WAV with the AI left and the user right',
     },
   }),
   ...section(['inspect', 'stream', 'check', 'drill', 'compare', ...loadResultCommands], 'files', {
@@ -238,7 +238,7 @@ export const inspectSettings = {
       flag: '--scenario-out <FILE>',
       path: 'written',
       flagOnly: true,
-      help: 'write what the service did as a scenario that serve --scenario plays, with its replies as WAVs beside it',
+      help: 'write what the service did as a scenario for serve --scenario, with its replies as WAVs beside it',
     },
     har: {
       flag: '--har <FILE>',
@@ -250,7 +250,7 @@ export const inspectSettings = {
   ...section([...serveCommands, 'proxy', 'stream', 'check', 'drill', 'load', 'inspect'], 'screen', {
     ascii: {
       flag: '--ascii',
-      defaultText: 'where the locale is not UTF-8',
+      defaultText: 'if the locale is not UTF-8',
       flagOnly: true,
       help: 'draw with ASCII characters only',
     },

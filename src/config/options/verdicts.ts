@@ -2,7 +2,7 @@ import { comparableCommands, conformanceCommands, section } from '../option.ts';
 import { parseChoice, parseDuration, parseInteger } from '../parse.ts';
 import { parseTolerance } from '../threshold.ts';
 
-const oneAgain = '--again asks a part of a check';
+const oneAgain = '--again runs only a part of a check';
 
 export const checkSettings = {
   ...section(conformanceCommands, 'asked', {
@@ -10,7 +10,7 @@ export const checkSettings = {
       flag: '--device <ID>',
       env: 'VOICECTL_DEVICE',
       repeatable: true,
-      defaultText: 'voicectl-HOSTNAME, and others made up from it',
+      defaultText: 'voicectl-HOSTNAME, and others derived from it',
       help: 'device identifier (repeatable); up to four are used',
     },
     level: {
@@ -18,7 +18,7 @@ export const checkSettings = {
       default: 'quick',
       parse: parseChoice(['quick', 'standard', 'full']),
       oldValues: { base: 'quick' },
-      help: 'quick; standard with windows, expiry and many connections; or full, which is standard with --exhaust',
+      help: 'quick; standard, with rate-limit windows, expiry and many connections; or full, standard with --exhaust',
     },
     exhaust: {
       flag: '--exhaust',
@@ -51,7 +51,7 @@ export const checkSettings = {
         open: oneAgain,
         baseline: oneAgain,
       },
-      help: 'repeat one exchange, such as E6, or those of a rule, and print them whole',
+      help: 'repeat one exchange, such as E6, or the exchanges of a rule, and print them in full',
     },
   }),
   ...section(conformanceCommands, 'asked', {
@@ -77,17 +77,17 @@ export const checkSettings = {
       flag: '--wrong-key',
       negatable: true,
       defaultText: 'on',
-      help: 'send a wrong key, once',
+      help: 'send a wrong key, only once',
     },
   }),
   ...section(['check'], 'verdicts', {
     jwks: {
       flag: '--jwks <URL_OR_FILE>',
-      help: 'published keys that verify the tokens',
+      help: 'verify the tokens with these published keys',
     },
     expected: {
       flag: '--expected <FILE>',
-      help: 'rules that are known to fail, one per line, each with a reason',
+      help: 'file of rules that are known to fail, one per line, each with a reason',
     },
     strict: {
       flag: '--strict',
@@ -103,7 +103,7 @@ export const learnSettings = {
       path: 'written',
       flagOnly: true,
       defaultText: 'standard output',
-      help: 'write the dialect to a file',
+      help: 'write the dialect to this file',
     },
     merge: {
       flag: '--merge <FILE>',
@@ -158,13 +158,13 @@ export const compareSettings = {
     baseline: {
       flag: '--baseline <FILE>',
       flagOnly: true,
-      help: 'compare with the runs in this file; exit 1 if this one is worse',
+      help: 'compare with the runs in this file; exit 1 if this run is worse',
     },
     updateBaseline: {
       needs: { baseline: 'that is the file to write' },
       flag: '--update-baseline',
       flagOnly: true,
-      help: 'add this run to --baseline, which keeps the newest 20; a run that is worse or not valid is not added',
+      help: 'add this run to --baseline, which keeps the newest 20 runs; a run that is worse or not valid is not added',
     },
   }),
   ...section(['compare', 'load', 'load merge', 'stream'], 'verdicts', {

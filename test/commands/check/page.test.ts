@@ -30,5 +30,5 @@ test('without a browser --open warns, says where the page is, and waits for nobo
   sandbox.write('bin/xdg-open', '#!/bin/sh\nexit 3\n', 0o755);
   const { code, stderr } = await sandbox.run(['check', '--local', '--rule', 'R1', '--open']);
   expect(code).toBe(0);
-  expect(stderr).toMatch(/no browser that can be started\. The page is http:\S+#/);
+  expect(stderr).toMatch(/No browser could be started\. The page is http:\S+#/);
 });

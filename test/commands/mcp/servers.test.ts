@@ -40,10 +40,10 @@ test('a client has at most eight emulators and proxies, those counted that have 
   const boundary = createBoundary({ cwd, allowTargets: [], folder: undefined });
   const surroundings = { io: { cwd, env: {} }, servers, boundary } as unknown as ToolSurroundings;
   const another = () => callTool('start', {}, surroundings, { signal, progress() {} });
-  await expect(another()).rejects.toThrow('8 emulators and proxies run already');
+  await expect(another()).rejects.toThrow('8 emulators and proxies are already running');
   for (const listen of listens) listen({ type: 'listening', baseUrl: 'http://127.0.0.1:1' });
   const [first] = await Promise.all(started);
-  await expect(another()).rejects.toThrow('8 emulators and proxies run already');
+  await expect(another()).rejects.toThrow('8 emulators and proxies are already running');
   expect(await servers.stop(first?.id ?? '')).toBe(0);
   expect(servers.ids).toHaveLength(7);
 });

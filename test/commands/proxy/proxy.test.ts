@@ -129,7 +129,7 @@ describe('voicectl exec --target', () => {
     ]);
     expect(ended).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('--reply cannot be combined with --target: it is for an emulator'),
+      stderr: expect.stringContaining('--reply cannot be combined with --target: it applies to an emulator'),
     });
   });
 });

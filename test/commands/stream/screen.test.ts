@@ -96,7 +96,7 @@ test('of a session with endless warnings the newest stay behind, each cut, and t
     press({ type: 'quit' });
   });
   await view.close();
-  expect(written[0]).toBe('… 900 lines before these\n');
+  expect(written[0]).toBe('… 900 earlier lines\n');
   expect(written).toHaveLength(101);
   expect(written.at(-1)).toMatch(/warning 1000 (😀)+…\n$/u);
   expect(Math.max(...written.map((line) => line.length))).toBeLessThan(510);

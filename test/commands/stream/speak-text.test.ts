@@ -67,10 +67,10 @@ test('another text, and another command, is spoken anew; without {text} it is on
 
 test.each([
   ['fails', 'echo "no voice" >&2; exit 3', 'it exited with 3: no voice'],
-  ['writes nothing', ':', 'has written no WAV'],
-  ['writes a pipe', 'mkfifo "$1"', 'is not a file of its own'],
-  ['writes a link', 'ln -s /dev/zero "$1"', 'is not a file of its own'],
-  ['writes a folder', 'mkdir "$1"', 'is not a file of its own'],
+  ['writes nothing', ':', 'wrote no WAV'],
+  ['writes a pipe', 'mkfifo "$1"', 'is not a regular file'],
+  ['writes a link', 'ln -s /dev/zero "$1"', 'is not a regular file'],
+  ['writes a folder', 'mkdir "$1"', 'is not a regular file'],
   [
     'writes without end',
     'dd if=/dev/zero of="$1" bs=1 count=1 seek=8589934592 2>/dev/null; exec sleep 100',
@@ -146,7 +146,7 @@ test('nothing is spoken where others may write into the folder of what is kept',
   chmodSync(join(temporary, `voicectl-${process.getuid?.()}`), 0o777);
   await expect(speak('x', by)).rejects.toMatchObject({
     code: 'input-output',
-    message: expect.stringContaining(`${cache} belongs to someone else, or others may write into it`),
+    message: expect.stringContaining(`${cache} belongs to someone else, or others can write to it`),
   });
   expect(asked()).toBe('x no key\n');
   chmodSync(join(temporary, `voicectl-${process.getuid?.()}`), 0o700);

@@ -29,13 +29,13 @@ interface TypedCommand {
 const commands: Record<string, TypedCommand> = {
   text: {
     shown: ':text TEXT',
-    help: 'send a text message, also one that begins with a colon',
+    help: 'send a text message, even one that starts with a colon',
     read: (text) => ({ type: 'text', text }),
   },
   binary: { shown: ':binary HEX', help: 'send a binary message: 00ff 7f', read: readHex },
   file: {
     shown: ':file WAV',
-    help: 'send a WAV as audio in real time, after any queued audio; or a shipped one such as hello.wav',
+    help: 'send a WAV, or an included one such as hello.wav, as audio in real time, after any queued audio',
     read: (path) => (path === '' ? wrong(':file expects the path of a WAV') : { type: 'file', path }),
   },
   silence: {
@@ -47,19 +47,19 @@ const commands: Record<string, TypedCommand> = {
   ping: { shown: ':ping', help: 'send a ping', read: () => ({ type: 'ping' }) },
   wait: {
     shown: ':wait TIME',
-    help: 'wait before the next line, in a script',
+    help: 'wait before the next line (in a script)',
     read: (text) => readTime(text, 'wait'),
   },
   fold: {
     shown: ':fold on|off',
-    help: 'show binary messages as a count each second, or one by one',
+    help: 'show binary messages as a count per second, or one by one',
     read: (text) =>
       text === 'on' || text === 'off'
         ? { type: 'fold', isOn: text === 'on' }
         : wrong(':fold expects on or off'),
   },
-  close: { shown: ':close [CODE]', help: 'close the stream; 1000 without a code', read: readClose },
-  help: { shown: ':help', help: 'this list', read: () => ({ type: 'help' }) },
+  close: { shown: ':close [CODE]', help: 'close the stream; the default code is 1000', read: readClose },
+  help: { shown: ':help', help: 'show this list', read: () => ({ type: 'help' }) },
 };
 
 /** The lines of `:help`. */
@@ -98,7 +98,7 @@ function readClose(text: string): Typed {
   const code = Number(text);
   return isSendableCloseCode(code)
     ? { type: 'close', code }
-    : wrong('this code cannot be sent: 1000, 1001 to 1003, 1007 to 1014, or 3000 to 4999');
+    : wrong('this code cannot be sent; use 1000 to 1003, 1007 to 1014, or 3000 to 4999');
 }
 
 function wrong(why: string): Typed {
