@@ -24,7 +24,7 @@ async function runAndReport(argv: readonly string[], io: Io): Promise<number> {
   const [first] = argv;
   let form = guessOutputForm(argv, io);
   try {
-    // The quickest answers come before the command tree is loaded.
+    // The quickest answers do not load the command tree.
     if (first === '--version' || first === '-V') {
       const isVerbose = argv.includes('--verbose') || argv.includes('-v');
       const lines = isVerbose ? (await import('./commands/describe-version.ts')).describeVersion() : version;
@@ -58,7 +58,7 @@ async function report(error: VoicectlError, form: OutputForm, io: Io): Promise<n
   if (error.code === 'internal')
     lines.push(`  This is a bug in voicectl. Please report it to ${bugsAddress}`);
   if (error.code === 'internal' || form.debug) lines.push(...stackLines(error));
-  // If these lines cannot be written either, nothing more can be done.
+  // If these lines cannot be written either, there is nothing left to do.
   await io.stderr.write(`${lines.join('\n')}\n`).catch(() => {});
   if (form.json) {
     const { failureKind } = await import('./kernel/failure-kind.ts');

@@ -1,4 +1,4 @@
-/** What `src/jest.ts` needs of Jest, which is not installed here. Jest provides the first to each module that it loads. */
+/** The parts of Jest that `src/jest.ts` needs; Jest is not installed here. It provides the first to each module that it loads. */
 declare module '@jest/globals' {
   type Hook = (call: () => Promise<void>) => unknown;
   export const beforeAll: Hook;

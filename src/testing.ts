@@ -23,9 +23,9 @@ export type TestHooks =
 
 /**
  * Runs an emulator for the tests of a file, or of the `describe` that it is called in. After each test its streams
- * are closed, and windows and journal forgotten; its address stays, and so does a clock that was moved. The
- * hooks are those of the runner's globals unless they are given. Until the first test begins the result may be passed
- * on, but has nothing to read.
+ * are closed, and windows and journal cleared; its address and a clock that was moved stay as they are. The
+ * hooks are the globals of the runner unless they are given. Until the first test starts, the result may be passed
+ * on, but has no properties.
  */
 export function setUpEmulator(
   options: EmulatorOptions = {},
@@ -44,7 +44,7 @@ export function setUpEmulator(
     if (running === undefined) return;
     const { control, waitFor } = running;
     control.reset();
-    // What these streams still have to tell belongs to the test that is over.
+    // The last events of these streams belong to the test that is over.
     await Promise.all(
       [...live].map((stream) => waitFor('stream-closed', (event) => event.stream === stream)),
     );

@@ -14,7 +14,7 @@ export interface CommandContext<Names extends OptionName> extends Omit<ResolvedS
   args: readonly string[];
   /** Aborted with a `VoicectlError` when the user, the system or `--timeout` ends the command. */
   signal: AbortSignal;
-  /** Takes the lines of the result: standard output, or with `--out -` standard error. */
+  /** Where the lines of the result go: standard output, or standard error with `--out -`. */
   lines: OutputStream;
   json: boolean;
   /** The form of the output of a command that can have a screen. */
@@ -26,7 +26,7 @@ export interface CommandContext<Names extends OptionName> extends Omit<ResolvedS
   quiet: boolean;
   verbose: boolean;
   style: Style;
-  /** Says what the command waits for now, in words for `--timeout`: `the token`. */
+  /** Sets what the command is waiting for, in words for `--timeout`: `the token`. */
   awaits(what: string): void;
   /** Prints the result: with `--json` the value as a line, otherwise the lines. */
   print(value: unknown, lines: readonly string[]): Promise<void>;
@@ -40,7 +40,7 @@ export interface CommandContext<Names extends OptionName> extends Omit<ResolvedS
 export interface CommandSpec<Names extends OptionName = OptionName> {
   /** The whole name, such as `emulator fault`. */
   name: CommandName;
-  /** An earlier name, with which it goes on working. */
+  /** An earlier name, which still works. */
   old?: string;
   summary: string;
   /** Positional arguments in Commander's form, each with a description, and its values. */
@@ -55,7 +55,7 @@ export interface CommandSpec<Names extends OptionName = OptionName> {
   options: readonly Names[];
   /** The options that `--help` shows; `--help --all` shows every one. By default it shows all. */
   mostUsed?: readonly Names[];
-  /** Headings of groups of options, where they are called something else here. */
+  /** Headings of groups of options that have another name here. */
   headings?: Readonly<Partial<Record<Group, string>>>;
   /** Shown below the help. */
   examples: readonly string[];
@@ -74,7 +74,7 @@ export interface Command {
 export interface CommandGroup {
   name: string;
   summary: string;
-  /** What the name alone does. */
+  /** The command for the name alone. */
   own?: Command;
   subcommands: readonly Command[];
 }

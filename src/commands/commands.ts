@@ -328,7 +328,7 @@ export function headingOf(name: string): string {
   return headings.find(([, names]) => names.includes(name))?.[0] ?? 'Commands:';
 }
 
-/** Every command that does something, those of groups included. */
+/** Every command that can be run, including the commands of groups. */
 export const allCommands: readonly Command[] = commands.flatMap((one) => {
   if (!('subcommands' in one)) return [one];
   return one.own === undefined ? one.subcommands : [one.own, ...one.subcommands];

@@ -138,7 +138,7 @@ function addOptions(command: Command, { options, headings }: CommandSpec, hasOld
 
 const briefGeneral: readonly OptionName[] = ['json', 'quiet', 'verbose'];
 
-/** Leaves the most used options in the help, and says where the others are. They all go on working. */
+/** Keeps the most used options in the help, and names the command that lists the others. All of them still work. */
 function hideSeldomUsed(command: Command, { name, mostUsed }: CommandSpec): void {
   if (mostUsed === undefined) return;
   const shown = new Set([...mostUsed, ...briefGeneral].map((option) => flagOf(option)));

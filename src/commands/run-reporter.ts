@@ -78,7 +78,7 @@ export async function reportRun<Result>(
 }
 
 /**
- * Writes a file that a run was asked for, and reports it; nothing without a path. Returns `input-output` if it cannot be
+ * Writes a file of a run, and reports it; does nothing without a path. Returns `input-output` if it cannot be
  * written: a failure of the run (`hasFailed`) counts more, and then it is only reported.
  */
 export async function writeRunFile(

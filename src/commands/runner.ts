@@ -20,7 +20,7 @@ export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCom
     const { resolveSettings } = await import('../config/settings.ts');
     await setUpEngine();
     const names: OptionName[] = [...spec.options, ...generalOptions];
-    // A failed note is no reason to fail: the result does not depend on it.
+    // A note that cannot be written does not fail the command: the result does not depend on it.
     const tell = (text: string) => io.stderr.write(`${escapeText(text)}\n`).catch(() => {});
     const resolve = async () => {
       const found = await resolveSettings(names, { flags, env: io.env, cwd: io.cwd });
@@ -30,7 +30,7 @@ export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCom
     const resolved = await resolve().catch(async (thrown) => {
       const refused = withHelpHint(thrown, spec.name);
       if (!names.includes('junit')) throw refused;
-      // A pipeline reads of a run that is refused as of any other one.
+      // A pipeline also gets a report of a refused run.
       const { reportRun } = await import('./run-reporter.ts');
       const junit = typeof flags.junit === 'string' ? flags.junit : undefined;
       const about = { command: spec.name, subject: 'settings', junit };
@@ -102,10 +102,10 @@ export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCom
   };
 }
 
-/** Reports of verdicts: a run is held without them, and tells which it could not write. */
+/** Reports of verdicts: a run continues without them, and reports which it could not write. */
 const besideVerdicts: readonly string[] = ['html', 'junit'];
 
-/** Throws `input-output` for a result that could not be written when all is done. */
+/** Throws `input-output` if a result could not be written at the end. */
 async function requireOutputs(settings: object): Promise<void> {
   for (const [name, value] of Object.entries(settings)) {
     const isResult = optionSpec(name as OptionName).path === 'written' && !besideVerdicts.includes(name);
@@ -132,7 +132,7 @@ function timedOut(ms: number, awaited: string | undefined): VoicectlError {
 }
 
 /**
- * After a request to end a command is not waited for longer than this. Each ends within 2 s by itself; a busy machine may
+ * How long a command may take after a request to end. Normally it ends within 2 s; a busy machine may
  * need longer to write what was found.
  */
 const longestEndMs = 5_000;
@@ -163,7 +163,7 @@ function createEnding(io: Io, { sharesCtrlC }: { sharesCtrlC: boolean }) {
   });
   return {
     ...{ signal: controller.signal, isLate: late.promise, end, stop },
-    /** What nobody caught. */
+    /** The uncaught error. */
     get crash() {
       return crash;
     },

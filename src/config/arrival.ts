@@ -1,11 +1,11 @@
 import { readDuration } from '../protocol/read-duration.ts';
 import type { Parse } from './parse.ts';
 
-/** How sessions arrive. Rates are sessions a second. */
+/** How sessions arrive. Rates are sessions per second. */
 export type Arrival =
   | { kind: 'constant' | 'poisson'; perSecond: number }
   | { kind: 'ramp'; from: number; to: number }
-  /** `size` sessions at the same moment, again every `everyMs`. */
+  /** `size` sessions at once, repeated every `everyMs`. */
   | { kind: 'burst'; size: number; everyMs: number };
 
 const number = String.raw`(\d{1,6}(?:\.\d{1,6})?)`;
@@ -43,7 +43,7 @@ function readBurst(text: string): Arrival | undefined {
   return size > 0 && everyMs !== undefined && everyMs > 0 ? { kind: 'burst', size, everyMs } : undefined;
 }
 
-/** An arrival as it is written on the command line. */
+/** An arrival as written on the command line. */
 export function arrivalText(arrival: Arrival): string {
   switch (arrival.kind) {
     case 'ramp':

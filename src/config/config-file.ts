@@ -22,11 +22,11 @@ export interface ConfigFileOptions {
   env: Readonly<Record<string, string | undefined>>;
   /** `--config`: only this file. */
   path: string | undefined;
-  /** `--profile`: must be there. */
+  /** `--profile`: must exist. */
   profile: string | undefined;
 }
 
-/** Most machines have no config file and need not load its reader. */
+/** Loads the reader only if there is a config file: most machines have none. */
 const loadYaml: Loader = async (path, content) => {
   const { parseSecretYaml } = await import('../files/yaml.ts');
   return parseSecretYaml(path, content);
@@ -67,7 +67,7 @@ export async function readConfigFile(options: ConfigFileOptions): Promise<Config
   return layers;
 }
 
-/** The names of the profiles of the config file, whatever else is wrong with it; for completion. */
+/** The names of the profiles of the config file, even of an invalid one; for completion. */
 export async function profileNames(options: Omit<ConfigFileOptions, 'profile'>): Promise<string[]> {
   const found = await findConfig({ ...options, profile: undefined }).catch(() => undefined);
   const profiles = isRecord(found?.value) ? found.value.profiles : undefined;
@@ -97,7 +97,7 @@ function chooseProfile(profiles: Profiles, name: string, path: string): Record<s
   });
 }
 
-/** Whether the file has a key, even in a profile that is not used: others could read it. */
+/** Whether the file has a key, even in an unused profile: others could read it. */
 function holdsKey({ apiKey, profiles }: Record<string, unknown>): boolean {
   if (apiKey !== undefined) return true;
   return (

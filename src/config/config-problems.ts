@@ -12,8 +12,8 @@ const knownAtRoot = [...known, 'profiles'];
 const renamed = new Map(known.map((name) => [oldKey(optionSpec(name)), name]));
 
 /**
- * Every problem of a config file, with its place, in the order of the file. Checks each profile, also one that
- * is not used. Never shows a secret, nor a name that may be one.
+ * Every problem of a config file, with its place, in the order of the file. Checks each profile, even one that
+ * is not used. Never shows a secret, or a name that may be a secret.
  */
 export async function findConfigProblems({ value: config, placeOf }: PlacedValue): Promise<PlacedProblem[]> {
   const toldAt = ({ at, part, ...problem }: ConfigProblem): PlacedProblem => ({
@@ -50,7 +50,7 @@ function notAMapping(value: unknown, at: ConfigProblem['at']): ConfigProblem {
   return { at, part: 'value', value: shownKind(value), expected: 'a mapping of settings' };
 }
 
-/** Text in place of a mapping may be a key. */
+/** A text where a mapping is expected may be an API key. */
 function shownKind(value: unknown): unknown {
   if (Array.isArray(value)) return '(a list)';
   return typeof value === 'string' ? '(some text)' : value;
@@ -96,12 +96,12 @@ function pathText(at: ConfigProblem['at']): string {
   return [shownName(first), ...inside].filter((part) => part !== undefined).join('.');
 }
 
-/** A name from the file. Text that is not a word may be a key in the wrong place. */
+/** A name from the file. A text that is not a word may be an API key in the wrong place. */
 function shownName(name: string | number): string {
   return typeof name === 'number' || /^[A-Za-z][A-Za-z-]{0,40}$/.test(name) ? String(name) : '(hidden)';
 }
 
-/** Profiles have names of the user's choice. */
+/** The user chooses the names of profiles. */
 function shownProfile(name: string | number | undefined): string | undefined {
   return name === undefined || /^[\w.-]{1,40}$/.test(String(name)) ? name?.toString() : '(hidden)';
 }

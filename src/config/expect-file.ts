@@ -129,7 +129,7 @@ const turn = z.strictObject({
   judge: judge.optional(),
 });
 
-/** The schema of a conversation file, as it is published. */
+/** The published schema of a conversation file. */
 export const expectFileSchema = z
   .strictObject({
     $schema: z.string().optional().describe('For editors; not read'),

@@ -1,6 +1,6 @@
 import { type Parse, parseFlag, parseText } from './parse.ts';
 
-/** Every command that takes options, by its whole name. */
+/** Every command that takes options, by its full name. */
 export type CommandName =
   | 'serve'
   | 'exec'
@@ -42,7 +42,7 @@ export const controlCommands = [
   'emulator fault',
 ] as const;
 
-/** The groups of options, in the order of help and docs, each with its heading. */
+/** The groups of options in the order of help and docs, each with its heading. */
 export const groups = {
   source: 'What to stream:',
   sessions: 'Sessions:',
@@ -76,8 +76,8 @@ export const groups = {
 export type Group = keyof typeof groups;
 
 /**
- * Where the values of a setting or an argument are listed, for completion and `help --json`: in lists of the product, in
- * the config file, or in the folders of the user.
+ * Where the values of a setting or an argument come from, for completion and `help --json`: lists of voicectl, the
+ * config file, or the folders of the user.
  */
 export type ValueList =
   | 'faults'
@@ -92,7 +92,7 @@ export type ValueList =
   | 'files'
   | 'folders';
 
-/** The values themselves, or the list that has them. A value that ends with `:` goes on with an argument. */
+/** The values themselves, or the list that has them. A value that ends with `:` is followed by an argument. */
 export type Values = readonly string[] | ValueList;
 
 /** One setting: who takes it, its flag, its other sources, how it is parsed, what it goes with, and its help. */
@@ -128,13 +128,13 @@ export interface OptionSpec {
   hint?: string;
   /** Its values, if neither its parser nor the word in its flag (`<FILE>`, `<DIR>`) gives them. */
   values?: Values;
-  /** Names a file that is read, or one that is written: no other one may be written over it. */
+  /** Whether it names a file that is read or one that is written: no other setting may overwrite that file. */
   path?: 'read' | 'written';
-  /** The settings that it makes no sense without, each with the reason; only in commands that take them. */
+  /** The settings that it needs, each with the reason; only in commands that take them. */
   needs?: Readonly<Record<string, string>>;
-  /** An earlier name of its flag, without dashes. With it, and as a config key in camel case, the setting goes on working. */
+  /** An earlier name of its flag, without dashes. It still works, also in camel case as a config key. */
   old?: string;
-  /** Earlier names of values, each with the one that it has now. */
+  /** Earlier names of values, each with the present one. */
   oldValues?: Readonly<Record<string, string>>;
   /** The settings whose flags cannot be combined with its own, each with the reason. */
   without?: Readonly<Record<string, string>>;
@@ -208,7 +208,7 @@ function readSingle(spec: OptionSpec, raw: unknown): unknown {
   return parseValue(spec, newValue(spec, raw) ?? String(raw));
 }
 
-/** The name that a value has now; undefined if it has no other. */
+/** The present name of a value with an earlier name; undefined for any other value. */
 export function newValue({ oldValues }: OptionSpec, raw: unknown): string | undefined {
   return oldValues && Object.hasOwn(oldValues, String(raw)) ? oldValues[String(raw)] : undefined;
 }

@@ -10,8 +10,8 @@ import { checkSettings, compareSettings, drillSettings, learnSettings } from './
 import type { Parse } from './parse.ts';
 
 /**
- * Every setting of every command, one row each. Flags, environment, config keys, the commands that take it, checks, help,
- * completion and the tables of docs/CLI.md come from the row. Within a group the order is that of the help.
+ * Every setting of every command, one row each. Flags, environment, config keys, commands, checks, help,
+ * completion and the tables of docs/CLI.md come from the row. Within a group they are in the order of the help.
  */
 export const options = {
   ...tokenSettings,

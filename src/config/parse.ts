@@ -8,8 +8,8 @@ import {
 } from '../protocol/read-duration.ts';
 
 /**
- * Reads one value of the command line, the environment or a config file. Throws `Error` saying what was expected. `choices`:
- * every valid text, where it is a short list.
+ * Reads one value of the command line, the environment or a config file. Throws an `Error` with what was expected. `choices`:
+ * every valid text, if there are only a few.
  */
 export type Parse<T> = ((text: string) => T) & { readonly choices?: readonly string[] };
 
@@ -26,7 +26,7 @@ export function parseInteger(min: number, max: number): Parse<number> {
   };
 }
 
-/** How many processes, or one of these words for it. */
+/** A number of processes, or one of these words. */
 export function parseProcesses<const Word extends string>(...words: Word[]): Parse<number | Word> {
   return (text) => {
     const word = words.find((one) => one === text);
@@ -101,7 +101,7 @@ export const parseProbability: Parse<number> = (text) => {
   return value > 0 && value <= 1 ? value : expected('a probability above 0 and up to 1');
 };
 
-/** Ways to the sound devices, in the order in which they are tried. */
+/** Audio backends, in the order in which they are tried. */
 export const audioBackendNames = [
   'pulse',
   'pipewire',
@@ -112,11 +112,11 @@ export const audioBackendNames = [
   'sox',
 ] as const;
 
-/** Who speaks for the service: a mode, or a mode with an argument. */
+/** How the service speaks: a mode, or a mode with an argument. */
 export const plainReplies = ['parrot', 'echo', 'tone', 'silence'] as const;
 export const repliesWithArgument = { file: 'PATH', exec: 'COMMAND', module: 'PATH', replay: 'DIR' } as const;
 
-/** Every reply mode, as it is written on the command line. */
+/** Every reply mode as written on the command line. */
 export const replyModes: readonly string[] = [
   ...plainReplies,
   ...Object.entries(repliesWithArgument).map(([name, argument]) => `${name}:${argument}`),
@@ -128,7 +128,7 @@ export const replyValues: readonly string[] = [
   ...Object.keys(repliesWithArgument).map((name) => `${name}:`),
 ];
 
-/** Checks that there is such a reply mode; what its argument names is read later. */
+/** Checks that the reply mode exists; the file or command in its argument is read later. */
 export const parseReplyMode: Parse<Promise<string>> = async (text) => {
   const [name = '', ...argument] = text.split(':');
   if ((plainReplies as readonly string[]).includes(text)) return text;
@@ -138,7 +138,7 @@ export const parseReplyMode: Parse<Promise<string>> = async (text) => {
   return expected(`one of ${replyModes.join(', ')}${meant}`);
 };
 
-/** The address of a Redis. Refuses a password with a plain `/`, `?` or `#`: the host would end there. */
+/** The address of a Redis. Refuses a password with an unescaped `/`, `?` or `#`: the host would end there. */
 export const parseRedisUrl: Parse<string> = (text) => {
   const { protocol, username, password, pathname, search, hash } = new URL(URL.canParse(text) ? text : 'x:');
   const isRedis =

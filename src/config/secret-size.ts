@@ -1,7 +1,7 @@
 import { VoicectlError } from '../kernel/errors.ts';
 import { shortestSecret } from '../kernel/spellings.ts';
 
-/** A key or token of more bytes is a wrong file. */
+/** A key or token with more bytes must be the wrong file. */
 const maxSecretBytes = 64 * 1024;
 
 /**
@@ -15,7 +15,7 @@ export function checkSecret(secret: string, what: string): string {
   });
 }
 
-/** Warns of a secret that is too short to be found in texts. An empty one is none. */
+/** Warns about a secret that is too short to be found in texts. An empty one is not a secret. */
 export async function warnOfShortSecret(
   secret: string,
   what: string,

@@ -15,7 +15,7 @@ export interface SettingsInput {
   cwd: string;
 }
 
-/** Where a value came from, in the order of precedence. */
+/** The sources of a value, in order of precedence. */
 export const origins = ['flag', 'env', 'profile', 'file', 'default'] as const;
 export type Origin = (typeof origins)[number];
 
@@ -59,7 +59,7 @@ export async function resolveSettings<const Names extends OptionName>(
     path: path?.value as string,
     profile: profile?.value as string,
   }).catch(async (thrown: unknown) => {
-    // Before the file is refused, the command line says what is wrong with it.
+    // Mistakes of the command line are reported before those of the file.
     for (const name of names) await read(name);
     throw mistakes.length === 0 ? thrown : refusal(mistakes, thrown);
   });
@@ -135,7 +135,7 @@ async function readRest(
   return spec.repeatable ? { value: [], origin: 'default' } : undefined;
 }
 
-/** What is missing or too much beside a setting, as its row says. */
+/** The settings that a given one lacks, or excludes, by its row. */
 function findConflicts(
   names: readonly OptionName[],
   found: ReadonlyMap<OptionName, Found | undefined>,
@@ -151,7 +151,7 @@ function findConflicts(
     const known = ([other]: [string, string]) => found.has(other as OptionName);
     const entries = (row: Readonly<Record<string, string>>) =>
       Object.entries(row).filter(known) as [OptionName, string][];
-    // A config file cannot give what is for one command line only, and may be meant for another one.
+    // A config file cannot set what is only for a command line, and its settings may be meant for another command.
     const lacking = entries(needs).filter(
       ([other]) => !isSet(other) && (optionSpec(other).flagOnly ? isFlag(name) : isGiven(name)),
     );
@@ -191,7 +191,7 @@ function conflict(name: OptionName, what: string, why: string): Mistake {
   };
 }
 
-/** All mistakes as one error, with those of the config file after them. */
+/** All mistakes as one error, followed by the mistakes of the config file. */
 function refusal(mistakes: readonly Mistake[], ofFile?: unknown): VoicectlError {
   const file = ofFile instanceof VoicectlError ? ofFile : undefined;
   const messages = [...new Set(mistakes.map(({ message }) => message)), ...(file ? [file.message] : [])];
@@ -201,7 +201,7 @@ function refusal(mistakes: readonly Mistake[], ofFile?: unknown): VoicectlError 
     ...(file?.details.problems ?? []),
   ];
   return new VoicectlError('usage', messages.join('; '), {
-    // One hint for all: several say less than the messages do.
+    // Only a hint that all share: several hints would say less than the messages.
     hint: hints.size === 1 ? mistakes[0]?.hint : undefined,
     details: { problems },
   });

@@ -16,7 +16,7 @@ export interface Target {
   apiKey: string;
   /** PEM of certificates to trust instead of the built-in authorities. */
   ca: string | undefined;
-  /** The file that they are from. */
+  /** The file that they come from. */
   caFile: string | undefined;
 }
 
@@ -33,7 +33,7 @@ export type TargetOption =
 type Connection = Pick<ResolvedSettings<TargetOption>, 'settings' | 'origin'>;
 
 export interface TargetOptions extends Stdin {
-  /** False if a token is given: then no key is needed. */
+  /** False if a token is given, which makes a key unnecessary. */
   needsKey: boolean;
 }
 

@@ -29,7 +29,7 @@ export type TimeStatistic = 'min' | 'mean' | 'max' | `p${number}`;
 const outcomes = ['failed', 'unclean'] as const;
 type Outcome = (typeof outcomes)[number];
 
-/** A limit on a statistic of a metric, in milliseconds; or on sessions, as a share from 0 to 1 or a number. */
+/** A limit on a statistic of a metric, in milliseconds, or on sessions, as a share from 0 to 1 or a number. */
 export type Threshold = { text: string; isInclusive: boolean; limit: number } & (
   | { metric: LoadMetric; statistic: TimeStatistic }
   | { metric: 'failed'; statistic: 'share' | 'count' }
@@ -71,7 +71,7 @@ function readShare(outcome: Outcome, limit: string): { statistic: 'share' | 'cou
 
 const comparedStatistics = ['p50', 'p95', 'p99'];
 
-/** How much worse a figure may get: as a share of what it was, or in milliseconds; of `failed` as a share of all sessions. */
+/** How much worse a figure may get: as a share of its old value or in milliseconds; for `failed`, as a share of all sessions. */
 export interface Tolerance {
   text: string;
   /** `first-audio:p95` or `failed`. */

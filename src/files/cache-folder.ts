@@ -1,7 +1,7 @@
 import { homedir, tmpdir } from 'node:os';
 import { posix, win32 } from 'node:path';
 
-/** What tells where a user's folders are. */
+/** Where the folders of a user are found. */
 export interface CachePlaces {
   env: Readonly<Record<string, string | undefined>>;
   platform?: NodeJS.Platform;
@@ -11,8 +11,8 @@ export interface CachePlaces {
 }
 
 /**
- * Where the program may keep what it can make again, best place first: the user's cache folder, then a folder of the user among
- * temporary files. A variable that is empty or not absolute counts as not set (XDG Base Directory Specification).
+ * Where the program may keep what it can make again, best place first: the user's cache folder, then a folder of the user in
+ * the temporary folder. A variable that is empty or not absolute counts as not set (XDG Base Directory Specification).
  */
 export function cacheFolders({
   env,

@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import { systemCode } from './refusal.ts';
 
 /**
- * Makes a folder for the user alone (mode 0700), with the folders above it. Node's own way never ends where a folder cannot be
- * made although the one above is there, as in /proc. Throws the system's error, also where a file has its name.
+ * Makes a folder for the user alone (mode 0700), with the folders above it. Node's own function never ends if a folder cannot be
+ * made although its parent exists, as in /proc. Throws the system's error, even if a file has this name.
  */
 export async function makeFolder(folder: string): Promise<void> {
   if (await isFolder(folder)) return;

@@ -104,12 +104,12 @@ function nobodyReads(giveUp: AbortSignal | undefined): Error {
   return new Error('nobody reads from it', { cause: giveUp?.reason });
 }
 
-/** What is at a path; undefined if nothing is there, or if the system does not tell. */
+/** What is at a path; undefined if there is nothing, or if the system does not allow a look. */
 export function lookAt(path: string): Promise<Stats | undefined> {
   return stat(path).catch(() => undefined);
 }
 
-/** Throws `input-output` if a file cannot be written, before all is done that it is for. */
+/** Throws `input-output` if a file cannot be written, before the work that it is for. */
 export async function requireWritable(path: string): Promise<void> {
   const there = await lookAt(path);
   if (there?.isDirectory()) throw cannotWrite(path, 'it is a folder');

@@ -11,7 +11,7 @@ export interface Stdin {
 /** For a program that reads files but not our standard input. */
 export const noStdin: Stdin = { stdin: Readable.from([]), signal: new AbortController().signal };
 
-/** Far more than any text that a user writes. An endless device must not fill the memory. */
+/** Far more than any text that a user writes. An endless device must not fill memory. */
 const mostTextBytes = 16 * 1024 * 1024;
 /** Nine hours of PCM. */
 const mostBytes = 1024 * 1024 * 1024;
@@ -29,7 +29,7 @@ export async function readText(path: string, input: Stdin): Promise<string> {
   }
 }
 
-/** The bytes of a file that the user names, or of standard input for `-`. Throws as `readText` does. */
+/** The bytes of a file that the user names, or of standard input for `-`. Throws like `readText`. */
 export function readBytes(path: string, input: Stdin): Promise<Buffer> {
   return readAll(path, input, mostBytes);
 }

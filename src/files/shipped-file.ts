@@ -20,7 +20,7 @@ export function executablePlatform(): string | undefined {
 
 /**
  * Finds the WAV with this name: the user's own file, or if it does not exist and the
- * name is no path, a shipped one, such as `hello.wav`. A relative path starts from `folder`.
+ * name is not a path, an included one, such as `hello.wav`. A relative path starts from `folder`.
  */
 export async function findShippedSound(name: string, folder = ''): Promise<string> {
   const own = resolveIn(folder, name);
@@ -29,7 +29,7 @@ export async function findShippedSound(name: string, folder = ''): Promise<strin
   return (await exists(shipped)) ? shipped : own;
 }
 
-/** The names of the shipped sounds. */
+/** The names of the included sounds. */
 export async function shippedSounds(): Promise<string[]> {
   return (await readdir(shippedFolder('fixtures'))).filter((name) => name.endsWith('.wav'));
 }

@@ -28,8 +28,8 @@ export interface YamlDocument {
 }
 
 /**
- * The document as plain values. Calls `refuse` with the place of an alias of nothing or of what it is inside of, and of
- * the first alias of a document that they would make huge.
+ * The document as plain values. Calls `refuse` with the place of an alias without an anchor or inside its own anchor, and with
+ * the first alias of a document that its aliases would make huge.
  */
 export function plainValue(
   { document, placeAt }: YamlDocument,

@@ -109,7 +109,7 @@ function findProblems(
   ];
 }
 
-/** Makes a problem for each unknown key. A schema reports those of one mapping together. */
+/** Makes a problem for each unknown key. A schema reports the unknown keys of a mapping together. */
 function eachKey(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   return issue.code === 'unrecognized_keys' ? issue.keys.map((key) => ({ ...issue, keys: [key] })) : [issue];
 }

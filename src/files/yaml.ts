@@ -22,7 +22,7 @@ export function parseSecretYaml(path: string, content: string): PlacedValue {
   const [error] = document.errors;
   if (error !== undefined)
     refuse(`this is not YAML (${error.code.toLowerCase().replaceAll('_', ' ')})`, error);
-  // Otherwise an unknown tag would be ignored.
+  // Without this an unknown tag would be ignored.
   const tag = document.warnings.find(({ code }) => code === 'TAG_RESOLVE_FAILED');
   if (tag !== undefined) refuse('this tag is unknown', tag);
   // The name of an anchor may be a key in the wrong place.

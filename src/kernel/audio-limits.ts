@@ -96,7 +96,7 @@ export const audioLimitNames = Object.keys(audioLimits) as AudioLimitName[];
 /** The limits that are set, in milliseconds. */
 export type AudioLimits = { [Name in AudioLimitName]?: number | undefined };
 
-/** The failure kind of a broken limit. */
+/** The failure kind of an exceeded limit. */
 export type AudioFailure = (typeof audioLimits)[AudioLimitName]['kind'];
 
 /** The meaning of each kind, in the order of the limits. */
@@ -113,17 +113,17 @@ export interface MeasuredAudio {
   /** Between two messages; null also if there was only one. */
   longestGapMs: number | null;
   jitterMs: { p95: number } | null;
-  /** Who spoke when; undefined where nobody listened to that. */
+  /** Who spoke when; undefined if that was not measured. */
   dialogue?: MeasuredTurns | undefined;
 }
 
-/** What one turn, or all turns of a session, led to: the worst of them. */
+/** What followed one turn, or the worst of what followed the turns of a session. */
 export interface MeasuredTurns {
   /** Why it is not judged; null if it is. */
   unjudged: string | null;
   /** Null: no reply came after the end of a turn. */
   responseMs: number | null;
-  /** How much a reply led the end of its turn. */
+  /** How long a reply began before the end of its turn. */
   earlyMs: number | null;
   /** A turn had no reply. */
   isUnanswered: boolean;
@@ -137,22 +137,22 @@ interface Judgement {
   ok: boolean;
   /** It was not judged. */
   skipped?: true;
-  /** The failure, where it is another than that of the limit. */
+  /** The failure, if it differs from the failure of the limit. */
   kind?: 'early-reply' | 'no-reply';
   expected: string;
   measured: string;
 }
 
 interface AudioLimit {
-  /** Of the flag. */
+  /** Help of the flag. */
   help: string;
-  /** Of the key in a conversation file. */
+  /** Description of the key in a conversation file. */
   says: string;
-  /** Whether the flag may have no value, and 0 means: any. */
+  /** Whether the flag may have no value, and 0 means any amount. */
   mayBeAny?: true;
   /** The longest time that can be measured, and why. */
   most?: { ms: number; why: string };
-  /** The failure kind of a broken limit, and its meaning. */
+  /** The failure kind if the limit is exceeded, and its meaning. */
   kind: string;
   meaning: string;
   judge(limitMs: number, heard: MeasuredAudio): Judgement;
@@ -198,7 +198,7 @@ function atLeast(leastMs: number, measuredMs: number, what: string): Judgement {
   };
 }
 
-/** Without audio there is no measurement, and the limit is broken. */
+/** Without audio there is no measurement, and the limit is exceeded. */
 function atMost(limitMs: number, measuredMs: number | null): Judgement {
   return {
     ok: measuredMs !== null && measuredMs <= limitMs,

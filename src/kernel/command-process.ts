@@ -32,27 +32,27 @@ export interface CommandProcess {
    * SIGKILL. Resolves when nothing of it is left, and our ends of its pipes are closed.
    */
   end(options?: { signal?: NodeJS.Signals; graceMs?: number }): Promise<void>;
-  /** Lets what the command has left behind go on. */
+  /** Lets processes that the command left behind continue. */
   release(): void;
 }
 
-/** From the first signal to SIGKILL: a command that is told to end has this long. */
+/** From the first signal to SIGKILL: how long a command has to end. */
 const commandGraceMs = 1_000;
-/** The system needs a moment for processes that were killed. */
+/** The system needs a moment to remove processes that were killed. */
 const goneMs = 500;
 const lookEveryMs = 20;
 
 /**
- * In the environment of everything that a command starts, with a value for each command: it is found there even if it has
- * left the process group. Not one of our settings, so that commands that must not see these may have it.
+ * In the environment of everything that a command starts, with a value per command: a process is found by it even if it has
+ * left the process group. It is not one of our settings, so that commands that must not see these may have it.
  */
 const commandMark = 'RUN_BY_VOICECTL';
 const ownMark = randomUUID();
 let commands = 0;
 
 /**
- * Starts a command of the user. It ends with this process, however that ends: a process group of its own, the mark in its
- * environment (Linux) and a watching process see to it.
+ * Starts a command of the user. It ends with this process, however that ends: its own process group, the mark in its
+ * environment (Linux) and a watching process ensure that.
  */
 export function startCommand(
   command: string,
@@ -79,7 +79,7 @@ export function startCommand(
       reject(thrown);
     });
   });
-  // Not everyone waits for it.
+  // Not every caller awaits it.
   started.catch(() => {});
   const ended = new Promise<CommandEnd>((resolve) => {
     child.once('exit', (code, signal) => {
@@ -130,7 +130,7 @@ export function startCommand(
   };
 }
 
-/** What the system or Node refuses at once, such as a name that is too long, fails like what cannot be found. */
+/** A command that the system or Node refuses at once, such as too long a name, fails like one that is not found. */
 function spawnAnyway(command: string, args: readonly string[], options: SpawnOptions): ChildProcess {
   try {
     return spawn(command, [...args], options);
@@ -192,7 +192,7 @@ async function readEnvironments(): Promise<Marked[]> {
   const pids = names.filter((name) => /^\d+$/.test(name)).map(Number);
   const all = await Promise.all(
     pids.map(async (pid) => {
-      // Processes of others cannot be read, and some have gone since.
+      // Processes of other users cannot be read, and some have ended in the meantime.
       const environment = await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '');
       return { pid, environment };
     }),
@@ -200,14 +200,14 @@ async function readEnvironments(): Promise<Marked[]> {
   return all.filter(({ pid, environment }) => pid !== process.pid && environment.includes(ownMark));
 }
 
-/** What runs, as the system takes it: a process, or for a negative number a group. */
+/** What is running, as the system takes it: a process, or a group if negative. */
 const running = new Set<number>();
 let watcher: ChildProcess | undefined;
 let holders = 0;
 
 /**
- * Reads what runs until its input ends, which is when we have ended, however: then it kills that, and on Linux whatever
- * has our mark. It is in a session of its own, so that nothing that ends us ends it.
+ * Reads what is running until its input ends, because this process has ended in whatever way. Then it kills that, and on Linux
+ * everything with our mark. It has its own session, so that nothing that ends this process ends it.
  */
 const watchScript = `trap '' INT TERM HUP QUIT
 all=
@@ -257,7 +257,7 @@ function startWatcher(): void {
     cwd: '/',
     env: { PATH: process.env.PATH ?? '' },
   });
-  // Without a shell there is none: then only SIGKILL leaves something.
+  // Without a shell there is no watcher: then only SIGKILL leaves processes behind.
   one.on('error', () => {});
   one.stdin?.on('error', () => {});
   one.unref();
@@ -276,7 +276,7 @@ function stopWatcher(): void {
   watcher = undefined;
 }
 
-/** At the exit nothing can wait for commands any more. The watcher finds what has left their groups. */
+/** At exit nothing can wait for commands any more. The watcher finds processes that have left their groups. */
 function killRunning(): void {
   for (const target of running) send(target, 'SIGKILL');
 }

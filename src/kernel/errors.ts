@@ -75,7 +75,7 @@ export interface FailureDetails {
   backends?: readonly { name: string; reason: string }[];
   /** The process of a device runs, but the device accepts no audio. */
   stalled?: boolean;
-  /** Of a check: the service is why it ended early. */
+  /** For a check: the service is the reason why it ended early. */
   isTrouble?: boolean;
   /** Several devices match the name that the user gave. */
   isAmbiguous?: boolean;
@@ -105,7 +105,7 @@ export class VoicectlError extends Error {
   }
 }
 
-/** The process, or the machine, has as many files and connections open as it may. */
+/** The process or the machine has reached its limit of open files and connections. */
 const noDescriptors: readonly unknown[] = ['EMFILE', 'ENFILE'];
 
 /** Turns anything thrown into an error with a code. An unknown error is a bug. */

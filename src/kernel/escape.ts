@@ -6,14 +6,14 @@ const controls =
   /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
 /**
- * What a runner of pipelines obeys in a log: `##[cmd]` and `##vso[cmd]` anywhere, `::cmd::` at the start of a line. In
- * JSON the first two stand only in strings, and the third nowhere.
+ * Commands that a pipeline runner obeys in a log: `##[cmd]` and `##vso[cmd]` anywhere, `::cmd::` at the start of a line. In
+ * JSON the first two can occur only in strings, and the third nowhere.
  */
 const runnerCommand = /(?<=#)#(?=[A-Za-z]{0,20}\[)|:(?<=^\s*:)(?=:)/g;
 
 /**
  * Makes text from outside safe to show: escapes control characters, such as `\u001b`, and what the runner of a pipeline
- * would obey in its log. Lines that are made of a text by breaking it are texts of their own.
+ * would obey in its log. If a text is broken into lines, escape each line.
  */
 export function escapeText(text: string): string {
   return text.replace(controls, escapeCharacter).replace(runnerCommand, escapeCharacter);

@@ -46,7 +46,7 @@ export type FailureKind = keyof typeof failureKinds;
 
 const ownFailures: readonly FailureKind[] = ['usage', 'local-io', 'bug', 'cancelled'];
 
-/** Whether it is of this machine or of who runs it, not of the service: another run fails in the same way. */
+/** Whether the cause is this machine or its user, not the service: another run fails in the same way. */
 export function isOwnFailure(kind: FailureKind): boolean {
   return ownFailures.includes(kind);
 }

@@ -22,9 +22,9 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly clock: Clock;
-  /** Aborted when the program stops waiting for a reader of its output: a moment after `hurry`, with its reason. */
+  /** Aborted when the program stops waiting for readers of its output: a moment after `hurry`, with its reason. */
   readonly giveUp: AbortSignal;
-  /** The program is asked to end: readers have a moment left to take its output. */
+  /** Called when the program is asked to end: readers have a moment left to take its output. */
   hurry(reason: VoicectlError): void;
   /** Calls the listener for each request to end. Call the result to stop. */
   onSignal(listener: (signal: EndSignal) => void): () => void;
@@ -39,7 +39,7 @@ export interface Io {
 /** How long output may take after the program is asked to end. */
 const lastOutputMs = 1_000;
 
-/** What each signal that asks the program to end is reported as. */
+/** How each signal that asks the program to end is reported. */
 export const endReasons = {
   SIGINT: { code: 'interrupted', message: 'Interrupted' },
   SIGTERM: { code: 'terminated', message: 'Terminated' },
@@ -49,7 +49,7 @@ export const endReasons = {
 
 const endSignals = Object.keys(endReasons) as EndSignal[];
 
-/** How Node ends a process that awaits what can no longer happen. */
+/** The exit code with which Node ends a process that awaits something that can no longer happen. */
 const unsettledExitCode = 13;
 
 /** The current process. */

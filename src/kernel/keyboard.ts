@@ -25,7 +25,7 @@ export interface Keyboard {
 
 /**
  * Signals that end a process at once but that a program can handle. SIGINT, SIGTERM, SIGHUP and SIGQUIT ask
- * the program to end; after those of a broken process (such as SIGSEGV) no code runs.
+ * the program to end; after the signals of a crashed process (such as SIGSEGV) no code runs.
  */
 const deadlySignals = [
   'SIGABRT',
@@ -86,7 +86,7 @@ const ctrlC = '\u0003';
 const ctrlZ = '\u001a';
 const ctrlBackslash = '\u001c';
 
-/** In raw mode the terminal sends no signals: does what its control keys stand for, and passes on all other keys. */
+/** In raw mode the terminal sends no signals: does what its control keys mean, and passes on all other keys. */
 export function passKeys(
   text: string,
   { keyboard, suspend, onKeys }: { keyboard: Keyboard; suspend: () => void; onKeys: (text: string) => void },

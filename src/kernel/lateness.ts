@@ -2,16 +2,16 @@ import { type Clock, repeat } from './clock.ts';
 
 const everyMs = 50;
 
-/** Notices that this process did not run for a while: it was stopped, or the machine was busy. */
+/** Notices that this process did not run for a while because it was stopped or the machine was busy. */
 export interface Lateness {
-  /** Looks now. After a pause sockets may be read before timers run. */
+  /** Checks now. After a pause sockets may be read before timers run. */
   look(): void;
   stop(): void;
 }
 
 /**
- * Looks at the clock every 50 ms, and calls `onLate` with the milliseconds by which a look came late, and with those since
- * the look before it.
+ * Checks the clock every 50 ms, and calls `onLate` with the milliseconds by which a check was late, and with the milliseconds since
+ * the previous check.
  */
 export function watchLateness(clock: Clock, onLate: (lateMs: number, sinceLookMs: number) => void): Lateness {
   let lookedAt = clock.now();

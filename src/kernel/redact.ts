@@ -19,7 +19,7 @@ export interface Redactor {
   thrown(thrown: unknown): unknown;
 }
 
-/** `known`: secrets of others, which it removes as well, also those that are added later. */
+/** `known`: secrets of others that it removes as well, including those added later. */
 export function createRedactor(known: Pick<SecretIndex, 'find'> = noSecrets): Redactor {
   const own = createSecretIndex();
   const spansIn = (text: string) => joinSpans([...own.find(text), ...known.find(text)]);
@@ -77,7 +77,7 @@ function replaceSpans(text: string, spans: readonly SecretSpan[]): string {
   return at === 0 ? text : rest + text.slice(at);
 }
 
-/** Whether a text or a name in the value, at any depth, is such a text. */
+/** Whether any text or name in the value, at any depth, passes the test. */
 function someText(value: unknown, isSuch: (text: string) => boolean): boolean {
   const waiting = [value];
   const seen = new Set<unknown>();

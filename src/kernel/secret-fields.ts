@@ -62,7 +62,7 @@ export function secretInHeader(name: string, value: string): string | undefined 
   return value.slice(scheme.length);
 }
 
-/** A text with fields, as JSON or as a form, without the values of `apiKey`. An empty key is no secret. */
+/** A text with fields, as JSON or as a form, without the values of `apiKey`. An empty key is not a secret. */
 export function concealKey(text: string): string {
   let rest = '';
   let done = 0;

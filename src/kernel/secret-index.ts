@@ -8,15 +8,15 @@ export interface SecretSpan {
 
 /** Secrets, and where a text holds one of them, in any spelling. */
 export interface SecretIndex {
-  /** Of a JWT the signature is a secret by itself. A text that is too short to be a secret is not added. */
+  /** The signature of a JWT is a secret of its own. A text that is too short to be a secret is not added. */
   add(secret: string): void;
   delete(secret: string): void;
-  /** Where the secrets are, in order and apart from each other. Takes time by the length of the text alone. */
+  /** The places of the secrets, in order and not overlapping. The time depends only on the length of the text. */
   find(text: string): SecretSpan[];
 }
 
 export function createSecretIndex(): SecretIndex {
-  /** Their spellings are made when the first text comes. */
+  /** Their spellings are made when the first text is searched. */
   const secrets = new Map<string, readonly Spelling[] | undefined>();
   let hasSpaces = false;
   let search: ((text: string) => SecretSpan[]) | undefined;
@@ -48,7 +48,7 @@ export function createSecretIndex(): SecretIndex {
   };
 }
 
-/** Units that are looked at together. */
+/** Units that are compared together. */
 const blockUnits = 3;
 
 /**
@@ -85,7 +85,7 @@ function createSearch(spellings: readonly Spelling[]): (text: string) => SecretS
   };
 }
 
-/** The signature of a JWT; of other secrets all. */
+/** The signature of a JWT; any other secret as a whole. */
 function partOf(secret: string): string {
   const parts = secret.split('.');
   const [, , signature = ''] = parts;
@@ -135,7 +135,7 @@ function isCode(unit = ''): boolean {
   return /[\w+/-]/.test(unit);
 }
 
-/** In order, overlapping ones as one. */
+/** Sorts the spans and merges overlapping ones. */
 export function joinSpans(spans: SecretSpan[]): SecretSpan[] {
   const joined: SecretSpan[] = [];
   for (const span of spans.toSorted((a, b) => a.start - b.start)) {

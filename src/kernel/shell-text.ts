@@ -3,7 +3,7 @@ export function shellText(text: string): string {
   return text.replaceAll("'", `'\\''`);
 }
 
-/** A word of a shell: quoted where it has to be. */
+/** A word of a shell, quoted if necessary. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${shellText(text)}'`;
 }

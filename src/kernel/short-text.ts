@@ -1,4 +1,4 @@
-/** Longest part that is kept of a text from outside. */
+/** Longest part of a text from outside that is kept. */
 const maxLength = 200;
 
 /** The text, or its beginning and an ellipsis. */

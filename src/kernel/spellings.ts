@@ -1,4 +1,4 @@
-/** Shorter texts are no secrets: replacing them would spoil recordings. In UTF-16 units. */
+/** Shorter texts are not secrets: replacing them would spoil recordings. In UTF-16 units. */
 export const shortestSecret = 6;
 
 /** Units at the end of a secret that identify it. The units before them are replaced as long as they match too. */
@@ -23,7 +23,7 @@ const asUrl: Write = (secret) => encodeURIComponent(secret.toWellFormed());
 const hex: Write = (secret) => Buffer.from(secret).toString('hex');
 const upperHex: Write = (secret) => hex(secret).toUpperCase();
 
-/** `part` is the end of the secret, and a secret by itself: the signature of a token. */
+/** `part` is the end of the secret, and a secret of its own: the signature of a token. */
 export function spellingsOf(secret: string, part: string): Spelling[] {
   const spellings: Spelling[] = [];
   const add = (write: Write, anchor: string, shared?: Spelling['shared']) =>
@@ -73,10 +73,10 @@ function urlAlphabet(code: string): string {
   return code.replaceAll('+', '-').replaceAll('/', '_');
 }
 
-/** How often a text is decoded. Each time at most a third of what is still encoded is left. */
+/** How often a text is decoded. Each time at most a third of what is still encoded remains. */
 const maxLayers = 8;
 
-/** A text as it reads without its escapes, and where each part of it stands in the text. */
+/** A text without its escapes, and the place of each of its parts in the original text. */
 export interface Unescaped {
   text: string;
   /** The place in the text of the units from `start` to `end`, with the backslashes before them. */
@@ -85,7 +85,7 @@ export interface Unescaped {
 
 /** A run of backslashes, however each of them is escaped, and the number of a character. */
 const jsonEscapes = /\\(?:\\|u005[cC])*(?:u([\da-fA-F]{4}))?/g;
-/** Bytes that are no ASCII, or one that is. A percent sign may be escaped again: `%2541`. */
+/** Non-ASCII bytes, or one ASCII byte. A percent sign may be escaped again: `%2541`. */
 const urlEscapes = /(?:%(?:25)*[89a-f][\da-f])+|%(?:25)*([0-7][\da-f])/gi;
 
 /** The letters of the escapes of characters. */

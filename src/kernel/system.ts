@@ -1,6 +1,6 @@
-/** What differs from system to system, and what the program does about it. docs/CLI.md has it in words. */
+/** What differs between systems, and what the program does about it. docs/CLI.md describes it. */
 interface SystemTraits {
-  /** A command and all that it starts can be signalled as one. Without: `taskkill /t` ends a tree. */
+  /** A command and everything that it starts can be signalled together. Otherwise `taskkill /t` ends the tree. */
   readonly hasProcessGroups: boolean;
   /** Files have an owner and a mode: a file with a key can be refused because others may read it. */
   readonly hasFileModes: boolean;

@@ -1,7 +1,7 @@
 import { types } from 'node:util';
 
 /**
- * Whether this is an error, also one of another realm: in Jest the errors of Node's own modules are not
+ * Whether this is an error, even one of another realm: in Jest the errors of Node's own modules are not
  * instances of the global `Error`.
  */
 export function isError(thrown: unknown): thrown is Error {

@@ -1,14 +1,14 @@
-/** Takes an error that nobody caught, if it comes from code of others that it runs. Returns whether it did. */
+/** Handles an uncaught error if it comes from foreign code that it runs. Returns whether it did. */
 type TakeUncaught = (thrown: unknown) => boolean;
 
 const takers: TakeUncaught[] = [];
 
-/** From now on this is asked for each error that nobody caught, as long as the process lives. */
+/** From now on, calls this for each uncaught error until the process ends. */
 export function onUncaught(take: TakeUncaught): void {
   takers.push(take);
 }
 
-/** Whether an error that nobody caught is not ours: then whoever runs that code has dealt with it. */
+/** Whether an uncaught error is from foreign code: then whoever runs that code has handled it. */
 export function isForeignError(thrown: unknown): boolean {
   return takers.some((take) => take(thrown));
 }

@@ -13,7 +13,7 @@ import type { ContextOf } from '../command.ts';
 import { followSteps, openExchanges, printPlan, scopeOf } from '../conformance/exchanges.ts';
 import { createProgress } from '../conformance/progress.ts';
 
-/** `check --again ID`: prints the exchanges whole, and of a rule its verdict. Throws what stopped the run. */
+/** `check --again ID`: prints the exchanges in full, and for a rule its verdict. Throws what stopped the run. */
 export async function runAgain(
   context: ContextOf<'check'>,
   { id, inputs }: { id: string; inputs(): Promise<Pick<AgainOptions, 'expected' | 'verify'>> },

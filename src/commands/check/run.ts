@@ -58,13 +58,13 @@ export async function run(context: ContextOf<'check'>): Promise<number> {
   });
 }
 
-/** The rules that are asked for. Throws `usage` for one that does not exist. */
+/** The rules of `--rule`. Throws `usage` for one that does not exist. */
 function rulesOf({ settings }: ContextOf<'check'>): string[] {
   const refuse = (what: string) => new VoicectlError('usage', `--rule: ${what}`);
   return settings.rule.map((id) => findRule(id, refuse));
 }
 
-/** A rule in full, for a panel: what the specification says, what was seen, and how to see it again. */
+/** A rule in full, for a panel: what the specification says, what was seen, and how to reproduce it. */
 function ruleDetail({ rule, finding, evidence, expected }: Judged): string[] {
   const exchanges = evidence.slice(0, maxExchanges).flatMap((seen) => {
     const { exchange } = seen;

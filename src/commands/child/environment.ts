@@ -8,12 +8,12 @@ import { developmentKey } from '../../protocol/token-request.ts';
 export interface ChildTarget {
   baseUrl: string;
   wsUrl: string;
-  /** The keys that the emulator accepts; none: any. */
+  /** The keys that the emulator accepts; any key if this is empty. */
   acceptKeys: readonly string[];
   device: string | undefined;
 }
 
-/** What a command finds in its environment about the emulator that was started for it. */
+/** The variables that tell a command about the emulator started for it. */
 export function childEnvironment({ baseUrl, wsUrl, acceptKeys, device }: ChildTarget) {
   return {
     VOICECTL_BASE_URL: baseUrl,

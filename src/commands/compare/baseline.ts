@@ -17,19 +17,19 @@ type BaselineContext = Pick<
   'settings' | 'io' | 'signal' | 'json' | 'style' | 'note'
 > & { settings: Partial<CommandContext<'tolerance'>['settings']> };
 
-/** What a comparison with a baseline comes to. */
+/** The outcome of a comparison with a baseline. */
 export interface BaselineVerdict {
-  /** What is printed: lines, or with `--json` an object. Empty if there was nothing to compare with. */
+  /** The printed text: lines, or an object with `--json`. Empty if there was nothing to compare with. */
   text: string;
   /** Why the run fails, if it does. */
   error: VoicectlError | undefined;
-  /** What a page shows of it. */
+  /** How a page shows it. */
   page: BaselineResult;
   reported(found: RunReport): RunReport;
 }
 
 /**
- * Compares a run with the baseline, and adds it where that is asked for, unless it has failed. Does not throw: the run has
+ * Compares a run with the baseline, and with `--update-baseline` adds it, unless it failed. Does not throw: the run has
  * its result.
  */
 export type JudgeByBaseline = (
@@ -38,8 +38,8 @@ export type JudgeByBaseline = (
 ) => Promise<BaselineVerdict>;
 
 /**
- * Reads the baseline of a command before its run begins. Undefined without `--baseline`. Throws `bad-input` for a file that is not
- * one, or is not there, unless `--update-baseline` begins it.
+ * Reads the baseline of a command before its run starts. Undefined without `--baseline`. Throws `bad-input` for a file that is not
+ * a baseline or is missing, unless `--update-baseline` creates it.
  */
 export async function openBaseline(context: BaselineContext): Promise<JudgeByBaseline | undefined> {
   const { settings, io, signal } = context;
@@ -137,7 +137,7 @@ async function write(
   await note(`Wrote ${path}: ${countText(count, 'run')}${more}`);
 }
 
-/** What a comparison comes to: `not-valid`, or that it got worse. */
+/** The error of a comparison: `not-valid`, or that it got worse. */
 export function comparisonError(comparison: RunComparison): VoicectlError | undefined {
   const { verdict, invalid } = comparison;
   const text = comparisonText(comparison);

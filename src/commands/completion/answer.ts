@@ -4,13 +4,13 @@ import type { CommandSpec } from '../command.ts';
 import { allCommands, commands } from '../commands.ts';
 import { type ListedValue, listValues, type Surroundings } from '../value-lists.ts';
 
-/** What fits: values, and whether the shell adds its files or folders. */
+/** Completions: values, and whether the shell adds its files or folders. */
 export interface Answer {
   values: readonly ListedValue[];
   paths: 'none' | 'files' | 'folders';
 }
 
-/** What fits in place of the last word. */
+/** The completions of the last word. */
 export async function answerCompletion(
   words: readonly string[],
   surroundings: Omit<Surroundings, 'config'>,
@@ -68,7 +68,7 @@ async function offerFor(line: Line, current: string, surroundings: Surroundings)
 
 async function offerValues(values: Values | undefined, surroundings: Surroundings): Promise<Answer> {
   if (values === undefined) return { values: [], paths: 'none' };
-  // A shipped one has a name, the user's own is a file.
+  // An included one has a name, the user's own is a file.
   const isFile = values === 'files' || values === 'sounds' || values === 'scenarios';
   const paths = isFile ? 'files' : values === 'folders' ? 'folders' : 'none';
   return { values: await listValues(values, surroundings), paths };

@@ -16,12 +16,12 @@ import type { CommandContext } from '../command.ts';
 import { openTarget } from '../service/target.ts';
 import type { VerdictFollower } from './run-verdicts.ts';
 
-/** What the commands have in common that hold planned exchanges with a service. */
+/** The common context of the commands that hold planned exchanges with a service. */
 export type ConformanceContext = CommandContext<Extract<OptionName, OptionOf<'learn'> & OptionOf<'check'>>>;
 
 /**
- * What the flags ask to be asked; `rules` narrows it to what these need. Throws `usage` where `full`, or a rule, reaches
- * the rate limit of another machine and no flag of this run says so.
+ * What the flags request; `rules` narrows it to what these rules need. Throws `usage` if `full`, or a rule, reaches
+ * the rate limit of another machine without a flag of this run that allows it.
  */
 export function scopeOf(
   { settings, origin }: ConformanceContext,
@@ -54,13 +54,13 @@ export function scopeOf(
   return scope;
 }
 
-/** Shows what would be asked, for `--dry-run`. */
+/** Shows the planned exchanges, for `--dry-run`. */
 export async function printPlan({ style, print }: ConformanceContext, scope: PlanOptions): Promise<void> {
   const plan = planRun(scope);
   await print(planObject(plan), planLines(plan, style));
 }
 
-/** The service that is asked, for people. */
+/** The name of the checked service, for people. */
 export function subjectName({ settings }: ConformanceContext): string {
   return settings.local ? 'the local emulator' : settings.baseUrl;
 }
@@ -98,7 +98,7 @@ export async function openExchanges(
   };
 }
 
-/** Shows the steps of a plan, and how much of it is used up. `awaits`: says it for `--timeout`. */
+/** Shows the steps of a plan, and how much of it is done. `awaits`: names the current step for `--timeout`. */
 export function followSteps(
   plan: Plan,
   { show, awaits }: Pick<VerdictFollower<never>, 'show'> & { awaits(what: string): void },

@@ -3,7 +3,7 @@ import { clearLine } from '../../report/style.ts';
 import type { VerdictNews } from '../../ui/verdict-model.ts';
 import type { CommandContext } from '../command.ts';
 
-/** Shows what is being done as a changing line on standard error; nothing if that is no terminal. */
+/** Shows progress as a changing line on standard error; nothing if that is not a terminal. */
 export function createProgress({ io, quiet, json }: CommandContext<never>) {
   const isShown = io.stderr.isTTY && !quiet && !json;
   let count = '';
@@ -20,7 +20,7 @@ export function createProgress({ io, quiet, json }: CommandContext<never>) {
         write(escapeText(`${count}${news.text}${time}`).slice(0, (io.stderr.columns ?? 80) - 1));
       }
     },
-    /** Makes place for other lines. */
+    /** Makes room for other lines. */
     clear: () => write(''),
   };
 }

@@ -33,12 +33,12 @@ export interface VerdictFollower<Judged> {
 
 /** A run that judges one item after another: what a command is, as data. */
 export interface VerdictRun<Judged, Result extends VerdictResult> {
-  /** What the items are called: `rules`. */
+  /** The plural name of the items: `rules`. */
   what: string;
   items: readonly Item[];
-  /** Judges the items. Resolves also if the signal ends it: with what was found until then. */
+  /** Judges the items. If the signal ends it, also resolves: with what was found by then. */
   hold(follower: VerdictFollower<Judged>, signal: AbortSignal): Promise<Result>;
-  /** Called in any case. */
+  /** Always called at the end. */
   close?(): Promise<void>;
   /** The row that a verdict belongs to; undefined if it has none. */
   row(judged: Judged): Omit<JudgedItem, 'isFinal'> | undefined;
@@ -63,7 +63,7 @@ export interface VerdictCommand {
 
 /**
  * Runs a command of verdicts: shows it on a screen, as lines or as JSON, and with `--open` in the browser; writes its
- * reports. Returns the exit code. Throws what ended the run, if the exit code is of that.
+ * reports. Returns the exit code. Throws what ended the run, if that determines the exit code.
  */
 export function runVerdicts<Judged, Result extends VerdictResult>(
   context: VerdictContext,
@@ -89,7 +89,7 @@ export function runVerdicts<Judged, Result extends VerdictResult>(
         const unwritten = await writeRunFile(context, { path: settings.html, hasFailed }, () =>
           run.page(result, startedAt, compared?.page),
         );
-        // What the run itself comes to is graver than what was made of it.
+        // A failure of the run itself counts more than one of its comparison or page.
         const after = isBad ? undefined : (compared?.error ?? unwritten);
         await view.finish({ ...result, exitCode: after?.exitCode ?? result.exitCode }, compared?.text ?? '');
         if (after !== undefined) throw after;
@@ -125,7 +125,7 @@ async function openView<Judged, Result extends VerdictResult>(
   const screen = output === 'tui' && io.terminal ? await openScreen(context, about, io.terminal) : undefined;
   const progress = screen === undefined ? createProgress(context) : undefined;
   const printed = createQueue((text) => io.stdout.write(text));
-  /** A screen has the terminal for itself: the lines follow when it has closed. */
+  /** A screen uses the whole terminal: the lines follow after it has closed. */
   const kept: string[] = [];
   const show = (news: VerdictNews) => {
     for (const viewer of [screen, page, progress]) viewer?.show(news);
@@ -196,7 +196,7 @@ async function openView<Judged, Result extends VerdictResult>(
   };
 }
 
-/** A result as it is compared: what `--json` prints of it. */
+/** A result in the form that is compared: what `--json` prints of it. */
 async function runSetOf<Judged, Result extends VerdictResult>(
   run: VerdictRun<Judged, Result>,
   result: Result,
@@ -251,7 +251,7 @@ async function exitCodeOf(
 ): Promise<number> {
   if (stopped === undefined) return exitCode;
   if (stopped.exitCode === exitCode) throw stopped;
-  // Plain lines have said it.
+  // Plain lines have already reported it.
   if (json) await note(stopped.message);
   if (stopped.hint !== undefined) await note(stopped.hint);
   return exitCode;

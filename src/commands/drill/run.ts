@@ -70,7 +70,7 @@ export async function run(context: ContextOf<'drill'>): Promise<number> {
   });
 }
 
-/** The situations that are asked for, in the order of the catalogue. Throws `usage` for an id that none has. */
+/** The situations with these ids, in the order of the catalogue. Throws `usage` for an unknown id. */
 function chooseSituations(ids: readonly string[]): readonly Situation[] {
   if (ids.length === 0) return situations;
   const wanted = ids.map((id) => id.trim().toLowerCase());
@@ -122,7 +122,7 @@ interface DrillFacts {
   isCommand: boolean;
 }
 
-/** Shows the situations. The user of a device that connects by itself also sees what to do. */
+/** Shows the situations. The user of a device that the drill does not start also sees what to do. */
 function follow(
   { show, note, judged }: VerdictFollower<Drilled>,
   { of, access, isCommand }: DrillFacts,
@@ -157,7 +157,7 @@ function follow(
   };
 }
 
-/** What to type into a device that connects by itself. */
+/** What to enter in a device that the drill does not start. */
 function welcomeLines(
   { acceptKeys = [], tls }: ServiceAccess,
   { baseUrl, wsUrl }: { baseUrl: string; wsUrl: string },

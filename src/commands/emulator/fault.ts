@@ -25,7 +25,7 @@ function isAction(name: string): name is Action {
   return Object.hasOwn(actions, name);
 }
 
-/** Names a flag or argument that the action does not take. Ignoring it would be dangerous: clearing a device's faults would clear all. */
+/** A flag or argument that the action does not take. Ignoring it would be dangerous: clearing a device's faults would clear all. */
 function needlessOf(action: Action, { args, settings }: ContextOf<'emulator fault'>): string | undefined {
   if (action === 'add') return settings.allFaults === undefined ? undefined : flagOf('allFaults');
   if (action !== 'clear' && args[1] !== undefined) return `argument: ${args[1]}`;

@@ -31,7 +31,7 @@ export async function journal(context: ContextOf<'emulator journal'>): Promise<u
   return undefined;
 }
 
-/** The lines of an event. One that is not as ours are, from another program, is shown as it is. */
+/** The lines of an event. An event of another program, in a form of its own, is shown unchanged. */
 function linesOf(event: EmulatorEvent, style: Style): string[] {
   try {
     return emulatorLines(event, style);

@@ -35,7 +35,7 @@ interface ChildOptions {
 
 /**
  * Runs a command with our streams. Returns its exit status, or 128 plus the number of the signal that ended it.
- * Throws the signal's reason if it aborts before the command runs or the command does not heed it, and `usage` if it
+ * Throws the signal's reason if it aborts before the command runs or the command ignores it, and `usage` if it
  * cannot run.
  */
 export async function runChild(

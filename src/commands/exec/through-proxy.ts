@@ -9,8 +9,8 @@ import { proxyVerdict } from '../proxy/verdict.ts';
 import { runCommand } from './run-command.ts';
 
 /**
- * Runs the command with a proxy to a service in place of an emulator, and tells each broken rule. Returns the status of the
- * command; where that is 0 and `--fail-on` has its case, 1.
+ * Runs the command with a proxy to a service in place of an emulator, and reports each broken rule. Returns the status of the
+ * command, or 1 if that is 0 and `--fail-on` applies.
  */
 export async function runThroughProxy(context: ContextOf<'exec'>): Promise<number> {
   const { settings, io, signal, verbose, note, warn } = context;

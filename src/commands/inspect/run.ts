@@ -69,13 +69,13 @@ async function writeExports(
   return [html, har, ...scenario].filter((path) => path !== undefined);
 }
 
-/** The WAVs of a scenario stand beside it and have its name. */
+/** The WAVs of a scenario are beside it and are named after it. */
 function naming(path: string) {
   const name = basename(path, extname(path));
   return { clipName: (number: number) => `${name}-${number}.wav`, turnEndMs: turnHangOverMs };
 }
 
-/** A scenario that is there already is replaced, with the WAVs that it says; no other file is. */
+/** Replaces an existing scenario and the WAVs that it plays, but no other file. */
 async function exportScenario(
   path: string,
   { io: { giveUp }, warn }: ContextOf<'inspect'>,
@@ -83,7 +83,7 @@ async function exportScenario(
 ): Promise<string[]> {
   const { clipsOf, recordedScenario } = await import('../../recording/recorded-scenario.ts');
   const isThere = (await lookAt(path))?.isFile() === true;
-  // What cannot be read is no scenario.
+  // A file that cannot be read is not a scenario.
   const before = isThere ? await readText(path, noStdin).catch(() => '') : '';
   const scenario = recordedScenario(...recorded, naming(path));
   return writeScenario(path, scenario, { giveUp, warn, own: clipsOf(before) });

@@ -22,7 +22,7 @@ export async function run(context: ContextOf<'learn'>): Promise<number> {
     await printPlan(context, scopeOf(context));
     return 0;
   }
-  // Before anything is asked: a file that cannot be read is no reason to have asked.
+  // Read the files first: one that cannot be read must fail before any request is sent.
   const base = await openDialect(context, settings.merge);
   const known = await openDialect(context, settings.diff);
   const { learned, options } = await learn(context);
@@ -33,7 +33,7 @@ export async function run(context: ContextOf<'learn'>): Promise<number> {
     const code = await printDifferences(context, learned, known);
     if (stopped === undefined) return code;
   } else if (stopped === undefined || hasLearned) await write(context, learned, base);
-  // The user or a time limit stopped it: what was learned until then is written.
+  // The user or a time limit stopped it: what was learned by then is written.
   if (stopped !== undefined) throw stopped;
   return printComparison(context, learned, options);
 }
@@ -58,7 +58,7 @@ async function learn(context: ContextOf<'learn'>): Promise<{ learned: LearnResul
   }
 }
 
-/** Holds the exchanges of a run, and shows how far it is. */
+/** Holds the exchanges of a run, and shows its progress. */
 async function followed<T>(
   context: ContextOf<'learn'>,
   options: LearnOptions,
@@ -111,7 +111,7 @@ async function printComparison(
   return 0;
 }
 
-/** What stands at the head of a dialect that was learned. */
+/** The head of a learned dialect file. */
 function headLines({ spent, rateLimit, stopped }: LearnResult, service: string): string[] {
   const { tokens, plain, connections } = spent;
   const isUsual = rateLimit === undefined || rateLimit === tokenRequestsPerWindow;
@@ -125,7 +125,7 @@ function headLines({ spent, rateLimit, stopped }: LearnResult, service: string):
   ];
 }
 
-/** A line for each setting that is not as the file says. */
+/** A line for each setting that differs from the file. */
 function differenceLines(found: readonly Difference[], { file }: { file: string }): string[] {
   if (found.length === 0) return [`The service does what ${file} says.`];
   return found.map(({ path, expected, found: value, evidence }) =>
@@ -144,7 +144,7 @@ function comparisonLines(found: readonly Difference[]): string[] {
   ];
 }
 
-/** A lesson for machines: each setting with its value and evidence, or why it is unknown. */
+/** A lesson for programs: each setting with its value and evidence, or why it is unknown. */
 function learnObject({ settings, remarks, rateLimit }: Lesson, found?: readonly Difference[]) {
   return {
     version,

@@ -15,7 +15,7 @@ interface FinishOptions {
   judge: JudgeByBaseline | undefined;
 }
 
-/** Prints a result, writes the reports that are asked for, and throws what the run has come to. */
+/** Prints a result, writes the requested reports, and throws if the run failed. */
 export async function finishLoad(
   context: ContextOf<'load merge'>,
   { result, summary }: JudgedResult,
@@ -44,7 +44,7 @@ export async function finishLoad(
   return exitCode;
 }
 
-/** Writes what is asked for. Returns the first error of a file that cannot be written. */
+/** Writes the requested files. Returns the first error of one that cannot be written. */
 async function writeFiles(
   context: ContextOf<'load merge'>,
   {
@@ -67,7 +67,7 @@ async function writeFiles(
   return first ?? second;
 }
 
-/** What a result comes to: a run that is not valid says nothing about thresholds. */
+/** Why the result is a failure, if it is: a run that is not valid says nothing about thresholds. */
 function verdictOf({ invalid, thresholds, counts }: LoadSummary): VoicectlError | undefined {
   if (invalid.length > 0) {
     return new VoicectlError('not-valid', `The measurement is not valid: ${invalid.join('; ')}`, {

@@ -7,7 +7,7 @@ import type { Cleanness } from '../../session/expectations.ts';
 import type { ContextOf } from '../command.ts';
 
 const defaultArrival: Arrival = { kind: 'constant', perSecond: 10 };
-/** How long a session goes on without --hold. */
+/** Duration of a session without --hold. */
 const defaultHoldMs = { talk: 0, 'barge-in': 0, listen: 10_000, storm: 1_000, tokens: 0 } as const;
 
 /** Tasks in which replies are heard to their end. */

@@ -93,7 +93,7 @@ async function load(context: ContextOf<'load'>, report: (make: MakeReport) => vo
   }
 }
 
-/** Serves the metrics of the run, if that is asked for. */
+/** Serves the metrics of the run with `--metrics`. */
 async function openMetrics({ settings, io, note }: ContextOf<'load'>) {
   const { metricsPort, metricsAllow } = settings;
   if (metricsPort === undefined) return undefined;
@@ -123,7 +123,7 @@ async function openMetrics({ settings, io, note }: ContextOf<'load'>) {
 /** After a request to end, sessions have this long to close. */
 const lastCloseMs = 1_000;
 
-/** A crew that is not waited for longer than a moment when the signal ends the run. */
+/** A crew that has only a moment left when the signal ends the run. */
 function endsSoon(crew: LoadCrew, signal: AbortSignal): LoadCrew {
   const lastMoment = async () => {
     await whenAborted(signal);
@@ -167,7 +167,7 @@ async function openView(
 }
 
 /**
- * Another run has other devices: those of the last one may still be limited, and a run of somebody else may begin at the
+ * Each run has its own devices: those of the previous run may still be limited, and somebody else’s run may start at the
  * same moment. `shared`: the order of a run in shards, which have the same devices.
  */
 function devicePrefix(startAt: number, shared: LoadOrder | undefined): string {
@@ -196,7 +196,7 @@ function openCrew(
     target: { baseUrl, wsUrl, apiVersion: settings.apiVersion, apiKey, ca },
     pcm,
     share: { part: shard.number - 1, of: shard.of },
-    // Another run has other devices: those of the last one may still be limited.
+    // Each run has its own devices: those of the previous run may still be limited.
     devicePrefix: settings.devicePrefix ?? devicePrefix(startAt, settings.shard && order),
   };
   const { loadProcesses } = settings;

@@ -11,7 +11,7 @@ import type { LoadProgress } from '../../runs/load/run-load.ts';
 import { type LoadSummary, summariseSecond } from '../../runs/load/summary.ts';
 import type { ContextOf } from '../command.ts';
 
-/** Shows a run while it goes on: on a screen, as a line that changes, as lines, or as JSON. */
+/** Shows a run in progress: on a screen, as a changing line, as lines, or as JSON. */
 export interface LoadView {
   /** Ends the run: the signal of the command, and the user's own. */
   readonly signal: AbortSignal;
@@ -21,7 +21,7 @@ export interface LoadView {
   notice(text: string): void;
   /** The run is over. Resolves when the user has seen the verdict. */
   finish(summary: LoadSummary): Promise<void>;
-  /** Called in any case, before the result is printed. */
+  /** Always called, before the result is printed. */
   close(): Promise<void>;
 }
 

@@ -9,7 +9,7 @@ import { isLoopbackHost } from '../../protocol/loopback.ts';
 export interface Boundary {
   /** Throws `usage` unless the address is of this machine, or its host is allowed. Says whether the key may go there. */
   checkTarget(url: string): { hasKey: boolean };
-  /** A file or folder to read: below the working folder, the folder for output, or shipped. Throws `usage`. */
+  /** A file or folder to read: below the working folder or the output folder, or an included one. Throws `usage`. */
   readable(path: string): Promise<string>;
   /** A new file or folder in the folder for output. Throws `usage`. */
   writable(name: string): Promise<string>;
@@ -38,7 +38,7 @@ export function createBoundary({ cwd, allowTargets, folder }: BoundaryOptions): 
     },
     async readable(path) {
       const real = await realpath(resolve(cwd, path)).catch(() => undefined);
-      // One that does not exist is refused by who reads it.
+      // Whoever reads it refuses a path that does not exist.
       if (real === undefined && isBelow(resolve(cwd, path), cwd)) return resolve(cwd, path);
       const wanted = [cwd, ...(output === undefined ? [] : [output]), ...shipped];
       const roots = await Promise.all(wanted.map((root) => realpath(root).catch(() => undefined)));
@@ -70,7 +70,7 @@ export function createBoundary({ cwd, allowTargets, folder }: BoundaryOptions): 
   };
 }
 
-/** Where the links in a folder lead to; undefined: nowhere. Of a file there are none. */
+/** The targets of the links in a folder; undefined for one that leads nowhere. None for a file. */
 async function linksOf(folder: string): Promise<(string | undefined)[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   const links = entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => join(folder, name));

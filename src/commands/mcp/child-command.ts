@@ -18,11 +18,11 @@ export interface ChildOptions {
 
 /** A command of voicectl in a process of its own. */
 export interface ChildCommand {
-  /** Its exit code, when it has ended by itself or by `end`. */
+  /** Resolves with its exit code when it has ended, by itself or by `end`. */
   readonly ended: Promise<number>;
-  /** The last of what it said on standard error. */
+  /** The end of its output on standard error. */
   errors(): string;
-  /** Ends it and all that it started: it has a moment to write what it found. */
+  /** Ends it and everything that it started: it has a moment to write what it found. */
   end(): Promise<void>;
 }
 
@@ -31,8 +31,8 @@ const graceMs = 5_000;
 const keptErrors = 4_000;
 
 /**
- * Starts `voicectl NAME --json ARGS…`. It does not see the settings of this process: no config file, and of the environment
- * nothing of ours but the key that `env` has.
+ * Starts `voicectl NAME --json ARGS…`. It does not see the settings of this process: no config file, and of our environment
+ * only the key that `env` has.
  */
 export function startChild(
   name: string,
@@ -61,7 +61,7 @@ export function startChild(
     );
   });
   const ended = Promise.race([Promise.all([running.ended, read]), failed]).then(async ([{ code }]) => {
-    // What it has left behind ends too.
+    // Processes that it left behind end too.
     await running.end({ graceMs: 0 });
     return code ?? 143;
   });

@@ -178,7 +178,7 @@ export const commandTools = {
   }),
 } as const;
 
-/** Long runs print more lines than an answer has room for. */
+/** A long run prints more lines than fit into an answer. */
 const maxKeptLines = 500;
 
 /** `maxFirstAudio` as `max-first-audio`. */
@@ -205,13 +205,13 @@ interface ChildRun {
 
 interface ChildResult {
   exitCode: number;
-  /** The summary, or the one object that it printed, and its error. */
+  /** Its summary, or the only object that it printed, and its error. */
   last: ToolAnswer;
-  /** What it said on standard error, if it failed. */
+  /** Its output on standard error, if it failed. */
   errors: { errors?: string };
 }
 
-/** Runs a command to its end. If the call is cancelled it ends first, with all that it started. */
+/** Runs a command to its end. If the call is cancelled, the command and everything that it started end first. */
 async function runChild(
   name: string,
   { io }: ToolSurroundings,
@@ -245,7 +245,7 @@ async function runChild(
   }
 }
 
-/** Keeps a verdict: what passed by its id, everything else in full. */
+/** Keeps a verdict: only the id of what passed, everything else in full. */
 function sortVerdict(
   line: PrintedLine,
   type: 'rule' | 'drill',

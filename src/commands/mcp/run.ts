@@ -17,8 +17,8 @@ import type { ToolSurroundings } from './tool.ts';
 import { callTool, describeTools } from './tools.ts';
 
 /**
- * Serves a client on standard input and output until it closes them, or a signal ends it. Then all that was started
- * for it has ended.
+ * Serves a client on standard input and output until it closes them or a signal ends the command. Everything that was started
+ * for the client has then ended.
  */
 export async function run(context: ContextOf<'mcp'>): Promise<number> {
   const { settings, io, signal } = context;
@@ -32,7 +32,7 @@ export async function run(context: ContextOf<'mcp'>): Promise<number> {
   const left = new AbortController();
   const ended = AbortSignal.any([left.signal, signal]);
   const { server, settled } = createToolServer({ io, servers, boundary, ca, ...secrets }, redactor, ended);
-  // What is wrong with a message of the client is told to people; standard output is the protocol's.
+  // Errors in messages of the client are reported on standard error; standard output belongs to the protocol.
   let last: Error | undefined;
   server.onerror = (thrown) => {
     last = thrown;
@@ -49,7 +49,7 @@ export async function run(context: ContextOf<'mcp'>): Promise<number> {
       reject(new VoicectlError('bad-input', message));
     };
   });
-  // At the end the server is closed, and nobody waits.
+  // At the end the server is closed, and nothing awaits this any more.
   broken.catch(() => {});
   try {
     await server.connect(new StdioServerTransport(io.stdin, toWritable(context)));
@@ -66,13 +66,13 @@ export async function run(context: ContextOf<'mcp'>): Promise<number> {
 /** Whether the protocol's reader gave up on a message: it has no code for that. */
 const isTooLong = ({ message }: Error) => message.startsWith('ReadBuffer exceeded maximum size');
 
-/** Characters of a message about progress. It is cut after secrets are out of it: a part of one is not found. */
+/** Longest progress message, in characters. It is cut after secrets are removed: a part of a secret would not be found. */
 const longestProgress = 200;
 
-/** Messages about the progress of a call that the client has not read. More are left out: `progress` counts them. */
+/** Most progress messages of a call that the client has not read. Further ones are left out: `progress` counts them. */
 const mostPending = 50;
 
-/** The protocol's server with the tools. `settled` resolves when no call goes on. */
+/** The protocol's server with the tools. `settled` resolves when no call is running. */
 function createToolServer(surroundings: ToolSurroundings, redactor: Redactor, ended: AbortSignal) {
   const server = new Server({ name: 'voicectl', version }, { capabilities: { tools: {} }, instructions });
   const calls = new Set<Promise<unknown>>();
@@ -133,7 +133,7 @@ async function readSecrets(context: ContextOf<'mcp'>) {
   };
 }
 
-/** A command that came to a result has not failed as a tool, whatever the result is. */
+/** A command with a result has not failed as a tool, whatever the result is. */
 function toResult(answer: Readonly<Record<string, unknown>>) {
   const isError = 'error' in answer && !('summary' in answer);
   return { isError, content: [{ type: 'text' as const, text: JSON.stringify(answer) }] };
@@ -156,7 +156,7 @@ function endOfInput({ io, signal }: ContextOf<'mcp'>): Promise<void> {
   });
 }
 
-/** Standard output as the protocol's library takes it. If it is closed, the client is gone. */
+/** Standard output in the form that the protocol's library takes. If it is closed, the client is gone. */
 function toWritable({ io }: ContextOf<'mcp'>): Writable {
   const writable = new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -169,6 +169,6 @@ function toWritable({ io }: ContextOf<'mcp'>): Writable {
       );
     },
   });
-  // Each answer waits for room by itself, and there may be thousands.
+  // Each answer waits for room on its own, and there may be thousands.
   return writable.setMaxListeners(0);
 }

@@ -172,7 +172,7 @@ async function control(
   return { baseUrl, ca, secret: hasKey ? surroundings.controlSecret : undefined, signal };
 }
 
-/** The newest events that an answer has room for: each is kept whole. */
+/** The newest events that fit into an answer: each is kept whole. */
 function newestThatFit(events: readonly object[]): object[] {
   let bytes = 0;
   const from = events.findLastIndex((event) => {

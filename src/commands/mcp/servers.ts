@@ -14,12 +14,12 @@ export interface RunningServer {
   counts: ReadonlyMap<string, number>;
 }
 
-/** A client can hardly use more, and each is a process. */
+/** A client hardly needs more, and each is a process. */
 const maxServers = 8;
 
 /** The emulators and proxies that a client has started, by their ids. */
 export interface Servers {
-  /** Waits until it listens. Throws what it says if it ends before, and `usage` if there are too many. */
+  /** Waits until it listens. Throws its error if it ends before that, and `usage` if there are too many. */
   start(
     kind: RunningServer['kind'],
     launch: (onLine: (line: PrintedLine) => void) => ChildCommand,

@@ -1,7 +1,7 @@
-/** What an answer may have at most: about 6,000 tokens. */
+/** Largest answer: about 6,000 tokens. */
 export const maxAnswerBytes = 24_000;
 
-/** Items of a list and characters of a text that are left, step by step until the answer is short enough. */
+/** Items of a list and characters of a text that are kept: steps until the answer is short enough. */
 const steps = [
   [Number.POSITIVE_INFINITY, 8_000],
   [200, 2_000],
@@ -52,7 +52,7 @@ function cutAll(value: unknown, place: string, limits: Limits): unknown {
     return value.slice(0, items).map((item) => cutAll(item, `${place}[]`, limits));
   }
   const entries = Object.entries(value);
-  // The fields of an answer itself all stay.
+  // The top-level fields of an answer all stay.
   const kept = place === '' ? entries : entries.slice(0, Math.max(items, 20));
   leaveOut(entries.length - kept.length);
   return Object.fromEntries(

@@ -20,7 +20,7 @@ export interface ToolSurroundings {
 export interface ToolCall {
   /** Aborted when the client cancels the call, or is gone. */
   signal: AbortSignal;
-  /** Tells the client how the work goes on. */
+  /** Sends the client a progress message. */
   progress(message: string): void;
 }
 
@@ -72,7 +72,7 @@ interface EmulatorArgs {
 export async function emulatorFlags(args: EmulatorArgs, surroundings: ToolSurroundings): Promise<string[]> {
   const { boundary } = surroundings;
   const { dialect: file, scenario, reply } = args;
-  // The command reads a file of this name before a shipped scenario.
+  // The command prefers a file of this name to an included scenario.
   const isName =
     scenario === undefined ||
     !(/[./\\]/.test(scenario) || (await exists(resolve(surroundings.io.cwd, scenario))));
@@ -94,7 +94,7 @@ async function replyOf(reply: string, surroundings: ToolSurroundings): Promise<s
   return `${mode}:${await soundFile(path.join(':'), surroundings)}`;
 }
 
-/** A file of the user, or a shipped sound. */
+/** A file of the user, or an included sound. */
 export async function soundFile(name: string, { boundary, io }: ToolSurroundings): Promise<string> {
   const { findShippedSound } = await import('../../files/shipped-file.ts');
   if (name === '-') throw new VoicectlError('usage', 'Standard input carries the protocol: name a file');

@@ -15,8 +15,8 @@ async function openBrowser(url: string): Promise<ChildProcess> {
 }
 
 /**
- * Shows a page in the browser, for `--open`. Without one, or if no browser starts, a warning says so: no reason to stop. `whyNone`:
- * why there is no page. The signal is aborted as soon as it is clear that no browser shows it.
+ * Shows a page in the browser, for `--open`. Without one, or if no browser starts, it only warns. `whyNone`:
+ * why there is no page. The signal is aborted as soon as it is clear that no browser shows the page.
  */
 export async function showPage(
   { warn }: Pick<CommandContext<never>, 'warn'>,

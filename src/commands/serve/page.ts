@@ -23,7 +23,7 @@ export interface ServePageOptions {
   replayed?: string | undefined;
 }
 
-/** `defaultUrl`: where the command line looks for an emulator by itself. */
+/** `defaultUrl`: where the command line looks for an emulator by default. */
 export async function preparePage(
   defaultUrl: string,
   { target, replayed }: ServePageOptions = {},

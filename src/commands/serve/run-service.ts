@@ -16,18 +16,18 @@ type ServiceContext = Pick<
 export interface RunningParts<Service> {
   view: ServeView;
   page: ServePage | undefined;
-  /** Why there is no page, where it is not for want of a browser. */
+  /** Why there is no page, if the reason is not the lack of a browser. */
   whyNoPage: string | undefined;
   key: CurlKey;
-  /** Starts the service. `note` is told to the user before all else. */
+  /** Starts the service. `note` is shown to the user before anything else. */
   open(onEvent: (event: EmulatorEvent) => void): Promise<{ service: Service; note: string | undefined }>;
   /** Resolves when it is to end. */
   ended: Promise<void>;
 }
 
 /**
- * Runs a service, an emulator or a proxy, until it is to end: writes and shows where it is. Returns it closed, as the view
- * is.
+ * Runs a service (an emulator or a proxy) until `ended`: writes and shows its addresses. Returns it closed; the view is
+ * closed too.
  */
 export async function runService<Service extends ServedEmulator>(
   { settings, io, warn }: ServiceContext,

@@ -44,7 +44,7 @@ export async function run(context: ContextOf<'serve'>): Promise<number> {
     key: curlKey(settings),
     ...(trustsThisMachine ? { forwarded: given === undefined ? 'refused' : 'secret' } : {}),
   });
-  // Any of several processes may answer a request: none of them has all that a page asks for.
+  // Any of several processes may answer a request, and none of them knows everything that a page shows.
   const hasPage = settings.page !== false && processes === undefined;
   const page = hasPage
     ? await preparePage(optionSpec('baseUrl').default ?? '', { replayed: replayedFolder(settings.reply) })
@@ -86,7 +86,7 @@ async function openSeveral(
   return openProcesses({ ...options, tls: certificate });
 }
 
-/** Why there is no page, where it is not for want of a browser. */
+/** Why there is no page, if the reason is not the lack of a browser. */
 function whyNoPage({ page, processes }: Settings<'page' | 'processes'>): string | undefined {
   if (page === false) return '--no-page turns it off';
   return processes === undefined ? undefined : 'with --processes there is none';

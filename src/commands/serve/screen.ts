@@ -30,7 +30,7 @@ export function createServeScreen(
   { device, ...facts }: { device: TerminalDevice } & ServeFacts,
 ): ServeView {
   const { settings, io } = context;
-  /** Used once the screen has ended by itself. */
+  /** Used once the screen has failed. */
   let lines: ServeView | undefined;
   let emulator: ShownEmulator | undefined;
   let listening: (EmulatorEvent & { type: 'listening' }) | undefined;

@@ -14,7 +14,7 @@ export type ServeContext = CommandContext<'reply' | 'scenario' | 'ascii'>;
 export interface ServeFacts extends Pick<StartFacts, 'key' | 'forwarded'> {
   /** What the head of a screen says; default: `serve`, and who speaks. A proxy has no clock to move. */
   head?: { command: string; subject: string };
-  /** The first lines; default: those of an emulator. */
+  /** The first lines; default: the lines of an emulator. */
   linesOf?: (event: EmulatorEvent & { type: 'listening' }, running: RunningFacts, style: Style) => string[];
 }
 
@@ -37,7 +37,7 @@ export interface ServeView {
   close(): Promise<void>;
 }
 
-/** A request to end is no failure of `serve`, but unread lines are. */
+/** A request to end is not a failure of `serve`, but unread lines are. */
 function refuseLoss(thrown: unknown): never {
   const { code } = toVoicectlError(thrown);
   if (code === 'input-output' || code === 'closed-pipe') throw thrown;

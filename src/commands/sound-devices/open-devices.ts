@@ -123,7 +123,7 @@ interface EchoEnds {
   onHeard(pcm: Buffer): Buffer;
 }
 
-/** Removes the echo, if that is wanted; otherwise tells once that there is one. */
+/** Removes the echo with `--aec`; otherwise reports once that there is one. */
 async function openEchoEnds(isRemoved: boolean, notices: Notices): Promise<EchoEnds> {
   if (isRemoved) {
     const { createEchoCanceller } = await import('../../audio/echo-canceller.ts');

@@ -5,9 +5,9 @@ import { systemClock } from '../../kernel/clock.ts';
 import { startCommand } from '../../kernel/command-process.ts';
 import { escapeText } from '../../kernel/escape.ts';
 
-/** Most of what a command says that is shown. */
+/** Longest output of a command that is shown. */
 const maxSaid = 500;
-/** A command that has ended has written its output. */
+/** How long the output may take after the command has ended. */
 const lastOutputMs = 100;
 
 export interface FileCommandOptions {
@@ -22,8 +22,8 @@ export interface FileCommandOptions {
 
 /**
  * Runs a command that a conversation file names, and everything that it starts, to its end. There is no shell, so arguments
- * stay what they are. The command sees no `VOICECTL_` variable, because these may hold keys. Never rejects: `says` is what it
- * printed, and how it ended unless that was well.
+ * are passed unchanged. The command sees no `VOICECTL_` variable, because these may hold keys. Never rejects: `says` is what it
+ * printed, and how it ended unless that was normal.
  */
 export async function runFileCommand(
   [program = '', ...args]: readonly string[],
@@ -51,7 +51,7 @@ export async function runFileCommand(
   try {
     await abortable(running.started, isOver);
     const { code, signal: by } = await abortable(running.ended, isOver);
-    // Not longer: what it has started may have its output as well.
+    // No longer: a process that it started may still hold its output open.
     const settled = systemClock.after(lastOutputMs, () => void running.end({ graceMs: 0 }));
     await closed;
     settled.cancel();
@@ -72,7 +72,7 @@ export async function runFileCommand(
   }
 }
 
-/** What the command said, on one line, and how it ended unless that was well. */
+/** The output of the command on one line, and how it ended unless that was normal. */
 function saidText(said: string, how: string): string {
   const text = escapeText(said.slice(0, maxSaid).trim().replace(/\s+/g, ' '));
   if (text === '') return how;

@@ -108,7 +108,7 @@ const turnTakingNames: Record<keyof TurnTakingCounts, string> = {
   unanswered: 'unanswered',
 };
 
-/** `2 early replies, 1 lost reply`; what was not scripted is not said. */
+/** `early replies × 2, lost replies × 1`; leaves out what was not scripted. */
 function turnTakingText(counts: TurnTakingCounts): string {
   const found = Object.entries(turnTakingNames).flatMap(([name, text]) => {
     const count = counts[name as keyof TurnTakingCounts];

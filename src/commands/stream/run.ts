@@ -83,7 +83,7 @@ interface PageFacts {
   hasFailed: boolean;
 }
 
-/** Compares what a session, or several, come to with the baseline. Undefined without `--baseline`. */
+/** Compares the result of one or several sessions with the baseline. Undefined without `--baseline`. */
 async function followBaseline(context: ContextOf<'stream'>) {
   if (context.settings.baseline === undefined) return undefined;
   const { json, lines } = context;
@@ -93,7 +93,7 @@ async function followBaseline(context: ContextOf<'stream'>) {
   const seen: ResultLine[] = [];
   let verdict: BaselineVerdict | undefined;
   return {
-    /** Takes an event before it is shown: with `--json` the summary is the last line. */
+    /** Handles an event before it is shown: with `--json` the summary is the last line. */
     async passed(event: RepeatEvent) {
       const isFirst = event.type === 'session' && seen.length === 0;
       if (!isFirst && event.type !== 'run' && event.type !== 'summary') return;

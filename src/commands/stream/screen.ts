@@ -47,7 +47,7 @@ export function createStreamScreen(context: ContextOf<'stream'>, options: Stream
   let isMuted = false;
   let session: LiveSession | undefined;
   let announced: { baseUrl: string; device: string } | undefined;
-  /** There while the user is asked. */
+  /** Set while the user is choosing. */
   let choose: ((choice: 'quit' | 'reconnect') => void) | undefined;
   let printed: Promise<void> = Promise.resolve();
   const screen = openCommandScreen<SessionEvent | TurnNews>(context, {
@@ -147,7 +147,7 @@ export function createStreamScreen(context: ContextOf<'stream'>, options: Stream
     },
   };
 
-  /** A session that fails because the terminal is gone fails with that. */
+  /** A session that fails because the terminal is gone fails with that error. */
   function endOf({ thrown }: { thrown: unknown }): unknown {
     return screen.signal.aborted ? screen.signal.reason : thrown;
   }
@@ -169,7 +169,7 @@ export function createStreamScreen(context: ContextOf<'stream'>, options: Stream
 interface LiveSession {
   readonly signal: AbortSignal;
   readonly enough: AbortSignal;
-  /** Whether there is a reply that can finish, and nobody has asked for it yet. */
+  /** Whether a reply can still finish and the user has not requested that yet. */
   readonly isTalking: boolean;
   readonly isFinishing: boolean;
   follow(event: SessionEvent): void;

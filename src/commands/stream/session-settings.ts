@@ -67,7 +67,7 @@ export async function sessionOptions(
   };
 }
 
-/** The settings of the flags, and for missing ones those of the file. */
+/** The expectations of the flags; where a flag is missing, of the file. */
 function expectationsOf(flags: ContextOf<'stream'>['settings'], file: Expectations = {}): Expectations {
   return {
     ...Object.fromEntries(audioLimitNames.map((name) => [name, flags[limitSetting(name)] ?? file[name]])),
@@ -87,7 +87,7 @@ async function readGivenToken(from: string, env: Io['env'], input: Stdin): Promi
 
 async function readTokenFile(path: string, input: Stdin): Promise<string> {
   if (path !== '-' && !(await exists(path))) {
-    // Some users give the token itself. Do not show it.
+    // Some users pass the token itself. Do not show it.
     throw new VoicectlError('bad-input', '--token-from: there is no variable or file with this name', {
       hint: 'It takes the name of a variable or a file, not the token itself.',
     });

@@ -9,12 +9,12 @@ import { VoicectlError } from '../../kernel/errors.ts';
 import { system } from '../../kernel/system.ts';
 import { type FileCommandOptions, runFileCommand } from './file-command.ts';
 
-/** A synthesiser is slow on its first text. */
+/** A speech synthesiser is slow with its first text. */
 const withinMs = 60_000;
-/** Most texts that are kept, and most bytes of them; those that were used last. */
+/** Limits of the cache: number of texts and bytes. The most recently used ones are kept. */
 const maxKept = 200;
 const maxKeptBytes = 512 * 1024 * 1024;
-/** Most that a command may write: more than an hour of speech. */
+/** Most bytes that a command may write: more than an hour of speech. */
 const maxSpokenBytes = 256 * 1024 * 1024;
 const lookEveryMs = 100;
 const writableByOthers = 0o022;
@@ -29,7 +29,7 @@ export async function speakText(
   { folder, env, signal }: Pick<FileCommandOptions, 'folder' | 'env' | 'signal'>,
 ): Promise<string> {
   const cache = await openCache(env);
-  // A path is another program in another folder.
+  // The same path means another program in another folder.
   const place = /[\\/]/.test(by[0] ?? '') ? resolve(folder) : '';
   const name = createHash('sha256')
     .update(JSON.stringify([text, by, place]))
@@ -82,13 +82,13 @@ async function openCache(env: FileCommandOptions['env']): Promise<string> {
   );
 }
 
-/** Whether a text was spoken before, and its WAV is still one. It counts as used now. */
+/** Whether a text was spoken before and its WAV is still valid. Marks it as used now. */
 async function isKept(file: string, signal: AbortSignal): Promise<boolean> {
   try {
     await expectFile(file);
     await openWavFile(file, { signal });
     const now = new Date();
-    // Only its owner may set it, who may be another user.
+    // Only the owner of the file can set it, who may be another user.
     await utimes(file, now, now).catch(() => {});
     return true;
   } catch {
@@ -132,7 +132,7 @@ async function speakTo(
   await expectFile(draft);
 }
 
-/** Leaves the texts that were used last, `file` among them. */
+/** Keeps the most recently used texts, `file` among them. */
 async function dropOldest(cache: string, file: string): Promise<void> {
   const names = await readdir(cache);
   const kept = await Promise.all(

@@ -4,10 +4,10 @@ import { createTurnWatch, type TurnNews } from '../../report/turn-watch.ts';
 import type { SessionEvent } from '../../session/events.ts';
 import type { Tap } from '../../wire/tap.ts';
 
-/** How often is looked who speaks over whom. */
+/** Interval of the checks for who speaks over whom. */
 const lookEveryMs = 500;
 
-/** Tells a screen who speaks over whom, of one session after the other. */
+/** Shows on a screen who speaks over whom, for one session after the other. */
 export function watchTurns(waitMs: number, show: (news: TurnNews) => void) {
   let watch = createTurnWatch(waitMs);
   let startedAt = 0;
@@ -36,7 +36,7 @@ export function watchTurns(waitMs: number, show: (news: TurnNews) => void) {
   };
   return {
     tap,
-    /** The script says where its clips are, and which of them are no turn. */
+    /** The script gives the places of its clips, and which of them are not turns. */
     follow(event: SessionEvent) {
       if (event.type !== 'turn') return;
       const { turn, state, atMs, holdMs } = event;
@@ -44,7 +44,7 @@ export function watchTurns(waitMs: number, show: (news: TurnNews) => void) {
         if (clip !== undefined) clip.endMs = atMs;
         return;
       }
-      // What is being said is of it already.
+      // The audio being sent now already belongs to this clip.
       clip = { turn, isTurn: holdMs === undefined, holdMs, startMs: atMs, endMs: Number.POSITIVE_INFINITY };
       watch.said(clip);
     },

@@ -12,7 +12,7 @@ import { expectationSettings } from './expectation.ts';
 
 const endless = 'a microphone never ends by itself; stop it with Ctrl-C or --duration';
 
-/** What a pipeline asks a session for. */
+/** The options that judge a session. */
 const judgements = [...Object.keys(expectationSettings), 'html', 'baseline', 'updateBaseline'];
 
 export const streamSettings = {

@@ -152,7 +152,7 @@ export const drillSettings = {
   }),
 };
 
-/** `compare`, and `--baseline` of what can be compared. */
+/** For `compare`, and for commands whose results can be compared. */
 export const compareSettings = {
   ...section(comparableCommands, 'verdicts', {
     baseline: {

@@ -25,7 +25,7 @@ import { createFrameView, type FrameView } from './frame-view.ts';
 import { helpLines, readTyped, type Typed } from './typed-line.ts';
 
 /**
- * A raw session: asks for a token, connects, presents it, and then sends what is typed and shows every message of both
+ * A raw session: requests a token, connects, presents the token, and then sends what is typed and shows every message in both
  * directions. Throws the failure of the token request or of the stream.
  */
 export async function runInteractive(context: ContextOf<'stream'>): Promise<void> {
@@ -227,9 +227,9 @@ function createSpeaker(connection: Connection, { settings, io }: ContextOf<'stre
   };
 }
 
-/** The lines that somebody types, or that come through a pipe. */
+/** Lines that are typed, or come through a pipe. */
 interface TypedInput extends AsyncIterable<string> {
-  /** Prints a line above the one that is being typed. */
+  /** Prints a line above the line that is being typed. */
   print(line: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -248,7 +248,7 @@ function openTypedInput(
       stdout.write(text.toString()).then(() => done(), done);
     },
   });
-  // The writer of the line is told too.
+  // The writer of the line gets the error too.
   output.on('error', () => {});
   // Readline asks for the width of lines.
   Object.defineProperty(output, 'columns', { get: () => terminal?.columns });
@@ -287,7 +287,7 @@ function openTypedInput(
 /** Longest line that is read from a pipe: as long as a message of the service may be. */
 const maxLineBytes = 1024 * 1024;
 
-/** The lines of a pipe. Reads no more than is asked for. Throws `bad-input` for a line that is too long. */
+/** The lines of a pipe. Reads no more than needed. Throws `bad-input` for a line that is too long. */
 async function* pipedLines(input: Readable): AsyncGenerator<string> {
   let begun: Buffer[] = [];
   let bytes = 0;
