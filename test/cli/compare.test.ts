@@ -129,7 +129,7 @@ describe('--baseline', () => {
   test('requires or creates the file, and says how many runs are missing', async () => {
     const missing = await sandbox.runHere([...session, '--baseline', 'b.json']);
     expect(missing.code).toBe(2);
-    expect(missing.stderr).toContain('--update-baseline begins a baseline');
+    expect(missing.stderr).toContain('--update-baseline creates a baseline');
     const { code, stderr } = await sandbox.runHere([...session, ...baseline]);
     expect(code).toBe(0);
     expect(stderr).toContain('Wrote b.json: 1 run; 4 more until');
@@ -157,7 +157,7 @@ describe('--baseline', () => {
       return sandbox.runHere([...args, ...baseline, '--junit', 'j.xml', '--html', 'page.html'], { clock });
     };
     expect((await check()).code).toBe(0);
-    expect(sandbox.read('page.html')).toContain('Compared with the baseline: b.json begins with this run.');
+    expect(sandbox.read('page.html')).toContain('Compared with the baseline: b.json starts with this run.');
     expect((await check()).stdout).toMatch(/same .*not worse: 1 rule as before/);
     expect(sandbox.read('page.html')).toContain('not worse: 1 rule as before.');
     const kept = sandbox.read('b.json');
@@ -215,7 +215,7 @@ describe('--baseline', () => {
     const failing = [...session, ...baseline, '--expect-audio', '60s'];
     const begun = await sandbox.runHere(failing);
     expect(begun.code).not.toBe(0);
-    expect(begun.stderr).toContain('b.json was not created: this run has failed');
+    expect(begun.stderr).toContain('b.json was not created: this run failed');
     await sandbox.runHere([...session, ...baseline]);
     const kept = sandbox.read('b.json');
     expect((await sandbox.runHere(failing)).stderr).toContain('This run was not added to b.json');

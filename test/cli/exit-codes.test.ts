@@ -18,7 +18,6 @@ describe('an error', () => {
   test.each([
     ['an unknown command', ['strem'], 'usage', 2, 'Did you mean stream?'],
     ['the help of an unknown command', ['help', 'strem'], 'usage', 2, 'did you mean stream?'],
-    ['a help without a name', ['help', '--zzz'], 'usage', 2, 'Name a command'],
     ['an unknown flag', ['token', '--retires', '1'], 'usage', 2, 'Did you mean --retries?'],
     ['a flag without its value', ['token', '--device'], 'usage', 2, '--device'],
     [
@@ -246,6 +245,14 @@ describe('what needs no service', () => {
     const { code, stdout, stderr } = await sandbox.runHere(args);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain(text);
+  });
+
+  test('help with nothing but an unknown flag asks for a command', async () => {
+    const { code, stderr } = await sandbox.runHere(['help', '--zzz']);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: 'voicectl: Name a command\n  See voicectl --help.\n',
+    });
   });
 
   // Printed before the commands are known, by the help, and by a command.

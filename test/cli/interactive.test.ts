@@ -120,7 +120,9 @@ describe('a raw session', () => {
     const { code, stderr } = await run('', flag, value.includes('.') ? sandbox.path(value) : value);
     expect({ code, stderr }).toEqual({
       code: 2,
-      stderr: expect.stringContaining(`--interactive cannot be combined with ${flag}: it judges nothing`),
+      stderr: expect.stringContaining(
+        `--interactive cannot be combined with ${flag}: an interactive session is not judged`,
+      ),
     });
   });
 

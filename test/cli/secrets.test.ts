@@ -68,7 +68,7 @@ describe('a key is in no output and no file', () => {
     const { baseUrl } = await startTokenStub(sandbox, answer);
     const args = ['token', '-v', '--retries', '1', '--base-url', baseUrl];
     const ended = await sandbox.runHere(args, { env });
-    expect(ended.stderr).toContain('Too many requests of [redacted]; again in');
+    expect(ended.stderr).toContain('Too many requests of [redacted]; retrying in');
     expectNone([key], ended);
   });
 

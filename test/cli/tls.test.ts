@@ -105,7 +105,7 @@ describe('serve --tls', () => {
     ['an empty certificate', ['--cert', 'empty.pem', '--tls-key', 'key.pem'], 'cannot be used'],
     ['a missing certificate', ['--cert', 'missing.pem', '--tls-key', 'key.pem'], 'missing.pem'],
     ['a key that is a folder', ['--cert', 'cert.pem', '--tls-key', '.'], 'Cannot read .'],
-    ['--cert-out without TLS', ['--cert-out', 'out.pem'], '--cert-out without --tls'],
+    ['--cert-out without TLS', ['--cert-out', 'out.pem'], '--cert-out needs --tls'],
   ])('refuses %s with a reason, and shows no key', async (_name, args, reason) => {
     const own = await createCertificate(['127.0.0.1']);
     const other = await createCertificate(['127.0.0.1']);

@@ -186,7 +186,9 @@ describe('retries', () => {
       const { code, stdout, stderr } = await sandbox.runHere(['token', '--base-url', baseUrl]);
       expect(code).toBe(0);
       expect(stdout.trimEnd()).toMatch(jwt);
-      expect(stderr).toMatch(/^(.*rate limited \(status 429\): RATE_LIMITED: .*; again in \d\.\d s\n){2}$/);
+      expect(stderr).toMatch(
+        /^(.*rate limited \(status 429\): RATE_LIMITED: .*; retrying in \d\.\d s\n){2}$/,
+      );
       const times = recorded()
         .filter(({ what }) => what === 'token-request')
         .map(({ t }) => t ?? 0);
@@ -242,7 +244,7 @@ describe('retries', () => {
     });
     const { code, stdout, stderr } = await sandbox.runHere(['token', '--base-url', baseUrl]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: 't-2\n' });
-    expect(stderr).toContain('again in');
+    expect(stderr).toContain('retrying in');
   });
 
   test('a service that asks for an unreasonably long wait is given up on', async () => {

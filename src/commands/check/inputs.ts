@@ -11,7 +11,9 @@ import { sendRequest } from '../../wire/client/http.ts';
 import type { ContextOf } from '../command.ts';
 
 /** What a check reads at the start: known failures and published keys. */
-export async function readInputs(context: ContextOf<'check'>): Promise<Pick<CheckOptions, 'expected' | 'verify'>> {
+export async function readInputs(
+  context: ContextOf<'check'>,
+): Promise<Pick<CheckOptions, 'expected' | 'verify'>> {
   const { settings, io, signal } = context;
   const { expected, jwks } = settings;
   const input = { stdin: io.stdin, signal };
