@@ -132,7 +132,7 @@ describe('--baseline', () => {
     expect(missing.stderr).toContain('--update-baseline creates a baseline');
     const { code, stderr } = await sandbox.runHere([...session, ...baseline]);
     expect(code).toBe(0);
-    expect(stderr).toContain('Wrote b.json: 1 run; 4 more until');
+    expect(stderr).toContain('Wrote b.json: 1 run; 4 more are needed');
     expect(JSON.parse(sandbox.read('b.json'))).toMatchObject({
       type: 'baseline',
       kind: 'stream',
