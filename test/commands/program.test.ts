@@ -45,7 +45,7 @@ describe('the help', () => {
   test.each([
     ['stream', ['What to stream:', 'Service:', 'Emulator of --local:', 'What must happen:'], '--file <PATH>'],
     ['serve', ['What the service does:', 'Who may connect:', 'Where it listens:'], '--reply <MODE>'],
-  ])('of %s is grouped under headings, what is used most first', async (name, headings, first) => {
+  ])('of %s is grouped under headings, the most used first', async (name, headings, first) => {
     const lines = (await helpOf(name)).split('\n');
     expect(lines.filter((line) => headings.includes(line))).toEqual(headings);
     expect(lines[lines.indexOf(headings[0] ?? '') + 1]).toContain(first);
@@ -69,7 +69,7 @@ describe('the help', () => {
 
   const specs = allCommands.map(({ spec }) => [spec.name, spec] as const);
 
-  test.each(specs)('of %s has each option once, and no heading without an option', async (name, spec) => {
+  test.each(specs)('of %s has each option once, and no empty heading', async (name, spec) => {
     const text = await helpOf(...name.split(' '));
     for (const option of spec.options) {
       const shown = text.match(new RegExp(`^ {2}(-\\w, )?${flagOf(option)}(?![\\w-])`, 'gm')) ?? [];
@@ -85,7 +85,7 @@ describe('the help of a command with many flags', () => {
   const long = allCommands.map(({ spec }) => spec).filter(({ mostUsed }) => mostUsed !== undefined);
   expect(long.map(({ name }) => name)).toContain('stream');
 
-  test.each(long)('of $name has the most used ones, and says how many others there are', async (spec) => {
+  test.each(long)('of $name has the most used ones, and the number of the others', async (spec) => {
     const brief = await typed(spec.name, '--help');
     const whole = flags(await typed(spec.name, '--help', '--all'));
     expect(flags(brief)).toEqual(expect.arrayContaining((spec.mostUsed ?? []).map(flagOf)));
@@ -95,7 +95,7 @@ describe('the help of a command with many flags', () => {
     expect(brief).toContain(`\n${more} more flags: voicectl ${spec.name} --help --all\n`);
   });
 
-  test('of help COMMAND --all has every one too', async () => {
+  test('of help COMMAND --all has every flag too', async () => {
     expect(flags(await typed('help', 'stream', '--all'))).toContain('--max-frame-buffer');
     expect(flags(await typed('help', 'stream'))).not.toContain('--max-frame-buffer');
   });

@@ -34,11 +34,11 @@ async function outputWith(flags: Record<string, unknown>, asked?: 'tui') {
   return found;
 }
 
-test('a command before a terminal has its screen', async () => {
+test('a command on a terminal has its screen', async () => {
   expect(await outputWith({ device: '-', apiKeyFile: 'key.txt' })).toBe('tui');
 });
 
-test('but not where the command has none with these settings', async () => {
+test('but not if the command has none with these settings', async () => {
   expect(await outputWith({ repeat: '2' })).toBe('plain');
   expect(await outputWith({ repeat: '2' }, 'tui')).toBe('plain');
 });

@@ -21,7 +21,7 @@ describe('a dialect file', () => {
     ['broken YAML', 'stream: [\n', /^d\.yaml:\d:\d: /],
     ['an alias of nothing', 'stream: *nothing\n', /^d\.yaml:1:9: there is no anchor &nothing/],
     ['a key twice', 'stream: {}\nstream: {}\n', /^d\.yaml:2:1: .*unique/i],
-  ])('with %s is refused, and the place named', (_what, text, expected) => {
+  ])('with %s is refused with its place', (_what, text, expected) => {
     const read = () => readDialect(text, 'd.yaml');
     expect(read).toThrow(VoicectlError);
     expect(read).toThrow(

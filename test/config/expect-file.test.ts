@@ -40,7 +40,7 @@ describe('a conversation file', () => {
     ['with everything in it', whole],
     ['with the least', 'turns: [{}]'],
     ['of the examples', read('examples/conversation.yaml')],
-  ])('%s is what the published schema allows, and what is read', (_what, text) => {
+  ])('%s is allowed by the published schema, and is read', (_what, text) => {
     expect(conforms(parse(text)), JSON.stringify(conforms.errors)).toBe(true);
     expect(() => parseExpectFile(text, 'f.yaml')).not.toThrow();
   });
@@ -52,7 +52,7 @@ describe('a conversation file', () => {
     expect(turns[1]).toEqual({ when: { 'during-reply': 600 }, expect: [], absent: [] });
   });
 
-  test('a yield that is longer than can be measured is no limit, and why is said', () => {
+  test('a yield limit that is longer than can be measured is refused with the reason', () => {
     const file = (limit: string) => `turns: [{ max-yield: ${limit} }]\nmax-yield: ${limit}\n`;
     expect(() => parseExpectFile(file('2s'), 'f.yaml')).not.toThrow();
     expect(() => parseExpectFile(file('2001ms'), 'f.yaml')).toThrow(

@@ -48,7 +48,7 @@ test('a yield that is longer than can be measured is refused, wherever it is wri
 });
 
 describe('where a setting comes from', () => {
-  test('the strongest place that has it: flag, environment, profile, config file, default', async () => {
+  test('the strongest source that has it: flag, environment, profile, config file, default', async () => {
     const url = (name: string) => `http://${name}.localhost`;
     const get = async (flags: Flags, env: Record<string, string>) => {
       const { settings, origin } = await resolve(['baseUrl'], flags, env);
@@ -70,7 +70,7 @@ describe('where a setting comes from', () => {
     ]);
   });
 
-  test('an empty variable is as good as none', async () => {
+  test('an empty variable counts as not set', async () => {
     const { settings } = await resolve(['baseUrl'], {}, { VOICECTL_BASE_URL: '' });
     expect(settings.baseUrl).toBe('http://127.0.0.1:8787');
   });
@@ -105,7 +105,7 @@ describe('where a setting comes from', () => {
     });
   });
 
-  test('no file is written over another one of the same command line', async () => {
+  test('no file overwrites another file of the same command line', async () => {
     const refused = (flags: object) =>
       resolveSettings(['file', 'out', 'recordBoth', 'html', 'junit'], {
         flags,
@@ -126,7 +126,7 @@ describe('where a setting comes from', () => {
 });
 
 describe('which config file is read', () => {
-  test('--config, else the one here, else the user’s own', async () => {
+  test('--config, or else the file in this folder, or else the user’s own', async () => {
     const device = async (flags: Flags = {}, env: Record<string, string> = {}) =>
       (await resolve(['device'], flags, env)).settings.device;
     write('home/.config/voicectl/config.yaml', 'device: own\n');
@@ -158,8 +158,8 @@ describe('which config file is read', () => {
   test.each([
     ['is empty', ''],
     ['has only comments', '# nothing\n'],
-    ['has profiles without a word', 'profiles:\n'],
-  ])('one that %s says nothing', async (_what, text) => {
+    ['has profiles without a value', 'profiles:\n'],
+  ])('one that %s sets nothing', async (_what, text) => {
     write('voicectl.config.yaml', text);
     expect((await resolve(['device'])).settings.device).toBeUndefined();
   });
@@ -245,7 +245,7 @@ describe('a config file that is refused', () => {
     });
   });
 
-  test('all of its problems are told at once, also those of profiles and settings that are not used', async () => {
+  test('all of its problems are reported at once, including those of unused profiles and settings', async () => {
     const text = [
       'maxFirstAudio: 2',
       'basUrl: http://h.localhost',
@@ -329,7 +329,7 @@ describe('a config file that is refused', () => {
     expect(details.problems).toHaveLength(6);
   });
 
-  test('one that holds a key and can be read by others', async () => {
+  test('one that has a key and can be read by others', async () => {
     write('voicectl.config.yaml', 'apiKey: k\n', 0o644);
     const error = await refusal(resolve(['retries']));
     expect(error).toMatchObject({
@@ -364,7 +364,7 @@ describe('a flag or variable that is refused', () => {
     expect(variable.message).toMatch(/^VOICECTL_BASE_URL: "x" is not valid: expected a URL/);
   });
 
-  test('all that are wrong are named at once, each with its flag or variable', async () => {
+  test('all wrong values are reported at once, each with its flag or variable', async () => {
     const flags = {
       fault: ['tokn-slow', 'drop', 'close:code=99'],
       network: 'moon',
@@ -390,7 +390,7 @@ describe('a flag or variable that is refused', () => {
     expect(JSON.stringify([message, details])).not.toContain('canary');
   });
 
-  test('mistakes of flags and of the config file are told together', async () => {
+  test('mistakes of flags and of the config file are reported together', async () => {
     write('voicectl.config.yaml', 'retries: many\n');
     const { code, message } = await refusal(resolve(['wait'], { wait: '5' }));
     expect(code).toBe('usage');
@@ -399,7 +399,7 @@ describe('a flag or variable that is refused', () => {
     );
   });
 
-  test('a key is not shown, nor a password in an address', async () => {
+  test('neither a key nor a password in an address is shown', async () => {
     expect((await refusal(resolve(['apiKey'], { apiKey: ['canary'] }))).message).not.toContain('canary');
     expect((await refusal(resolve(['baseUrl'], { baseUrl: 'http://u:canary@h' }))).message).not.toContain(
       'canary',
@@ -435,7 +435,7 @@ describe('flags that belong together', () => {
     });
   });
 
-  test('a config file may say what one command needs, and another does not take', async () => {
+  test('a config file may have settings that only some commands take', async () => {
     write('voicectl.config.yaml', 'fault: drop\nbaseUrl: http://h.localhost\nreply: tone\n');
     const { settings } = await resolve(['local', 'fault', 'baseUrl'], { local: true });
     expect(settings.fault).toEqual([{ name: 'drop', probability: 1 }]);
@@ -450,7 +450,7 @@ describe('flags that belong together', () => {
 });
 
 describe('an old name', () => {
-  test('of a flag goes on working, and the new one is named', async () => {
+  test('of a flag still works, and the new one is named', async () => {
     const { settings, renamed } = await resolve(['tlsKey', 'cert'], { key: 'k.pem', cert: 'c.pem' });
     expect(settings).toEqual({ tlsKey: 'k.pem', cert: 'c.pem' });
     expect(renamed).toEqual(['--key is now called --tls-key']);
@@ -477,7 +477,7 @@ describe('an old name', () => {
     ]);
   });
 
-  test('has its mistakes reported as it was written', async () => {
+  test('has its mistakes reported under the name that was used', async () => {
     write('voicectl.config.yaml', 'deviceTimeout: 5\n');
     expect((await refusal(resolve(['device']))).message).toMatch(
       /:1:16: deviceTimeout: 5, expected a duration/,
@@ -487,7 +487,7 @@ describe('an old name', () => {
     expect(message).toMatch(/^--device-timeout: "5" is not valid/);
   });
 
-  test('says nothing beside the new one, which wins', async () => {
+  test('gives no notice beside the new one, which wins', async () => {
     write('voicectl.config.yaml', 'deviceTimeout: 5s\nsoundTimeout: 7s\n');
     const { settings, renamed } = await resolve(['soundTimeout']);
     expect({ settings, renamed }).toEqual({ settings: { soundTimeout: 7_000 }, renamed: [] });

@@ -34,7 +34,7 @@ test('the stream is on the host of the base URL, unless its own address is given
   expect(await addresses(one, {})).toEqual(one);
 });
 
-test('the token of a service that a stronger place names does not go to the stream of another', async () => {
+test('the token of a service named by a stronger source does not go to the stream of another', async () => {
   const derived = { baseUrl: one.baseUrl, wsUrl: 'wss://one.example' };
   expect(await addresses({ baseUrl: one.baseUrl }, { VOICECTL_WS_URL: two.wsUrl })).toEqual(derived);
   writeFileSync(
@@ -45,7 +45,7 @@ test('the token of a service that a stronger place names does not go to the stre
   expect(await addresses({ profile: 'p' }, {})).toEqual(derived);
 });
 
-test('an address of the stream from the same place as the base URL, or from a stronger one, is kept', async () => {
+test('a stream address from the same source as the base URL, or a stronger one, is kept', async () => {
   expect(await addresses({}, { VOICECTL_BASE_URL: one.baseUrl, VOICECTL_WS_URL: one.wsUrl })).toEqual(one);
   expect(await addresses({ wsUrl: one.wsUrl }, { VOICECTL_BASE_URL: one.baseUrl })).toEqual(one);
   expect((await addresses({}, { VOICECTL_WS_URL: one.wsUrl })).wsUrl).toBe(one.wsUrl);

@@ -7,7 +7,7 @@ import { makeFolder } from '../../src/files/make-folder.ts';
 const root = mkdtempSync(join(tmpdir(), 'voicectl-folder-'));
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-test('a folder is made for the user alone, with those above it, also by two at the same time', async () => {
+test('a folder and its parents are made for the user alone, even by two runs at once', async () => {
   const folder = join(root, 'a', 'b', 'c');
   await Promise.all([makeFolder(folder), makeFolder(folder)]);
   await makeFolder(folder);

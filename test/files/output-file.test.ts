@@ -13,7 +13,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 test.each([
   ['a new file', undefined],
   ['a file that everybody could read', 'longer than what comes'],
-])('what is exported into %s is for the user alone', async (_what, before) => {
+])('an export into %s can be read by the user only', async (_what, before) => {
   const path = join(folder, 'session.html');
   if (before !== undefined) writeFileSync(path, before, { mode: 0o644 });
   await writeText(path, 'voices', { isPrivate: true });

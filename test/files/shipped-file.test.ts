@@ -22,11 +22,11 @@ describe('the sound of a name', () => {
     expect(await findShippedSound(name, folder)).toBe(expected);
   });
 
-  test('is shown as it was typed where no folder is given', async () => {
+  test('is shown as typed if no folder is given', async () => {
     expect(await findShippedSound('no.wav')).toBe('no.wav');
   });
 });
 
-test('loadPcm finds a shipped sound', async () => {
+test('loadPcm finds an included sound', async () => {
   expect((await loadPcm('hello.wav')).equals(fixturePcm('hello.wav'))).toBe(true);
 });

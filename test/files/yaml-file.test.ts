@@ -30,7 +30,7 @@ describe('a YAML file', () => {
   test.each([
     ['YAML', 'turns:\n  - say: hello.wav\n'],
     ['JSON', '{"turns": [{"say": "hello.wav"}]}'],
-  ])('as %s is what the schema makes of it, and what stands in it', (_form, text) => {
+  ])('as %s gives the parsed value and its input', (_form, text) => {
     expect(parseYamlFile(text, 'f', { schema })).toMatchObject({
       value: { name: 'nobody', turns: [{ say: 'hello.wav' }] },
       input: { turns: [{ say: 'hello.wav' }] },
@@ -81,7 +81,7 @@ describe('a YAML file', () => {
       'turns:\n  - &a { say: 7 }\n',
       'f.yaml:2:15: turns.0.say: 7, expected string',
     ],
-  ])('with %s is refused, and the place named', (_what, text, expected) => {
+  ])('with %s is refused with its place', (_what, text, expected) => {
     const problem = problemOf(text);
     expect(problem).toBeInstanceOf(VoicectlError);
     expect(problem.code).toBe('bad-input');
@@ -89,7 +89,7 @@ describe('a YAML file', () => {
     else expect(problem.message).toMatch(expected);
   });
 
-  test('tells all of its problems at once, and what an unknown setting was meant to be', () => {
+  test('reports all of its problems at once, with a suggestion for an unknown setting', () => {
     const { message, details } = problemOf(
       'nmae: 1\nb: 2\nname: 7\nturns:\n  - say: a\n    witin: ever\n  - sya: a\n    say: b\n',
     );
@@ -109,14 +109,14 @@ describe('a YAML file', () => {
     });
   });
 
-  test('with a hundred problems tells the first ten, and how many more there are', () => {
+  test('with a hundred problems reports the first ten, and how many more there are', () => {
     const { message, details } = problemOf(Array.from({ length: 100 }, (_, i) => `x${i}: 1\n`).join(''));
     expect(message.split('; ')).toHaveLength(11);
     expect(message).toMatch(/; and 90 more$/);
     expect(details.problems).toHaveLength(100);
   });
 
-  test('needs the unit of each duration, however deep it stands; 0 is the same in all', () => {
+  test('needs the unit of each duration at any depth; 0 needs none', () => {
     const timed = z.strictObject({
       wait: durationSchema.optional(),
       steps: z
@@ -132,7 +132,7 @@ describe('a YAML file', () => {
     );
   });
 
-  test('is refused with the code, the hint and without the secrets that it was asked to', () => {
+  test('is refused with the given code and hint, without secrets', () => {
     const options = { code: 'bad-config', hint: 'See there.', secrets: new Set(['name']) };
     const problem = problemOf('name: [hush]\nxname: hush\n', options);
     expect(problem).toMatchObject({ code: 'bad-config', hint: 'See there.' });
@@ -147,7 +147,7 @@ describe('a YAML file', () => {
     });
   });
 
-  test('that is not there is refused', async () => {
+  test('that does not exist is refused', async () => {
     const stdin = { stdin: Readable.from([]), signal: new AbortController().signal };
     await expect(readYamlFile('/no/such.yaml', stdin, { schema })).rejects.toMatchObject({
       code: 'bad-input',
@@ -155,7 +155,7 @@ describe('a YAML file', () => {
     });
   });
 
-  test('may stand on standard input', async () => {
+  test('may come from standard input', async () => {
     const stdin = { stdin: Readable.from(['name: somebody\n']), signal: new AbortController().signal };
     await expect(readYamlFile('-', stdin, { schema })).resolves.toMatchObject({
       value: { name: 'somebody' },

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { abortable, whenAborted } from '../../src/kernel/abortable.ts';
 
-test('a promise that settles first is what comes out, and nothing listens to the signal any more', async () => {
+test('a promise that settles first gives the result, and nothing listens to the signal any more', async () => {
   const { signal } = new AbortController();
   let listeners = 0;
   const counted = {
@@ -50,7 +50,7 @@ test.each(['before', 'after'])(
   },
 );
 
-test('a signal that goes on keeps no listener of promises that have settled', async () => {
+test('a signal keeps no listeners of settled promises', async () => {
   const { signal } = new AbortController();
   await abortable(Promise.resolve(), signal);
   await expect(abortable(Promise.reject(new Error('no')), signal)).rejects.toThrow('no');

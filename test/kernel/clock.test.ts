@@ -13,7 +13,7 @@ import { createCountedClock } from '../helpers/counted-clock.ts';
 import { createManualClock } from '../helpers/manual-clock.ts';
 
 describe('a movable clock', () => {
-  test('calls what became due, in the order of due times, each at its own time', () => {
+  test('calls what became due in the order of due times, each at its own time', () => {
     const clock = createManualClock();
     const calls: [string, number][] = [];
     const note = (name: string) => () => calls.push([name, clock.now()]);
@@ -30,7 +30,7 @@ describe('a movable clock', () => {
     expect(clock.now()).toBe(40);
   });
 
-  test('calls what is due at the same time in the order in which it was asked for', () => {
+  test('calls what is due at the same time in the order in which it was set', () => {
     const clock = createManualClock();
     const calls: string[] = [];
     for (const name of ['a', 'b', 'c']) clock.after(5, () => calls.push(name));
@@ -38,7 +38,7 @@ describe('a movable clock', () => {
     expect(calls).toEqual(['a', 'b', 'c']);
   });
 
-  test('calls timers that are set by timers, as far as time is moved', () => {
+  test('calls timers that are set by timers, within the time moved', () => {
     const clock = createManualClock();
     const calls: number[] = [];
     const again = () => {
@@ -52,7 +52,7 @@ describe('a movable clock', () => {
     expect(calls).toEqual([20, 40, 60, 80]);
   });
 
-  test('does not call what was cancelled, not even by a timer of the same move', () => {
+  test('does not call what was cancelled, even by a timer of the same move', () => {
     const clock = createManualClock();
     const calls: string[] = [];
     const second = clock.after(20, () => calls.push('second'));
@@ -68,7 +68,7 @@ describe('a movable clock', () => {
     expect([clock.now(), clock.wall()]).toEqual([500, 1_000_500]);
   });
 
-  test('calls once, though time is moved over a timer again and again', () => {
+  test('calls a timer once, even if time is moved past it several times', () => {
     const clock = createManualClock();
     let calls = 0;
     clock.after(10, () => {
@@ -78,7 +78,7 @@ describe('a movable clock', () => {
     expect(calls).toBe(1);
   });
 
-  test('follows its base, and is ahead of it by what it was moved', () => {
+  test('follows its base, and is ahead of it by the time moved', () => {
     const base = createManualClock();
     const clock = createMovableClock(base);
     const calls: number[] = [];
@@ -160,7 +160,7 @@ test.each([
   timer.cancel();
 });
 
-test('what waited no longer listens to its signal', async () => {
+test('a finished wait no longer listens to its signal', async () => {
   const clock = createManualClock();
   const controller = new AbortController();
   const waiting = waitUntil(clock, 10, controller.signal);
@@ -183,7 +183,7 @@ test('a wait ends at its deadline, whatever the clock shows at its start', async
   expect(isOver).toBe(true);
 });
 
-test('what is repeated is called at each interval, until it is cancelled, also by the call itself', () => {
+test('a repeated call happens at each interval until it is cancelled, even by the call itself', () => {
   const clock = createCountedClock();
   const calls: number[] = [];
   const timer = repeat(clock, 20, () => {

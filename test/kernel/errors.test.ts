@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { toVoicectlError, VoicectlError } from '../../src/kernel/errors.ts';
 
-test('an error has its name and code, and nothing that was not given', () => {
+test('an error has its name and code, and only the properties that were given', () => {
   const error = new VoicectlError('usage', 'What?');
   expect(`${error}`).toBe('VoicectlError: What?');
   expect(error).toMatchObject({ code: 'usage', hint: undefined, retryable: false, details: {}, exitCode: 2 });
@@ -20,7 +20,7 @@ test('an error keeps what was given', () => {
   expect(error.cause).toBe(cause);
 });
 
-test('what was thrown is our error, or becomes a bug of ours with its cause', () => {
+test('what was thrown is our error, or becomes an internal error with its cause', () => {
   const own = new VoicectlError('usage', 'What?');
   expect(toVoicectlError(own)).toBe(own);
   const other = new TypeError('no such thing');
@@ -28,13 +28,13 @@ test('what was thrown is our error, or becomes a bug of ours with its cause', ()
   expect(toVoicectlError('text')).toMatchObject({ code: 'internal', message: 'text', cause: 'text' });
 });
 
-test.each(['EMFILE', 'ENFILE'])('%s is a limit of the machine, and no bug', (code) => {
+test.each(['EMFILE', 'ENFILE'])('%s is a limit of the machine, not a bug', (code) => {
   const cause = Object.assign(new Error(`${code}: too many open files, open 'x'`), { code });
   const error = toVoicectlError(cause);
   expect(error).toMatchObject({ exitCode: 2, message: 'Too many files and connections are open', cause });
   expect(error.hint).toContain('ulimit');
 });
 
-test('an object with such a code that is no error is a bug like any other', () => {
+test('an object with such a code that is not an error is a bug like any other', () => {
   expect(toVoicectlError({ code: 'EMFILE' })).toMatchObject({ code: 'internal' });
 });

@@ -35,7 +35,7 @@ describe('text from outside', () => {
     ['שלום'],
     ['a\\u001b'],
     ['a::b [::1] # ## a #[b]'],
-  ])('%s stays as it is', (text) => {
+  ])('%s is unchanged', (text) => {
     expect(escapeText(text)).toBe(text);
   });
 });
@@ -70,7 +70,7 @@ describe('JSON', () => {
     expect(JSON.parse(line)).toEqual({ ...value });
   });
 
-  test('spread over lines is the same value, and as safe', () => {
+  test('on several lines is the same value, and just as safe', () => {
     const value = { a: ['\u009b', { b: '\u202e\n' }] };
     const text = jsonLines(value);
     expect(JSON.parse(text)).toEqual(value);
@@ -85,7 +85,7 @@ describe('JSON', () => {
     },
   };
 
-  test('says of what is nested too deeply that it is', () => {
+  test('has a note in place of what is nested too deeply', () => {
     expect(jsonText({ t: 1, body: tooDeep, more: [1] })).toBe(
       '{"t":1,"body":"(nested too deeply)","more":[1]}',
     );
@@ -93,7 +93,7 @@ describe('JSON', () => {
     expect(jsonLines({ body: tooDeep })).toBe('{\n  "body": "(nested too deeply)"\n}\n');
   });
 
-  test('of nothing is null, and what cannot be written for another reason is a failure', () => {
+  test('of undefined is null, and any other value that cannot be written is a failure', () => {
     expect(jsonText(undefined)).toBe('null');
     expect(() => jsonText(1n)).toThrow(TypeError);
   });

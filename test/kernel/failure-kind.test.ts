@@ -14,7 +14,7 @@ const kinds = Object.keys(failureKinds) as FailureKind[];
 
 describe('the kind of a failure', () => {
   test.each(codes.filter((code) => code !== 'expectation-failed'))(
-    'is one for the error %s, and tells its exit code',
+    'exists for the error %s, with its exit code',
     (code) => {
       const error = new VoicectlError(code, 'oops');
       expect(kinds).toContain(failureKind(error));
@@ -22,7 +22,7 @@ describe('the kind of a failure', () => {
     },
   );
 
-  test('of an expectation is what the error says of it', () => {
+  test('of an expectation comes from its error', () => {
     const error = new VoicectlError('expectation-failed', 'late', { details: { kind: 'late-audio' } });
     expect(describeFailure(error)).toEqual({
       kind: 'late-audio',
@@ -32,13 +32,13 @@ describe('the kind of a failure', () => {
     });
   });
 
-  test('of an expectation that says nothing of it, or something unheard of, is a bug of ours', () => {
+  test('of an expectation that has none, or an unknown one, is a bug', () => {
     for (const kind of [undefined, 'toString', 'unheard-of']) {
       expect(failureKind(new VoicectlError('expectation-failed', '', { details: { kind } }))).toBe('bug');
     }
   });
 
-  test('that no error has belongs to an expectation, and so to exit code 1', () => {
+  test('without an error belongs to an expectation, and so to exit code 1', () => {
     const ofErrors = codes
       .filter((code) => code !== 'expectation-failed')
       .map((code) => failureKind(new VoicectlError(code, '')));

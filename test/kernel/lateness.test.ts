@@ -11,7 +11,7 @@ function lateProcess() {
   return { clock, told, lateness, stop: (ms: number) => (stoppedMs += ms) };
 }
 
-test('timers that are in time tell nothing, nor does a look between them', async () => {
+test('timers that are on time report nothing, nor does a check between them', async () => {
   const { clock, told, lateness } = lateProcess();
   for (let turn = 0; turn < 100; turn += 1) {
     await clock.run(30);
@@ -20,7 +20,7 @@ test('timers that are in time tell nothing, nor does a look between them', async
   expect(told).toEqual([]);
 });
 
-test('a pause is told once: by the next timer, or by a look before it', async () => {
+test('a pause is reported once: by the next timer, or by a check before it', async () => {
   const { clock, told, lateness, stop } = lateProcess();
   stop(300);
   await clock.run(50);
@@ -33,7 +33,7 @@ test('a pause is told once: by the next timer, or by a look before it', async ()
   expect(told).toEqual([300, 270]);
 });
 
-test('nothing is told after the end, and no timer is left', async () => {
+test('nothing is reported after the end, and no timer is left', async () => {
   const { clock, told, lateness, stop } = lateProcess();
   lateness.stop();
   stop(300);

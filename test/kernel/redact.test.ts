@@ -11,7 +11,7 @@ import { spellings } from '../helpers/spellings.ts';
 
 const token = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJkMSJ9.c2lnbmF0dXJlLWNhbmFyeQ';
 
-test('a secret is taken out of texts and names, at any depth, and the line stays JSON', () => {
+test('a secret is removed from texts and names at any depth, and the line is still JSON', () => {
   const redactor = createRedactor();
   redactor.conceal('key-"canary"');
   redactor.conceal(token);
@@ -26,13 +26,13 @@ test('a secret is taken out of texts and names, at any depth, and the line stays
   });
 });
 
-test('the signature of a token is a secret by itself', () => {
+test('the signature of a token is a secret of its own', () => {
   const redactor = createRedactor();
   redactor.conceal(token);
   expect(redactor.line({ text: 'c2lnbmF0dXJlLWNhbmFyeQ' })).toBe('{"text":"[redacted]"}\n');
 });
 
-test('numbers and short texts are no secrets', () => {
+test('numbers and short texts are not secrets', () => {
   const redactor = createRedactor();
   redactor.conceal('12345678');
   redactor.conceal('type');
@@ -67,7 +67,7 @@ test('an error is reported without secrets, and is the same error if it has none
   expect(redactor.thrown(harmless)).toBe(harmless);
 });
 
-test('nothing but text is changed: null, lists and numbers stay what they are', () => {
+test('only text is changed, not null, lists or numbers', () => {
   const redactor = createRedactor();
   redactor.conceal('key-canary');
   expect(redactor.value({ none: null, list: [null, 'key-canary'], n: 1, b: false })).toEqual({
@@ -107,7 +107,7 @@ test.each([
   },
 );
 
-test('what is no error passes, and so does an error without a stack', () => {
+test('what is not an error passes, and so does an error without a stack', () => {
   const redactor = createRedactor();
   redactor.conceal('key-canary');
   expect(redactor.thrown('key-canary')).toBe('key-canary');
@@ -135,7 +135,7 @@ test.each([
   ['within JSON within JSON', (key: string) => JSON.stringify({ said: JSON.stringify({ key }) })],
   ['as numbers within JSON', (key: string) => JSON.stringify({ said: escapedWhole({ key }) })],
   ['the same again', (key: string) => JSON.stringify({ said: JSON.stringify({ a: escapedWhole({ key }) }) })],
-])('a key that comes back %s is taken out of a text, a value and a line', (_how, write) => {
+])('a key that is repeated %s is removed from a text, a value and a line', (_how, write) => {
   for (const key of [
     'Canary/key-1',
     'Canary"key\\2',
@@ -162,7 +162,7 @@ function strings(value: unknown): string[] {
   return Object.values(value as object).flatMap(strings);
 }
 
-test('what is like a key, or only a part of it, stays', () => {
+test('a text that is similar to a key, or only a part of it, is kept', () => {
   const redactor = createRedactor();
   redactor.conceal('Canary-key');
   for (const text of ['canary-key', 'Canary\\-ke', '\\u0043anary', 'Canary\n-key', 'C\\a\\n\\a\\r']) {
@@ -170,7 +170,7 @@ test('what is like a key, or only a part of it, stays', () => {
   }
 });
 
-test('a text of nothing but backslashes takes no long time, whatever the key', () => {
+test('a text of backslashes only is searched quickly, whatever the key', () => {
   const redactor = createRedactor();
   for (const key of ['Canary-key', `a${'\\'.repeat(40)}b`, '\\a\\b\\c\\d']) redactor.conceal(key);
   const text = '\\'.repeat(200_000);
@@ -218,7 +218,7 @@ describe.each(Object.entries(spellings))('a secret written as %s', (_name, write
   const after = fc.constantFrom('', ' ', '"', '\\"', '&x=', '\n', ': \\n', '}');
   const given = fc.record({ secret: texts(6, 80), before, after });
 
-  test('is found with any characters, whatever stands beside it', () => {
+  test('is found with any characters, whatever is beside it', () => {
     fc.assert(
       fc.property(given, ({ secret, before, after }) => {
         // Backslashes alone are no secret.
@@ -280,7 +280,7 @@ test('a text without a secret is not changed', () => {
   );
 });
 
-test('a value of JSON keeps its shape: each secret is taken out of its own text', () => {
+test('a JSON value keeps its shape: each secret is removed from its own text', () => {
   fc.assert(
     fc.property(texts(6, 40), texts(0, 20), texts(0, 20), (secret, before, after) => {
       const redactor = createRedactor();

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { shortText } from '../../src/kernel/short-text.ts';
 
-test('a text of at most 200 characters stays as it is', () => {
+test('a text of at most 200 characters is unchanged', () => {
   expect(shortText('')).toBe('');
   expect(shortText('ä'.repeat(200))).toBe('ä'.repeat(200));
 });
 
-test('a longer one is cut, whatever it is made of, and says so', () => {
+test('a longer one is cut, whatever its characters, and ends with an ellipsis', () => {
   expect(shortText('ä'.repeat(201))).toBe(`${'ä'.repeat(200)}…`);
   expect(shortText(`\ud800${'x'.repeat(300)}`)).toBe(`\ud800${'x'.repeat(199)}…`);
 });

@@ -49,7 +49,7 @@ test.each([
   expect(await offered(line)).toEqual({ values, paths });
 });
 
-test('profiles are those of the config file that is used', async () => {
+test('profiles come from the config file that is used', async () => {
   sandbox.write('voicectl.config.yaml', 'profiles:\n  staging:\n  shop-floor:\n');
   sandbox.write('other.yaml', 'profiles:\n  other: { wait: nonsense }\n');
   expect((await offered('token --profile ')).values).toEqual(['staging', 'shop-floor']);

@@ -55,7 +55,7 @@ const cases: Case[] = [
 
 describe.concurrent('a command that', () => {
   test.for(cases)(
-    '%s gets a clear line, and nothing of it is left running',
+    '%s gets a clear message, and leaves nothing running',
     async ([, name, command, code, says], { expect }) => {
       const argv = ['drill', '--device-timeout', '500ms', '--situation', 'D1', '--', ...command];
       const ended = await runInProcess(argv, { env: { PATH: process.env.PATH ?? '', CASE: name } });

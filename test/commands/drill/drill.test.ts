@@ -19,7 +19,7 @@ setInterval(() => {}, 1000)`;
 const device = [process.execPath, '-e', script];
 
 describe('the catalogue', () => {
-  test('--list prints each situation, below its rule', async () => {
+  test('--list prints each situation below its rule', async () => {
     const { code, stdout } = await run('--list');
     expect(code).toBe(0);
     for (const { id, title } of situations) expect(stdout).toContain(`  ${id.padEnd(15)}${title}`);
@@ -47,7 +47,7 @@ describe('the catalogue', () => {
 });
 
 describe('a device that sends a form', () => {
-  test('fails D1, with the evidence, the words of the specification and how to see it again', async () => {
+  test('fails D1 with the evidence, the words of the specification and how to repeat it', async () => {
     const junit = join(folder, 'drill.xml');
     const { code, stdout } = await run('--situation', 'D1', '--junit', junit, '--', ...device);
     expect(code).toBe(1);
@@ -63,7 +63,7 @@ describe('a device that sends a form', () => {
     expect(xml).toContain('<failure type="fail"');
   });
 
-  test('on a terminal without a screen is followed in a line that changes, as a check is', async () => {
+  test('on a terminal without a screen shows a changing line, like a check', async () => {
     const { stderr } = await runInProcess(['drill', '--situation', 'D1', '--', ...device], {
       env,
       isTTY: true,
@@ -71,7 +71,7 @@ describe('a device that sends a form', () => {
     expect(stderr).toMatch(/^(\r\u001b\[K)*0\/1 {2}D1 requests a token as specified(\r\u001b\[K)+$/);
   });
 
-  test('is told to GitHub', async () => {
+  test('is reported to GitHub', async () => {
     const { stderr } = await runInProcess(['drill', '--situation', 'D1', '--', ...device], {
       env: { ...env, GITHUB_ACTIONS: 'true' },
     });

@@ -40,7 +40,7 @@ describe('help --json', () => {
   });
 
   test.each(allCommands.map(({ spec }) => spec.name))(
-    'of %s matches the schema, and says what --help --all says',
+    'of %s matches the schema and has what --help --all shows',
     async (name) => {
       const words = name.split(' ');
       const found = await help(...words);
@@ -74,7 +74,7 @@ describe('help --json', () => {
     },
   );
 
-  test('says of a flag what it takes, where else it comes from, and how it is written', async () => {
+  test('has for a flag its values, its other sources and examples', async () => {
     const { flags } = await help();
     expect(flags.baseUrl).toMatchObject({
       flag: '--base-url',
@@ -115,7 +115,7 @@ describe('help --json', () => {
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('did you mean stream') });
   });
 
-  test('exit codes are those of the README', () => {
+  test('exit codes match the README', () => {
     const readme = readFileSync(join(root, 'README.md'), 'utf8');
     const table = /## Exit codes\n(.*?)\n## /s.exec(readme)?.[1] ?? '';
     const rows = [...table.matchAll(/^\| ([\d, ]+) \| (.+) \|$/gm)];
@@ -169,7 +169,7 @@ describe('the lines of --json', () => {
     ['drill', ['drill', '--list']],
     ['drill', ['drill', '--situation', 'D1', '--port', '0', '--', 'true']],
     ['stream', ['stream', '--file', 'missing.wav', '--local']],
-  ])('of %s are described as they are (%j)', async (command, args) => {
+  ])('of %s are described completely (%j)', async (command, args) => {
     const { stdout } = await sandbox.runHere([args[0] ?? '', '--json', ...args.slice(1)]);
     const own = command === 'stream --repeat' ? ['run', 'summary'] : undefined;
     const lines = jsonLines(stdout).filter(({ type }) => own === undefined || own.includes(String(type)));
@@ -177,7 +177,7 @@ describe('the lines of --json', () => {
     expect(await undescribed(command, lines)).toEqual([]);
   });
 
-  test('of load are described as they are', async () => {
+  test('of load are described completely', async () => {
     const { baseUrl } = await sandbox.serveHere();
     const { code, stdout } = await sandbox.runHere([
       ...[
@@ -213,7 +213,7 @@ describe('docs/CLI.md', () => {
     for (const { spec } of allCommands) expect(page).toContain(`### \`voicectl ${spec.name}`);
   });
 
-  test('says each of them once, and is short', () => {
+  test('has each of them once, and is short', () => {
     const rows = [...page.matchAll(/^\| (?:`-\w`, )?`(--[^`]+)`/gm)].map(([row]) => row);
     expect(rows.length).toBe(optionNames.length);
     expect(Buffer.byteLength(page)).toBeLessThanOrEqual(30_500);

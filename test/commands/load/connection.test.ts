@@ -27,7 +27,7 @@ test('neither the key nor a token is in any output of load', async () => {
   expect([stdout, stderr, ...files].join('\n')).not.toMatch(/canary-key|eyJ[\w-]{10,}\./);
 });
 
-test('TLS is spoken with a certificate that is trusted, and refused with another', async () => {
+test('TLS works with a trusted certificate, and is refused with another', async () => {
   const certificate = await createCertificate(['127.0.0.1', 'localhost']);
   const clock = createManualClock();
   const { baseUrl } = await startEmulator({ clock, tls: certificate });

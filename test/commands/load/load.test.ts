@@ -49,13 +49,13 @@ describe('with --expect-clean', () => {
   const clean = ['--sessions', '1', '--expect-clean'];
   const reply = `file:${fixture('question.wav')}` as const;
 
-  test('a run whose voices are clean holds, with its limit among the others', async () => {
+  test('a run with clean voices passes, with its limit among the others', async () => {
     const { code, stdout } = await load(clean, { reply });
     expect(stdout).toMatch(/^pass {5}unclean<=0: 0$/m);
     expect(code).toBe(0);
   });
 
-  test('a session in whose reply something is found fails, and with it the run', async () => {
+  test('a session with a finding in its reply fails, and so does the run', async () => {
     const faults = [readFault('clicks:every=1s')];
     const { code, stdout } = await load(clean, { reply, faults });
     expect(stdout).toMatch(/^FAIL {5}unclean<=0: 1$/m);
@@ -81,7 +81,7 @@ describe('with --expect-clean', () => {
 });
 
 describe('a run', () => {
-  test('prints its plan and cost first, then the times, and why it is valid', async () => {
+  test('prints its plan and cost first, then the times, and that it is valid', async () => {
     const { code, stdout } = await load(['--sessions', '11', '--arrival', 'burst:11', '--seed', '5']);
     expect(stdout).toMatch(/^load {5}http:\S+: talk, burst:11\/1000ms, seed 5\n/);
     expect(stdout).toContain('at most 11 tokens, 2 devices,');
@@ -108,7 +108,7 @@ describe('a run', () => {
     expect(new Set(closes)).toEqual(new Set([1000]));
   });
 
-  test('has other devices than a run of the same flags at the same moment', async () => {
+  test('has other devices than a run with the same flags at the same moment', async () => {
     const names = async (args: readonly string[]) => {
       const { emulator } = await load(['--sessions', '2', '--task', 'tokens', '--seed', '5', ...args]);
       return emulator.events.flatMap((event) => (event.type === 'token-issued' ? [event.device] : []));
@@ -165,7 +165,7 @@ describe('a run', () => {
     expect(summary).toContain('| pass | failed\\<1% |');
   });
 
-  test('without a confirmed session fails in JUnit as its exit code does', async () => {
+  test('without a confirmed session fails in JUnit too', async () => {
     const { code } = await load(['--sessions', '1', '--junit', sandbox.path('load.xml')], {
       acceptKeys: ['another-key'],
     });
@@ -287,7 +287,7 @@ const nearestRank = (values: readonly number[], percent: number) =>
   values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil((percent / 100) * values.length) - 1)] ?? 0;
 
 describe('what is measured', () => {
-  test('is what the service itself has logged: first audio, refusals and cuts', async () => {
+  test('matches what the service itself logged: first audio, refusals and cuts', async () => {
     const clock = createManualClock();
     const { log, baseUrl } = await startKnown(
       { tokenMs: 100, spreadMs: 50, refused: 0.08, cut: 0.04 },
@@ -459,7 +459,7 @@ describe('shards that start at the same time', () => {
     expect(code).toBe(0);
   });
 
-  test('are refused with 2 if one was changed by somebody, and nothing of it reaches the terminal', async () => {
+  test('exit with 2 if one was changed, and nothing from it reaches the terminal', async () => {
     await runShards([1, 2]);
     const forged = sandbox.read('1.json').replace('"confirmed":4', '"confirmed":"\\u001b[2J"');
     const path = sandbox.write('forged.json', forged);
@@ -471,7 +471,7 @@ describe('shards that start at the same time', () => {
 });
 
 describe('the metrics', () => {
-  test('on a port that is taken end a run before it begins, with its processes', async () => {
+  test('on a port in use end a run before it starts, with its processes', async () => {
     const emulator = await startEmulator();
     const port = new URL(emulator.baseUrl).port;
     const flags = ['--sessions', '1', '--processes', '2', '--metrics', port];
@@ -481,7 +481,7 @@ describe('the metrics', () => {
     expect(stderr).not.toContain('--port');
   });
 
-  test('are allowed to nobody where there are none', async () => {
+  test('need a port if an address may scrape them', async () => {
     const flags = ['--sessions', '1', '--metrics-allow', '127.0.0.1'];
     const { code, stderr } = await runInProcess([...command, 'http://127.0.0.1:1', ...flags]);
     expect(code).toBe(2);

@@ -23,7 +23,7 @@ function endless(): ChildCommand {
   };
 }
 
-test('a client has at most eight emulators and proxies, those counted that have not started yet', async () => {
+test('a client has at most eight emulators and proxies, including those that are starting', async () => {
   const servers = createServers();
   const listens: ((line: PrintedLine) => void)[] = [];
   const started = Array.from({ length: 8 }, () =>

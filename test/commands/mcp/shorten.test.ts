@@ -3,12 +3,12 @@ import { maxAnswerBytes, shorten } from '../../../src/commands/mcp/shorten.ts';
 
 const size = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
 
-test('a short answer stays as it is', () => {
+test('a short answer is unchanged', () => {
   const answer = { a: [1, { b: 'text' }], c: null };
   expect(shorten(answer)).toEqual(answer);
 });
 
-test('a long list keeps its first items, and a count of the others', () => {
+test('a long list keeps its first items and a count of the others', () => {
   const events = Array.from({ length: 1_000 }, (_, seq) => ({ seq, text: 'x'.repeat(80) }));
   const short = shorten({ exitCode: 0, events }) as { events: object[]; omitted: Record<string, number> };
   expect(short.events.slice(0, 2)).toEqual(events.slice(0, 2));
@@ -25,7 +25,7 @@ test('a long text is cut, wherever it is, and the characters are counted', () =>
   expect(short.omitted).toEqual({ 'rules[].evidence[]': expect.any(Number) });
 });
 
-test('whatever an answer is, it is short enough, and its fields stay', () => {
+test('any answer becomes short enough and keeps its fields', () => {
   const deep = (levels: number): unknown =>
     levels === 0 ? 'ü'.repeat(500) : Array.from({ length: 6 }, () => ({ [`k${levels}`]: deep(levels - 1) }));
   const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`key${index}`, index]));

@@ -7,7 +7,7 @@ import { describeTools } from '../../../src/commands/mcp/tools.ts';
 const page = readFileSync(join(import.meta.dirname, '..', '..', '..', 'docs', 'MCP.md'), 'utf8');
 const tools = describeTools();
 
-test('the session of docs/MCP.md has calls as the tools take them (npm run mcp:session writes it anew)', () => {
+test('the session of docs/MCP.md has calls that the tools accept (npm run mcp:session writes it again)', () => {
   const ajv = new Ajv2020({ strict: false });
   const calls = [...page.matchAll(/^\*\*.+\*\* `(\w+)`, ([\d,]+) bytes:\n\n```json\n(.+)\n```$/gm)];
   expect(calls.map(([, name]) => name)).toEqual(['start', 'stream', 'journal', 'stream', 'drill', 'stop']);

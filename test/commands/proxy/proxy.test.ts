@@ -27,7 +27,7 @@ const badDevice = [
 ];
 
 describe('voicectl proxy', () => {
-  test('listens, tells where, and ends after its duration', async () => {
+  test('listens, shows its addresses, and ends after its duration', async () => {
     await using emulator = await createEmulator();
     const readyFile = join(newFolder(), 'ready.json');
     const args = [
@@ -46,7 +46,7 @@ describe('voicectl proxy', () => {
     expect(told.map(({ type }) => type)).toEqual(['listening', 'stopping']);
     expect(JSON.parse(readFileSync(readyFile, 'utf8'))).toMatchObject({ baseUrl: told[0]?.baseUrl });
     const plain = await runInProcess(['proxy', ...args]);
-    expect(plain.stdout).toContain(`passes everything on to ${emulator.baseUrl}`);
+    expect(plain.stdout).toContain(`relays everything to ${emulator.baseUrl}`);
   });
 
   test.each([
@@ -87,7 +87,7 @@ describe('voicectl proxy', () => {
 });
 
 describe('voicectl exec --target', () => {
-  test('runs a command through a proxy, tells what is broken, and fails on it if asked to', async () => {
+  test('runs a command through a proxy, reports violations, and fails on them with --fail-on', async () => {
     await using emulator = await createEmulator();
     const target = ['--target', emulator.baseUrl];
     const lenient = await runInProcess(['exec', ...target, '--', ...badDevice]);

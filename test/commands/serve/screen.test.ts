@@ -50,7 +50,7 @@ function open() {
   };
 }
 
-test('x and e on a stream that is not reached do not say that anything was done', async () => {
+test('x and e on a stream that is not reached do not report success', async () => {
   const { view, press } = open();
   const emulator = await createEmulator();
   deferred.push(() => emulator.close());

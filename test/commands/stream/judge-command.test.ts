@@ -45,7 +45,7 @@ describe('a command judges a reply', () => {
     expect(await judge(node(script, '$(echo x); *'))).toEqual({ ok: true, says: '$(echo x); * no key' });
   });
 
-  test('and is named by its beginning, however long it is', () => {
+  test('and is named by its beginning if it is long', () => {
     const { text } = createJudge(['accept', 'x'.repeat(1_000_000)], { folder, env: {} });
     expect(text).toMatch(/^accept x{100,}…$/);
     expect(text.length).toBeLessThan(250);
@@ -62,13 +62,13 @@ describe('a command judges a reply', () => {
     });
   });
 
-  test('within its time, with everything it started', async () => {
+  test('within its time limit, with everything it started', async () => {
     const script =
       "require('child_process').spawn('sleep', ['100'], { stdio: 'inherit' }); setInterval(() => {}, 1000)";
     expect(await judge(node(script), 300)).toEqual({ ok: false, says: 'it did not end within 300 ms' });
   });
 
-  test('and what it leaves behind with its output is not waited for', async () => {
+  test('and processes that it leaves behind with its output are not awaited', async () => {
     const script = "require('child_process').spawn('sleep', ['100'], { stdio: 'inherit' }).unref()";
     expect(await judge(node(script))).toEqual({ ok: true, says: 'it exited with 0' });
   });
@@ -95,7 +95,7 @@ describe('a conversation file', () => {
     expect(code).toBe(0);
   });
 
-  test('fails where it does not', async () => {
+  test('fails if it does not', async () => {
     const { code, stdout, stderr } = await converse(
       "console.log('no such word'); process.exit(1)",
       'barge-in.wav',

@@ -25,7 +25,7 @@ function startListening() {
   return { calls, handlers: handlers as KeyboardHandlers, microphone, told, release };
 }
 
-test('m mutes the microphone, and switches it on again', () => {
+test('m mutes the microphone, and unmutes it again', () => {
   const { handlers, microphone, told } = startListening();
   handlers.onInput('m');
   expect(microphone.muted).toBe(true);
@@ -39,7 +39,7 @@ test.each([
   ['Ctrl-C', '\u0003', ['SIGINT']],
   ['Ctrl-\\', '\u001c', ['SIGQUIT']],
   ['Ctrl-Z', '\u001a', ['lines', 'suspend the job', 'raw']],
-])('%s does what it does in a terminal that reads lines', (_name, key, expected) => {
+])('%s has the same effect as in a terminal that reads lines', (_name, key, expected) => {
   const { calls, handlers } = startListening();
   handlers.onInput(key);
   expect(calls).toEqual(['raw', ...expected]);
@@ -51,7 +51,7 @@ test('a request to suspend stops the process with the terminal as it was', () =>
   expect(calls).toEqual(['raw', 'lines', 'suspend', 'raw']);
 });
 
-test('the terminal is given back when the session ends, and when the process does', () => {
+test('the terminal is restored when the session ends, and when the process ends', () => {
   const { calls, handlers, release } = startListening();
   handlers.onExit();
   expect(calls).toEqual(['raw', 'lines']);

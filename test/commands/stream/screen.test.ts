@@ -61,7 +61,7 @@ test('marks figures past the limits that the user has set', () => {
   expect(opened[0]?.start.limits).toEqual({ firstAudioMs: 700, gapMs: 200, jitterMs: 30 });
 });
 
-test('a microphone that is muted before it is there begins muted', () => {
+test('a microphone that is muted before it opens starts muted', () => {
   const { view, press } = open();
   const { microphone, live } = createLive();
   press({ type: 'mute', on: true });
@@ -71,7 +71,7 @@ test('a microphone that is muted before it is there begins muted', () => {
   expect(microphone.muted).toBe(false);
 });
 
-test('no session begins when the user has left before', async () => {
+test('no session starts if the user has already quit', async () => {
   const { view, press } = open();
   press({ type: 'quit' });
   const begin = vi.fn(async function* () {});
@@ -79,7 +79,7 @@ test('no session begins when the user has left before', async () => {
   expect(begin).not.toHaveBeenCalled();
 });
 
-test('a session begins also where no keys can be read from the terminal', async () => {
+test('a session starts even if no keys can be read from the terminal', async () => {
   const { view, lose } = open();
   lose();
   const begin = vi.fn(async function* () {});
@@ -87,7 +87,7 @@ test('a session begins also where no keys can be read from the terminal', async 
   expect(begin).toHaveBeenCalled();
 });
 
-test('of a session with endless warnings the newest stay behind, each cut, and the rest are counted', async () => {
+test('a session with endless warnings leaves the newest, each cut, and counts the rest', async () => {
   const { view, press, written } = open();
   await view.run(async function* () {
     yield { t: 0, type: 'state', state: 'live' };

@@ -48,7 +48,7 @@ async function copier() {
   };
 }
 
-test('a text is spoken by the command once, without our keys, and kept for its owner alone', async () => {
+test('a text is spoken by the command once, without our keys, and kept for its owner only', async () => {
   const { by, asked, pcm } = await copier();
   const file = await speak('good morning; $(x)', [...by, '{text}']);
   expect(await loadPcm(file)).toEqual(pcm);
@@ -58,7 +58,7 @@ test('a text is spoken by the command once, without our keys, and kept for its o
   expect(readdirSync(dirname(file))).toHaveLength(1);
 });
 
-test('another text, and another command, is spoken anew; without {text} it is on standard input', async () => {
+test('another text or command is spoken again; without {text} the text is on standard input', async () => {
   const { by, asked } = await copier();
   const files = [await speak('one', by), await speak('two', by), await speak('two', [...by, '{text}'])];
   expect(new Set(files).size).toBe(3);
@@ -105,7 +105,7 @@ test('a command that is slow ends with the run', async () => {
   await expect(spoken).rejects.toThrow('stopped');
 });
 
-test('the texts that were used last are kept', async () => {
+test('the most recently used texts are kept', async () => {
   const { by } = await copier();
   const first = await speak('first', by);
   const cache = dirname(first);
@@ -127,7 +127,7 @@ const spoil: [string, (file: string) => void][] = [
   ['no WAV', (file) => writeFileSync(file, 'text')],
   ['empty', (file) => writeFileSync(file, '')],
 ];
-test.each(spoil)('a kept text that is %s is spoken anew', async (_, put) => {
+test.each(spoil)('a cached text that is %s is spoken again', async (_, put) => {
   const { by, asked, pcm } = await copier();
   const file = await speak('x', by);
   rmSync(file);
@@ -136,7 +136,7 @@ test.each(spoil)('a kept text that is %s is spoken anew', async (_, put) => {
   expect(asked()).toBe('x no key\nx no key\n');
 });
 
-test('nothing is spoken where others may write into the folder of what is kept', async () => {
+test('nothing is spoken if others can write to the cache folder', async () => {
   const { by, asked } = await copier();
   const cache = dirname(await speak('x', by));
   chmodSync(cache, 0o777);
@@ -153,7 +153,7 @@ test('nothing is spoken where others may write into the folder of what is kept',
   expect(dirname(dirname(await speak('x', by)))).toBe(join(temporary, `voicectl-${process.getuid?.()}`));
 });
 
-test('what is kept has at most 512 MiB', async () => {
+test('the cache has at most 512 MiB', async () => {
   const { by } = await copier();
   const cache = dirname(await speak('first', by));
   for (let index = 0; index < 3; index += 1) {

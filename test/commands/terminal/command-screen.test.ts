@@ -151,7 +151,7 @@ const commands = {
 };
 
 describe.each(['serve', 'stream', 'check'] as const)('%s', (name) => {
-  test('goes on in plain lines where the terminal has no keys to read', async () => {
+  test('continues in plain lines if the terminal has no keys to read', async () => {
     const { terminal, written, state } = commands[name]();
     // Before the first frame: `script --command … </dev/null`.
     terminal.handlers.onGone(new Error('it was closed'));
@@ -161,7 +161,7 @@ describe.each(['serve', 'stream', 'check'] as const)('%s', (name) => {
   });
 });
 
-test('serve says in plain lines where it listens when its screen fails later, and what follows', async () => {
+test('serve prints its addresses and later events as plain lines if its screen fails', async () => {
   const { view, written } = commands.serve();
   const events: EmulatorEvent[] = [];
   const emulator = await createEmulator({ onEvent: (event) => void events.push(event) });
@@ -175,7 +175,7 @@ test('serve says in plain lines where it listens when its screen fails later, an
   expect(written.stderr).toContain('for people\n');
 });
 
-test('stream says in plain lines what was on its screen before that failed', async () => {
+test('stream prints as plain lines what was on its screen before the screen failed', async () => {
   const { view, written } = commands.stream();
   await view.run(async function* () {
     yield { t: 0, type: 'warning', code: 'late', message: 'before' };

@@ -3,7 +3,7 @@ import { createFrameView } from '../../../../src/commands/stream/interactive/fra
 import { createStyle } from '../../../../src/report/style.ts';
 import { createManualClock } from '../../../helpers/manual-clock.ts';
 
-test.each([false, true])('lines that nobody reads are counted, and not kept (JSON: %j)', async (json) => {
+test.each([false, true])('lines that nobody reads are counted and dropped (JSON: %j)', async (json) => {
   const printed: string[] = [];
   let read = () => {};
   const isRead = new Promise<void>((resolve) => {
