@@ -323,7 +323,7 @@ const headings: readonly (readonly [heading: string, names: readonly string[]])[
   ['This machine and this program:', ['mcp', 'audio', 'doctor', 'completion', 'help']],
 ];
 
-/** The heading of the help below which a command is listed. */
+/** The heading under which the help lists a command. */
 export function headingOf(name: string): string {
   return headings.find(([, names]) => names.includes(name))?.[0] ?? 'Commands:';
 }

@@ -14,7 +14,7 @@ export type RunCommand = (
   command: CommandEntry,
   flags: Flags,
   args: readonly string[],
-  /** A line for an old name of the command. */
+  /** The notice about an old name of the command. */
   renamed?: string,
 ) => Promise<number>;
 
@@ -60,7 +60,7 @@ interface Tree {
   isNamed(command: string): boolean;
   /** Whether old names of flags are read. */
   hasOld: boolean;
-  /** Whether help shows the most used options alone. */
+  /** Whether help shows only the most used options. */
   isBrief: boolean;
 }
 
@@ -174,7 +174,7 @@ function buildOpposite(name: OptionName): Option {
   return new Option(flag.replace('--', '--no-'), `turn ${flag} off`);
 }
 
-/** What `voicectl` alone prints. */
+/** The output of `voicectl` without arguments. */
 const waysIn = `Local emulator, client and smoke test for real-time voice streaming services
 
 I have a device:

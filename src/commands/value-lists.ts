@@ -11,7 +11,7 @@ export interface Surroundings extends Pick<Io, 'cwd' | 'env'> {
   config?: string | undefined;
 }
 
-/** Every value of a setting or an argument. Files and folders are for the shell: they are none. */
+/** Every value of a setting or an argument; none for files and folders, which the shell completes. */
 export async function listValues(values: Values, surroundings: Surroundings): Promise<ListedValue[]> {
   return typeof values === 'string' ? lists[values](surroundings) : values.map(bare);
 }

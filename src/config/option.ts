@@ -170,7 +170,7 @@ export function parseValue({ parse, flag }: OptionSpec, text: string): unknown {
   return (parse ?? parseByFlag)(text);
 }
 
-/** A value that cannot be used, as it may be shown. */
+/** An invalid value, in a form that may be shown. */
 export interface WrongValue {
   value: unknown;
   /** What was expected, or what is wrong, in the words of the parser. */
@@ -223,7 +223,7 @@ export function camelCase(name: string): string {
   return name.replace(/-(.)/g, (_dash, letter: string) => letter.toUpperCase());
 }
 
-/** A wrong value as it may be shown: without secrets, and a list or an object by its kind. */
+/** An invalid value in a form that may be shown: without secrets, and a list or an object only by its kind. */
 function shownValue({ secret }: OptionSpec, raw: unknown): unknown {
   if (secret) return '(hidden)';
   if (Array.isArray(raw)) return '(a list)';

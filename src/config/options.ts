@@ -33,7 +33,7 @@ export const options = {
 
 export type OptionName = keyof typeof options;
 
-/** The options that a command takes, the general ones aside. */
+/** The options that a command takes, without the general ones. */
 export type OptionOf<Name extends CommandName> = {
   [Option in OptionName]: (typeof options)[Option]['commands'] extends readonly (infer Taker)[]
     ? Name extends Taker
@@ -82,7 +82,7 @@ const groupOrder = Object.keys(groups) as Group[];
 /** All settings, in the order of help and docs. */
 const ordered = groupOrder.flatMap((group) => optionNames.filter((name) => options[name].group === group));
 
-/** The options of a command in the order of its help, the general ones aside. */
+/** The options of a command in the order of its help, without the general ones. */
 export function optionsOf<const Name extends CommandName>(command: Name): readonly OptionOf<Name>[] {
   return ordered.filter((name) => {
     const { commands } = optionSpec(name);

@@ -36,7 +36,7 @@ interface Found {
 interface Mistake {
   message: string;
   hint: string | undefined;
-  /** The flag or variable, its value as it may be shown, and what was expected. */
+  /** The flag or variable, its value in a form that may be shown, and what was expected. */
   detail: { path: string; value: unknown; expected: string };
 }
 

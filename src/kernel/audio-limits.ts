@@ -63,7 +63,7 @@ export const audioLimits = {
     says: 'From the start of an interruption until the AI is silent; at most 2s: an AI that goes on for longer never yields',
     most: {
       ms: neverYieldsMs,
-      why: 'an AI that goes on for 2 s after an interruption never yields, which fails in any case',
+      why: 'an AI that keeps speaking for 2 s after an interruption never yields, which fails in any case',
     },
     kind: 'slow-yield',
     meaning: 'the AI spoke for too long after it was interrupted',

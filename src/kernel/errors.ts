@@ -47,7 +47,7 @@ export interface VoicectlErrorOptions {
   details?: FailureDetails;
 }
 
-/** The typed facts that an error may carry: programs decide by them, and JSON output shows them. */
+/** The typed facts that an error may carry: programs base decisions on them, and JSON output shows them. */
 export interface FailureDetails {
   /** The refusal of an HTTP request: the evidence and its parsed content. */
   status?: number;

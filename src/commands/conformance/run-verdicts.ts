@@ -21,7 +21,7 @@ interface VerdictResult {
   exitCode: number;
 }
 
-/** Takes what happens during a run. */
+/** Receives what happens during a run. */
 export interface VerdictFollower<Judged> {
   /** For a screen, a page, or the progress line of a terminal. */
   show(news: Exclude<VerdictNews, { type: 'planned' | 'judged' | 'ended' }>): void;
@@ -31,7 +31,7 @@ export interface VerdictFollower<Judged> {
   judged(judged: Judged, isFinal: boolean): void;
 }
 
-/** A run that judges one item after another: what a command is, as data. */
+/** A run that judges one item after another: a command as data. */
 export interface VerdictRun<Judged, Result extends VerdictResult> {
   /** The plural name of the items: `rules`. */
   what: string;
@@ -62,7 +62,7 @@ export interface VerdictCommand {
 }
 
 /**
- * Runs a command of verdicts: shows it on a screen, as lines or as JSON, and with `--open` in the browser; writes its
+ * Runs a command that gives verdicts: shows it on a screen, as lines or as JSON, and with `--open` in the browser; writes its
  * reports. Returns the exit code. Throws what ended the run, if that determines the exit code.
  */
 export function runVerdicts<Judged, Result extends VerdictResult>(

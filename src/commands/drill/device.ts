@@ -5,7 +5,7 @@ import { redacted } from '../../kernel/redact.ts';
 import { childEnvironment, writeTrustFiles } from '../child/environment.ts';
 import type { ContextOf } from '../command.ts';
 
-/** Without anything in the form of a JWT. */
+/** The line without anything that looks like a JWT. */
 function withoutTokens(line: string): string {
   return line.replace(/[\w.-]+/g, (word) => {
     const start = word.indexOf('eyJ');
@@ -41,7 +41,7 @@ export function commandDevice(
   };
 }
 
-/** Starts a command with nothing to read; the last of its output is kept. Throws `usage` if it cannot run. */
+/** Starts a command without input, and keeps the end of its output. Throws `usage` if it cannot run. */
 async function startDevice(
   [command = '', ...args]: readonly string[],
   options: Pick<CommandOptions, 'cwd' | 'env'>,
@@ -60,11 +60,11 @@ async function startDevice(
   };
 }
 
-/** How much of each end is kept: a chunk is at most 64 KiB. */
+/** Number of chunks that are kept; a chunk has at most 64 KiB. */
 const keptChunks = 2;
 const keptLines = 20;
 
-/** Keeps the last lines of what a command prints, however much that is. */
+/** Keeps the last lines of the output of a command, however long it is. */
 function keepLastLines(...streams: readonly Readable[]): () => string[] {
   const kept: Buffer[] = [];
   for (const stream of streams) {

@@ -59,7 +59,7 @@ async function load(context: ContextOf<'load'>, report: (make: MakeReport) => vo
   if (settings.dryRun) return 0;
   requireConfirmed(target, settings);
   const judge = await openBaseline(context);
-  // What can be refused comes before the processes, which would be left running.
+  // Everything that can be refused comes before the processes, which would be left running.
   const metrics = await openMetrics(context);
   let crew: LoadCrew | undefined;
   let view: LoadView | undefined;
@@ -132,7 +132,7 @@ function endsSoon(crew: LoadCrew, signal: AbortSignal): LoadCrew {
   return { ...crew, run: (...given) => Promise.race([crew.run(...given), lastMoment()]) };
 }
 
-/** The planned start: of one machine now, of several at the time that all were given. Throws `usage`. */
+/** The planned start: now for one machine; for several, the time that all of them were given. Throws `usage`. */
 function readStart({ settings, io }: ContextOf<'load'>): number {
   const { startAt } = settings;
   if (startAt !== undefined && startAt < io.clock.wall()) {

@@ -10,7 +10,7 @@ import type { ContextOf } from '../command.ts';
 import { openRunScreen, type RunEnd } from '../terminal/run-screen.ts';
 import type { LoadView } from './view.ts';
 
-/** A run in full screen: sessions, percentiles and their course. The table follows when the screen has closed. */
+/** A run in full screen: sessions, and percentiles over time. The table follows when the screen has closed. */
 export function createLoadScreen(
   context: ContextOf<'load'>,
   { target, task, arrival, cost }: LoadFacts,

@@ -25,7 +25,7 @@ export interface LoadView {
   close(): Promise<void>;
 }
 
-/** Where the line cannot change, a new one is written this often. */
+/** If the line cannot change, a new one is written at this interval. */
 const lineEverySeconds = 10;
 
 /** The plan, on standard output. */

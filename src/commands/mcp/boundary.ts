@@ -17,7 +17,7 @@ export interface Boundary {
 
 export interface BoundaryOptions {
   cwd: string;
-  /** Hosts, or hosts with a port, beside this machine. */
+  /** Hosts, or hosts with a port, in addition to this machine. */
   allowTargets: readonly string[];
   /** The only folder that is written to; undefined: none. */
   folder: string | undefined;

@@ -23,7 +23,7 @@ import {
   unknownServer,
 } from './tool.ts';
 
-/** Emulators and proxies that run, and what happens in them. */
+/** Tools for running emulators and proxies. */
 export const serverTools = {
   list: defineTool({
     says: 'List what other tools accept: faults (with parameters), networks, scenarios, drill situations, rules of the specification, included sounds, types of journal events.',

@@ -10,9 +10,9 @@ import type { Addresses } from '../../wire/server/addresses.ts';
 /** The page of an emulator that is about to start. */
 export interface ServePage {
   create: CreatePage;
-  /** Tells the page of the emulator that it belongs to. */
+  /** Connects the page to its emulator. */
   attach(emulator: Addresses, facts: Pick<StartFacts, 'key' | 'trust'>): void;
-  /** Where a browser finds it, with the secret of this start; undefined if no browser can reach it. */
+  /** Its address for a browser, with the secret of this start; undefined if no browser can reach it. */
   url(emulator: Addresses): string | undefined;
 }
 

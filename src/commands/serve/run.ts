@@ -74,7 +74,7 @@ export async function run(context: ContextOf<'serve'>): Promise<number> {
 const onePort =
   'Several processes share this port, and each knows only its own numbers: start them separately, with --shared';
 
-/** One certificate for all processes: each would make its own. */
+/** One certificate for all processes: otherwise each would make its own. */
 async function openSeveral(
   { host, allowHost }: Settings<'host' | 'allowHost'>,
   { tls, ...options }: Omit<ProcessesOptions, 'tls'> & { tls: boolean | TlsCertificate },

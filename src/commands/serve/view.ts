@@ -21,7 +21,7 @@ export interface ServeFacts extends Pick<StartFacts, 'key' | 'forwarded'> {
 /** What is shown: an emulator, or a proxy. */
 export type ShownEmulator = Pick<ServedEmulator, 'baseUrl' | 'wsUrl' | 'certificate' | 'control'>;
 
-/** The facts about an emulator that runs: how curl may trust its certificate, and where its page is. */
+/** The facts about a running emulator: how curl may trust its certificate, and where its page is. */
 export type RunningFacts = Pick<StartFacts, 'trust' | 'page'>;
 
 /** Shows an emulator to the user: on a screen, as lines, or as JSON. */

@@ -56,7 +56,7 @@ export async function loadDialect(file: string, input: Stdin) {
   return readDialect(await readText(file, input), file);
 }
 
-/** The accepted keys of the flags; none: any. Throws `bad-input` for an empty file. */
+/** The accepted keys of the flags; empty for any key. Throws `bad-input` for an empty file. */
 export async function acceptedKeys(
   { acceptKey, acceptKeyFile }: Pick<EmulatorContext['settings'], 'acceptKey' | 'acceptKeyFile'>,
   input: Stdin,

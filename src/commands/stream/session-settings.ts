@@ -23,7 +23,7 @@ export interface SessionParts {
   live: LiveEnds | undefined;
 }
 
-/** The key, or the given token, with which a session gets in. */
+/** The key, or the given token, that authorises a session. */
 export async function readAuth(
   { settings, io, signal }: ContextOf<'stream'>,
   { apiKey }: Pick<Target, 'apiKey'>,
