@@ -5,7 +5,7 @@ import { describeCatalogue } from '../../protocol/describe-faults.ts';
 import { catalogueLines, faultLine, usualFaultLines } from '../../report/fault-lines.ts';
 import { checkFault } from '../../service/faults/faults.ts';
 import type { ContextOf } from '../command.ts';
-import { call } from './control-call.ts';
+import { call } from './run.ts';
 
 /** Lists, adds, shows or clears faults. Throws `usage` for an unknown action, or for an argument that the action does not take. */
 export async function runFault(context: ContextOf<'emulator fault'>): Promise<undefined> {

@@ -1,16 +1,22 @@
 import { parseDuration } from '../../config/parse.ts';
+import { readTrusted } from '../../config/trusted.ts';
 import { readBytes } from '../../files/read-text.ts';
 import { findShippedSound } from '../../files/shipped-file.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { jsonText } from '../../kernel/escape.ts';
+import type { ControlAnswers } from '../../protocol/control.ts';
 import { reachedLine, stateLines } from '../../report/control-lines.ts';
 import { emulatorLines } from '../../report/emulator-lines.ts';
 import type { Style } from '../../report/style.ts';
 import type { EmulatorEvent } from '../../service/events.ts';
-import { followJournal } from '../../wire/client/control.ts';
+import { type ControlCall, callControl, followJournal } from '../../wire/client/control.ts';
 import type { ContextOf } from '../command.ts';
 import { parseMessage } from '../control/message.ts';
-import { call, controlTarget, printReached, type ReachContext, selectedStreams } from './control-call.ts';
+import { readControlSecret } from '../control/secret.ts';
+
+type ReachContext = ContextOf<'emulator state'>;
+/** The context of the commands that act on streams. */
+type StreamContext = ContextOf<'emulator event'>;
 
 export async function state(context: ReachContext): Promise<undefined> {
   const answer = await call(context, 'state');
@@ -89,4 +95,33 @@ export async function close(context: ContextOf<'emulator close'>): Promise<numbe
   const { code, reason } = context.settings;
   const body = { ...selectedStreams(context), code, reason };
   return printReached(context, await call(context, 'close', { body }));
+}
+
+/** Calls an operation of the selected emulator. */
+export async function call<Name extends keyof ControlAnswers>(
+  context: ReachContext,
+  name: Name,
+  details?: ControlCall,
+): Promise<ControlAnswers[Name]> {
+  return callControl(await controlTarget(context), name, details);
+}
+
+async function controlTarget(context: ReachContext) {
+  const { settings, io, signal } = context;
+  return {
+    baseUrl: settings.baseUrl,
+    ca: await readTrusted(settings.ca, { stdin: io.stdin, signal }),
+    secret: await readControlSecret(context),
+    signal,
+  };
+}
+
+function selectedStreams({ settings: { onStream, onDevice } }: StreamContext) {
+  return { stream: onStream, device: onDevice };
+}
+
+/** Prints the streams that an action reached. The exit code is 1 if it reached none. */
+async function printReached(context: StreamContext, answer: ControlAnswers['close']): Promise<number> {
+  await context.print(answer, [reachedLine(answer.streams)]);
+  return answer.streams.length === 0 ? 1 : 0;
 }

@@ -3,9 +3,8 @@ import { checkProxy, createProxy } from '../../proxy/proxy.ts';
 import { emulatorLines } from '../../report/emulator-lines.ts';
 import { plainStyle } from '../../report/style.ts';
 import type { ContextOf } from '../command.ts';
-import { readProxySettings } from '../proxy/proxy-settings.ts';
+import { proxyVerdict, readProxySettings } from '../proxy/proxy-settings.ts';
 import { reachTarget } from '../proxy/reach.ts';
-import { proxyVerdict } from '../proxy/verdict.ts';
 import { runCommand } from './run-command.ts';
 
 /**

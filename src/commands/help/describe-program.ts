@@ -152,7 +152,7 @@ async function describeCommand(spec: CommandSpec, surroundings: Surroundings) {
   const { name, old, summary, args = [], mostUsed, examples } = spec;
   return {
     name,
-    ...(old === undefined ? {} : { oldName: old }),
+    oldName: old,
     usage: ['voicectl', name, '[flags]', ...args.map(([arg]) => arg)].join(' '),
     summary,
     arguments: await Promise.all(
@@ -163,50 +163,39 @@ async function describeCommand(spec: CommandSpec, surroundings: Surroundings) {
       })),
     ),
     flags: [...spec.options],
-    ...(mostUsed === undefined ? {} : { mostUsed: [...mostUsed] }),
+    mostUsed: mostUsed && [...mostUsed],
     examples: [...examples],
   };
 }
 
 async function describeFlag(name: OptionName, surroundings: Surroundings) {
   const spec = optionSpec(name);
-  const {
-    commands,
-    help,
-    default: fallback,
-    defaultText,
-    env,
-    flagOnly,
-    repeatable,
-    secret,
-    negatable,
-  } = spec;
+  const { commands, help, defaultText, env, flagOnly, repeatable, secret, negatable } = spec;
   const flag = flagOf(name);
   const [, argument] = /[<[]([^>\]]+)/.exec(spec.flag) ?? [];
   const [short] = /^-\w/.exec(spec.flag) ?? [];
-  const isOfCommand = (other: OptionName) => otherFlag(spec, other);
   const [needs, excludes] = [spec.needs, spec.without].map((record) =>
-    Object.keys(record ?? {}).flatMap((other) => isOfCommand(other as OptionName)),
+    Object.keys(record ?? {}).flatMap((other) => otherFlag(spec, other as OptionName)),
   );
   return {
     flag,
-    ...(short === undefined ? {} : { short }),
-    ...(spec.old === undefined ? {} : { oldFlag: `--${spec.old}` }),
-    ...(argument === undefined ? {} : { argument }),
-    ...(spec.flag.includes('[') ? { argumentIsOptional: true as const } : {}),
-    ...(negatable ? { opposite: flag.replace('--', '--no-') } : {}),
+    short,
+    oldFlag: spec.old && `--${spec.old}`,
+    argument,
+    argumentIsOptional: spec.flag.includes('[') ? (true as const) : undefined,
+    opposite: negatable && flag.replace('--', '--no-'),
     commands: commands === 'every' ? commands : [...commands],
     group: spec.group,
     help,
-    ...(fallback === undefined ? {} : { default: fallback }),
-    ...(defaultText === undefined ? {} : { defaultText }),
-    ...(env === undefined ? {} : { environment: env }),
-    ...(flagOnly ? {} : { configKey: name }),
+    default: spec.default,
+    defaultText,
+    environment: env,
+    configKey: flagOnly ? undefined : name,
     ...(await describeValues(valuesOf(spec), surroundings)),
-    ...(repeatable ? { repeatable } : {}),
-    ...(secret ? { secret } : {}),
-    ...(needs?.length ? { needs } : {}),
-    ...(excludes?.length ? { excludes } : {}),
+    repeatable,
+    secret,
+    needs: needs?.length ? needs : undefined,
+    excludes: excludes?.length ? excludes : undefined,
     examples: examplesOf(flag, commands),
   };
 }

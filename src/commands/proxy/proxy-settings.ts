@@ -1,7 +1,8 @@
 import { requireSafeTransport } from '../../config/target.ts';
 import { readTrusted } from '../../config/trusted.ts';
-import { VoicectlError } from '../../kernel/errors.ts';
+import { exitCodes, VoicectlError } from '../../kernel/errors.ts';
 import { wsUrlFor } from '../../protocol/paths.ts';
+import type { JudgementCounts } from '../../proxy/judge.ts';
 import type { ProxyOptions } from '../../proxy/options.ts';
 import type { CommandContext } from '../command.ts';
 import { loadDialect } from '../service/emulator-settings.ts';
@@ -43,4 +44,13 @@ export async function readProxySettings({
     seed: settings.seed,
     dialect: dialect === undefined ? undefined : await loadDialect(dialect, input),
   };
+}
+
+/** The exit code of `--fail-on`. */
+export function proxyVerdict(
+  { violations, remarks }: JudgementCounts,
+  failOn: 'violation' | 'remark' | undefined,
+): number {
+  const found = failOn === 'remark' ? violations + remarks : violations;
+  return failOn !== undefined && found > 0 ? exitCodes['expectation-failed'] : 0;
 }

@@ -13,9 +13,8 @@ import { preparePage } from '../serve/page.ts';
 import { openServeView, runService } from '../serve/run-service.ts';
 import { tlsSettings } from '../serve/tls-settings.ts';
 import type { ServeContext, ServeFacts, ServeView } from '../serve/view.ts';
-import { readProxySettings } from './proxy-settings.ts';
+import { proxyVerdict, readProxySettings } from './proxy-settings.ts';
 import { reachTarget } from './reach.ts';
-import { proxyVerdict } from './verdict.ts';
 
 const noPage = '--no-page turns it off';
 
