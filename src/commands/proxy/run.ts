@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { optionSpec } from '../../config/options.ts';
 import { whenAborted } from '../../kernel/abortable.ts';
 import { isLoopbackHost } from '../../protocol/loopback.ts';
 import type { ProxyOptions } from '../../proxy/options.ts';
@@ -16,8 +15,6 @@ import type { ServeContext, ServeFacts, ServeView } from '../serve/view.ts';
 import { proxyVerdict, readProxySettings } from './proxy-settings.ts';
 import { reachTarget } from './reach.ts';
 
-const noPage = '--no-page turns it off';
-
 export async function run(context: ContextOf<'proxy'>): Promise<number> {
   const { settings, io, signal } = context;
   const options = await proxyOptions(context);
@@ -30,13 +27,10 @@ export async function run(context: ContextOf<'proxy'>): Promise<number> {
   const view = await openProxyView(context, options.target.baseUrl, {
     ...(isLoopback ? { forwarded: given === undefined ? 'refused' : 'secret' } : {}),
   });
-  const page =
-    settings.page === false
-      ? undefined
-      : await preparePage(optionSpec('baseUrl').default ?? '', { target: options.target });
+  const page = settings.page === false ? undefined : await preparePage({ target: options.target });
   const note = `To control it from this machine: export VOICECTL_CONTROL_SECRET=${controlSecret}`;
   const proxy = await runService(context, {
-    ...{ view, page, ended, whyNoPage: settings.page === false ? noPage : undefined, key: proxyKey },
+    ...{ view, page, ended, key: proxyKey },
     open: async (onEvent) => ({
       service: await createProxy({ ...options, controlSecret, page: page?.create, onEvent }),
       note: given === undefined && !isLoopback ? note : undefined,

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { optionSpec } from '../../config/options.ts';
 import type { PageFacts } from '../../page/server/create-page.ts';
 import { pagePath } from '../../protocol/control-paths.ts';
 import { isLoopbackHost } from '../../protocol/loopback.ts';
@@ -23,11 +24,7 @@ export interface ServePageOptions {
   replayed?: string | undefined;
 }
 
-/** `defaultUrl`: where the command line looks for an emulator by default. */
-export async function preparePage(
-  defaultUrl: string,
-  { target, replayed }: ServePageOptions = {},
-): Promise<ServePage> {
+export async function preparePage({ target, replayed }: ServePageOptions): Promise<ServePage> {
   const { createPage } = await import('../../page/server/create-page.ts');
   const token = randomBytes(24).toString('base64url');
   let facts: PageFacts = { baseUrl: '', wsUrl: '', isDefault: true, curl: '' };
@@ -36,7 +33,7 @@ export async function preparePage(
     attach(emulator, { key, trust }) {
       const { baseUrl, wsUrl } = emulator;
       const { curl } = serviceFacts(emulator, { key, trust });
-      const known = { baseUrl, wsUrl, curl, isDefault: baseUrl === defaultUrl };
+      const known = { baseUrl, wsUrl, curl, isDefault: baseUrl === optionSpec('baseUrl').default };
       facts = target === undefined ? known : { ...known, target };
     },
     url({ baseUrl }) {

@@ -9,15 +9,15 @@ import { curlTrust } from './tls-settings.ts';
 import type { ServeContext, ServeFacts, ServeView } from './view.ts';
 
 type ServiceContext = Pick<
-  CommandContext<'certOut' | 'cert' | 'readyFile' | 'open'>,
+  CommandContext<'certOut' | 'cert' | 'readyFile' | 'open' | 'page'>,
   'settings' | 'io' | 'warn'
 >;
 
 export interface RunningParts<Service> {
   view: ServeView;
   page: ServePage | undefined;
-  /** Why there is no page, if the reason is not the lack of a browser. */
-  whyNoPage: string | undefined;
+  /** Why there is no page, unless `--no-page` turns it off or no browser can reach it. */
+  whyNoPage?: string | undefined;
   key: CurlKey;
   /** Starts the service. `note` is shown to the user before anything else. */
   open(onEvent: (event: EmulatorEvent) => void): Promise<{ service: Service; note: string | undefined }>;
@@ -50,7 +50,8 @@ export async function runService<Service extends ServedEmulator>(
       view.attach(service, { trust, page: url });
       show = view.show;
       held.forEach(view.show);
-      if (settings.open) await showPage({ warn }, url, whyNoPage);
+      const why = settings.page === false ? '--no-page turns it off' : whyNoPage;
+      if (settings.open) await showPage({ warn }, url, why);
       await Promise.race([ended, view.ended]);
     } finally {
       await service.close();

@@ -2,7 +2,7 @@ import cluster from 'node:cluster';
 import { randomBytes } from 'node:crypto';
 import type { ProcessesOptions } from '../../cluster/processes/first-process.ts';
 import type { ServedEmulator } from '../../cluster/processes/messages.ts';
-import { optionSpec, type Settings } from '../../config/options.ts';
+import type { Settings } from '../../config/options.ts';
 import { createEmulator } from '../../emulator/emulator.ts';
 import type { EmulatorOptions } from '../../emulator/options.ts';
 import { replayedFolder } from '../../emulator/replies/registry.ts';
@@ -46,11 +46,15 @@ export async function run(context: ContextOf<'serve'>): Promise<number> {
   });
   // Any of several processes may answer a request, and none of them knows everything that a page shows.
   const hasPage = settings.page !== false && processes === undefined;
-  const page = hasPage
-    ? await preparePage(optionSpec('baseUrl').default ?? '', { replayed: replayedFolder(settings.reply) })
-    : undefined;
+  const page = hasPage ? await preparePage({ replayed: replayedFolder(settings.reply) }) : undefined;
   await runService(context, {
-    ...{ view, page, whyNoPage: whyNoPage(settings), key: curlKey(settings), ended: whenAborted(signal) },
+    ...{
+      view,
+      page,
+      whyNoPage: processes === undefined ? undefined : 'with --processes there is none',
+      key: curlKey(settings),
+      ended: whenAborted(signal),
+    },
     async open(onEvent) {
       const { emulator, controlSecret } =
         processes === undefined
@@ -84,12 +88,6 @@ async function openSeveral(
   const { createCertificate } = await import('../../wire/server/self-signed.ts');
   const certificate = await createCertificate(certificateNames(host, allowHost));
   return openProcesses({ ...options, tls: certificate });
-}
-
-/** Why there is no page, if the reason is not the lack of a browser. */
-function whyNoPage({ page, processes }: Settings<'page' | 'processes'>): string | undefined {
-  if (page === false) return '--no-page turns it off';
-  return processes === undefined ? undefined : 'with --processes there is none';
 }
 
 /** The key in the printed curl command. Without configured keys an emulator accepts any key. */
