@@ -11,7 +11,7 @@ import {
   anyTexts,
   defineTool,
   emulatorFlags,
-  flag,
+  flags,
   reach,
   soundFile,
   type ToolAnswer,
@@ -25,7 +25,7 @@ const audioExpectations = Object.fromEntries(
     limitSetting(name),
     anyDuration().describe(audioLimits[name].help).optional(),
   ]),
-);
+) as Record<ReturnType<typeof limitSetting>, z.ZodOptional<z.ZodString>>;
 
 /** Commands that run to their end. */
 export const commandTools = {
@@ -59,7 +59,8 @@ export const commandTools = {
     }),
     async act(args, surroundings, call) {
       const { boundary } = surroundings;
-      const { events = [], forbid = [], close, ...limits } = args.expect ?? {};
+      const { device, pace, wait, repeat, timeout, record, out } = args;
+      const { events, forbid, close, ...limits } = args.expect ?? {};
       const { env, words } = connection(args.service, surroundings);
       const counts = new Map<string, number>();
       const shown: PrintedLine[] = [];
@@ -67,20 +68,16 @@ export const commandTools = {
         env,
         words: [
           ...words,
-          ...flag('file', await soundFile(args.file, surroundings)),
-          ...flag('device', args.device),
-          ...Object.entries(limits as Record<string, string | undefined>).flatMap(([name, value]) =>
-            flag(dashed(name), value),
-          ),
-          ...events.flatMap((kind) => flag('expect-event', kind)),
-          ...forbid.flatMap((kind) => flag('forbid-event', kind)),
-          ...flag('expect-close', close),
-          ...flag('pace', args.pace),
-          ...flag('wait', args.wait),
-          ...flag('repeat', args.repeat),
-          ...flag('timeout', args.timeout),
-          ...flag('record', args.record === undefined ? undefined : await boundary.writable(args.record)),
-          ...flag('out', args.out === undefined ? undefined : await boundary.writable(args.out)),
+          ...flags({
+            file: await soundFile(args.file, surroundings),
+            ...Object.fromEntries(audioLimitNames.map((name) => [name, limits[limitSetting(name)]])),
+            'expect-event': events,
+            'forbid-event': forbid,
+            'expect-close': close,
+            ...{ device, pace, wait, repeat, timeout },
+            record: record && (await boundary.writable(record)),
+            out: out && (await boundary.writable(out)),
+          }),
           ...(await emulatorFlags(args, surroundings)),
         ],
         onLine(line) {
@@ -112,17 +109,14 @@ export const commandTools = {
       timeout: anyDuration().default('10m'),
     }),
     async act(args, surroundings, call) {
+      const { level, rules, device, maxRequests, timeout } = args;
       const { env, words } = connection(args.service, surroundings);
       const verdicts = new Map<string, unknown[]>();
       const { exitCode, last, errors } = await runChild('check', surroundings, call, {
         env,
         words: [
           ...words,
-          ...flag('level', args.level),
-          ...(args.rules ?? []).flatMap((id) => flag('rule', id)),
-          ...flag('device', args.device),
-          ...flag('max-requests', args.maxRequests),
-          ...flag('timeout', args.timeout),
+          ...flags({ level, rule: rules, device, 'max-requests': maxRequests, timeout }),
           ...(args.planOnly ? ['--dry-run'] : []),
           ...(await emulatorFlags(args, surroundings)),
         ],
@@ -143,16 +137,13 @@ export const commandTools = {
       parallel: z.int().min(1).max(16).optional().describe('Number of situations in parallel'),
       device: anyText().optional().describe('Device identifier'),
     }),
-    async act({ command, situations = [], deviceTimeout, parallel, device }, surroundings, call) {
+    async act({ command, situations, deviceTimeout, parallel, device }, surroundings, call) {
       const verdicts = new Map<string, unknown[]>();
       const { exitCode, last, errors } = await runChild('drill', surroundings, call, {
         env: plainEnvironment(surroundings.io.env),
         words: [
           '--port=0',
-          ...situations.flatMap((id) => flag('situation', id)),
-          ...flag('device-timeout', deviceTimeout),
-          ...flag('parallel', parallel),
-          ...flag('device', device),
+          ...flags({ situation: situations, 'device-timeout': deviceTimeout, parallel, device }),
           '--',
           ...command,
         ],
@@ -181,11 +172,6 @@ export const commandTools = {
 /** A long run prints more lines than fit into an answer. */
 const maxKeptLines = 500;
 
-/** `maxFirstAudio` as `max-first-audio`. */
-function dashed(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-}
-
 /** How a command reaches a service: its flags, and an environment with the key if that may go there. */
 function connection(name: string | undefined, surroundings: ToolSurroundings) {
   const env = plainEnvironment(surroundings.io.env);
@@ -193,7 +179,7 @@ function connection(name: string | undefined, surroundings: ToolSurroundings) {
   const { baseUrl, wsUrl, hasKey } = reach(name, surroundings);
   return {
     env: hasKey ? { ...env, VOICECTL_API_KEY: surroundings.apiKey } : env,
-    words: [`--base-url=${baseUrl}`, `--ws-url=${wsUrl}`, ...flag('ca', surroundings.ca)],
+    words: [`--base-url=${baseUrl}`, `--ws-url=${wsUrl}`, ...flags({ ca: surroundings.ca })],
   };
 }
 

@@ -16,7 +16,7 @@ import {
   anyText,
   defineTool,
   emulatorFlags,
-  flag,
+  flags,
   reach,
   type ToolCall,
   type ToolSurroundings,
@@ -72,10 +72,12 @@ export const serverTools = {
       const words = [
         '--port=0',
         '--no-page',
-        ...flag('target', behind?.baseUrl),
-        ...flag('target-ws', behind?.wsUrl),
-        ...(isProxy ? flag('ca', surroundings.ca) : []),
-        ...flag('record', record === undefined ? undefined : await boundary.writable(record)),
+        ...flags({
+          target: behind?.baseUrl,
+          'target-ws': behind?.wsUrl,
+          ca: isProxy ? surroundings.ca : undefined,
+          record: record && (await boundary.writable(record)),
+        }),
         ...(await emulatorFlags(args, surroundings)),
       ];
       const env = plainEnvironment(io.env);

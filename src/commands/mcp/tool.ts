@@ -53,9 +53,13 @@ export const anyDialect = () =>
   anyText().describe('Dialect file: settings for what the specification leaves open');
 export const anySeed = () => z.int().min(0);
 
-/** `--name=value`: a value is never taken for a flag. */
-export function flag(name: string, value: string | number | undefined): string[] {
-  return value === undefined ? [] : [`--${name}=${value}`];
+type FlagValue = string | number | undefined;
+
+/** Each as `--name=value`, so that a value is never taken for a flag. A list repeats its flag; undefined gives none. */
+export function flags(values: Readonly<Record<string, FlagValue | readonly FlagValue[]>>): string[] {
+  return Object.entries(values).flatMap(([name, value]) =>
+    [value].flat().flatMap((one) => (one === undefined ? [] : [`--${name}=${one}`])),
+  );
 }
 
 interface EmulatorArgs {
@@ -76,16 +80,16 @@ export async function emulatorFlags(args: EmulatorArgs, surroundings: ToolSurrou
   const isName =
     scenario === undefined ||
     !(/[./\\]/.test(scenario) || (await exists(resolve(surroundings.io.cwd, scenario))));
-  return [
-    ...(args.faults ?? []).flatMap((fault) => flag('fault', fault)),
-    ...flag('network', args.network),
-    ...flag('dialect', file === undefined ? undefined : await boundary.readable(file)),
-    ...flag('scenario', isName ? scenario : await boundary.readable(scenario)),
-    ...flag('reply', reply === undefined ? undefined : await replyOf(reply, surroundings)),
-    ...flag('rate-limit', args.rateLimit),
-    ...flag('max-connections', args.maxConnections),
-    ...flag('seed', args.seed),
-  ];
+  return flags({
+    fault: args.faults,
+    network: args.network,
+    dialect: file && (await boundary.readable(file)),
+    scenario: isName ? scenario : await boundary.readable(scenario),
+    reply: reply && (await replyOf(reply, surroundings)),
+    'rate-limit': args.rateLimit,
+    'max-connections': args.maxConnections,
+    seed: args.seed,
+  });
 }
 
 async function replyOf(reply: string, surroundings: ToolSurroundings): Promise<string> {
