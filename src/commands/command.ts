@@ -1,6 +1,7 @@
 import type { CommandName, Group, Values } from '../config/option.ts';
 import { type OptionName, type OptionOf, optionsOf, type Settings } from '../config/options.ts';
 import type { ResolvedSettings } from '../config/settings.ts';
+import type { Stdin } from '../files/read-text.ts';
 import type { Io } from '../kernel/io.ts';
 import type { OutputStream } from '../kernel/output-stream.ts';
 import type { OutputName } from '../report/output-form.ts';
@@ -8,7 +9,9 @@ import type { Style } from '../report/style.ts';
 import type { DrawThread } from '../ui/draw-thread.ts';
 
 /** The context of a command: its settings, input and output. */
-export interface CommandContext<Names extends OptionName> extends Omit<ResolvedSettings<Names>, 'renamed'> {
+export interface CommandContext<Names extends OptionName>
+  extends Omit<ResolvedSettings<Names>, 'renamed'>,
+    Stdin {
   io: Io;
   /** Positional arguments. */
   args: readonly string[];

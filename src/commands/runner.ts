@@ -69,6 +69,7 @@ export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCom
         ...resolved,
         io,
         args,
+        stdin: io.stdin,
         signal: ending.signal,
         lines,
         json,

@@ -10,15 +10,15 @@ import { serviceRules } from '../../rules/catalogue.ts';
 import { sendRequest } from '../../wire/client/http.ts';
 import type { ContextOf } from '../command.ts';
 
-/** What a check reads at the start: known failures and published keys. */
+/** The files that a check reads at the start: known failures and published keys. */
 export async function readInputs(
   context: ContextOf<'check'>,
 ): Promise<Pick<CheckOptions, 'expected' | 'verify'>> {
-  const { settings, io, signal } = context;
-  const { expected, jwks } = settings;
-  const input = { stdin: io.stdin, signal };
+  const { expected, jwks } = context.settings;
   return {
-    ...(expected === undefined ? {} : { expected: readExpected(await readText(expected, input), expected) }),
+    ...(expected === undefined
+      ? {}
+      : { expected: readExpected(await readText(expected, context), expected) }),
     ...(jwks === undefined ? {} : { verify: readKeySet(await readKeys(jwks, context), jwks) }),
   };
 }
@@ -47,9 +47,9 @@ export function findRule(id: string, refuse: (what: string) => Error): string {
 }
 
 /** The key set in a file or at an address, which is reached as the service is. */
-async function readKeys(place: string, { settings, io, signal }: ContextOf<'check'>): Promise<string> {
-  const input = { stdin: io.stdin, signal };
-  if (!/^https?:\/\//i.test(place)) return readText(place, input);
+async function readKeys(place: string, context: ContextOf<'check'>): Promise<string> {
+  const { settings, io, signal } = context;
+  if (!/^https?:\/\//i.test(place)) return readText(place, context);
   if (!settings.allowPlaintext && !isSafeTransport(place)) {
     const { host } = new URL(place);
     throw new VoicectlError('insecure-target', `Refusing to read the keys of ${host} over plain HTTP`, {
@@ -57,7 +57,7 @@ async function readKeys(place: string, { settings, io, signal }: ContextOf<'chec
     });
   }
   const request = { method: 'GET', url: place, headers: [], body: '' };
-  const ca = await readTrusted(settings.ca, input);
+  const ca = await readTrusted(settings.ca, context);
   const { answer, failure } = await sendRequest(request, { clock: io.clock, signal, ca });
   if (failure !== undefined) throw failure;
   if (answer?.status === 200) return answer.body;

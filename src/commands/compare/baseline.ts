@@ -14,7 +14,7 @@ import type { CommandContext } from '../command.ts';
 
 type BaselineContext = Pick<
   CommandContext<'baseline' | 'updateBaseline'>,
-  'settings' | 'io' | 'signal' | 'json' | 'style' | 'note'
+  'settings' | 'io' | 'stdin' | 'signal' | 'json' | 'style' | 'note'
 > & { settings: Partial<CommandContext<'tolerance'>['settings']> };
 
 /** The outcome of a comparison with a baseline. */
@@ -42,11 +42,10 @@ export type JudgeByBaseline = (
  * a baseline or is missing, unless `--update-baseline` creates it.
  */
 export async function openBaseline(context: BaselineContext): Promise<JudgeByBaseline | undefined> {
-  const { settings, io, signal } = context;
-  const { baseline: path, updateBaseline = false } = settings;
+  const { baseline: path, updateBaseline = false } = context.settings;
   if (path === undefined) return undefined;
   const { readRuns } = await import('../../runs/compare/read-runs.ts');
-  const content = await readText(path, { stdin: io.stdin, signal }).catch((thrown) => {
+  const content = await readText(path, context).catch((thrown) => {
     const isMissing = thrown instanceof VoicectlError && systemCode(thrown.cause) === 'ENOENT';
     if (isMissing && updateBaseline) return undefined;
     throw isMissing ? missing(thrown) : thrown;

@@ -9,13 +9,13 @@ import { reportRun, writeRunFile } from '../run-reporter.ts';
 import { comparisonError } from './baseline.ts';
 
 export async function run(context: ContextOf<'compare'>): Promise<number> {
-  const { settings, io, signal, args, style } = context;
+  const { settings, io, args, style } = context;
   const { junit, html, tolerance } = settings;
   const [before = '', now = ''] = args;
   if (before === '-' && now === '-')
     throw new VoicectlError('usage', 'Only one of the results can be standard input');
   return reportRun(context, { command: 'compare', subject: args.join(' '), junit }, async (report) => {
-    const read = async (path: string) => readRuns(await readText(path, { stdin: io.stdin, signal }), path);
+    const read = async (path: string) => readRuns(await readText(path, context), path);
     const [a, b] = [await read(before), await read(now)];
     const comparison = compareRuns(a, b, tolerance);
     report(() => comparisonReport(comparison, { startedAt: io.clock.wall() }));

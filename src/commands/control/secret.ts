@@ -6,7 +6,7 @@ import type { CommandContext } from '../command.ts';
 
 type SecretContext = Pick<
   CommandContext<'controlSecretFile'>,
-  'settings' | 'origin' | 'io' | 'signal' | 'warn'
+  'settings' | 'origin' | 'io' | 'stdin' | 'signal' | 'warn'
 >;
 
 /**
@@ -14,11 +14,11 @@ type SecretContext = Pick<
  * Throws `bad-input` for an empty file.
  */
 export async function readControlSecret(context: SecretContext): Promise<string | undefined> {
-  const { settings, origin, io, signal } = context;
+  const { settings, origin, io } = context;
   const { controlSecretFile: file } = settings;
   const isFileStronger = origin('controlSecretFile') === 'flag' || secretInEnvironment(io) === '';
   if (file === undefined || !isFileStronger) return readEnvironmentSecret(context);
-  const secret = (await readText(file, { stdin: io.stdin, signal })).trim();
+  const secret = (await readText(file, context)).trim();
   if (secret === '') throw new VoicectlError('bad-input', `There is no secret in ${nameOf(file)}`);
   return check(secret, context);
 }

@@ -56,14 +56,10 @@ const localHint =
   '`voicectl serve` starts a local one; `token` and `stream` run one themselves with --local.';
 
 /** Checks whether the service is reachable, and its clock. */
-async function checkTarget({
-  io,
-  settings,
-  origin,
-  signal,
-}: ContextOf<'doctor'>): Promise<(Check & { code?: ErrorCode })[]> {
+async function checkTarget(context: ContextOf<'doctor'>): Promise<(Check & { code?: ErrorCode })[]> {
+  const { settings, origin, signal } = context;
   const { baseUrl, apiVersion, allowPlaintext } = settings;
-  const ca = await readTrusted(settings.ca, { stdin: io.stdin, signal });
+  const ca = await readTrusted(settings.ca, context);
   try {
     if (!allowPlaintext) requireSafeTransport(baseUrl);
     const { ms, status, skewMs } = await reachService({

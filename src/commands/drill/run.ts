@@ -89,15 +89,14 @@ function chooseSituations(ids: readonly string[]): readonly Situation[] {
 
 /** How the service listens and whom it accepts. A command gets a free port for each situation. */
 async function accessOf(context: ContextOf<'drill'>): Promise<ServiceAccess> {
-  const { settings, io, signal, args, origin } = context;
+  const { settings, io, args, origin } = context;
   const { host, port, allowHost, allowOrigin } = settings;
-  const input = { stdin: io.stdin, signal };
-  const acceptKeys = await acceptedKeys(settings, input);
+  const acceptKeys = await acceptedKeys(settings, context);
   if (!isLoopbackHost(host) && acceptKeys.length === 0)
     throw new VoicectlError('host-exposed', `Refusing to listen on ${host} with any API key accepted`, {
       hint: 'Set the keys to accept with --accept-key or --accept-key-file.',
     });
-  const wanted = await tlsSettings(settings, input);
+  const wanted = await tlsSettings(settings, context);
   const { createCertificate } = await import('../../wire/server/self-signed.ts');
   const tls =
     wanted === true ? await createCertificate(certificateNames(host, allowHost)) : wanted || undefined;

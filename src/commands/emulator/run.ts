@@ -78,8 +78,7 @@ export async function send(context: ContextOf<'emulator send'>): Promise<number>
 }
 
 export async function speak(context: ContextOf<'emulator speak'>): Promise<number> {
-  const { args, io, signal } = context;
-  const body = await readBytes(await findShippedSound(args[0] ?? ''), { stdin: io.stdin, signal });
+  const body = await readBytes(await findShippedSound(context.args[0] ?? ''), context);
   return printReached(context, await call(context, 'speak', { query: selectedStreams(context), body }));
 }
 
@@ -107,10 +106,10 @@ export async function call<Name extends keyof ControlAnswers>(
 }
 
 async function controlTarget(context: ReachContext) {
-  const { settings, io, signal } = context;
+  const { settings, signal } = context;
   return {
     baseUrl: settings.baseUrl,
-    ca: await readTrusted(settings.ca, { stdin: io.stdin, signal }),
+    ca: await readTrusted(settings.ca, context),
     secret: await readControlSecret(context),
     signal,
   };

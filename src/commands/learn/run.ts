@@ -39,12 +39,10 @@ export async function run(context: ContextOf<'learn'>): Promise<number> {
 }
 
 async function openDialect(
-  { io, signal }: ContextOf<'learn'>,
+  context: ContextOf<'learn'>,
   path: string | undefined,
 ): Promise<DialectInput | undefined> {
-  return path === undefined
-    ? undefined
-    : readDialect(await readText(path, { stdin: io.stdin, signal }), path);
+  return path === undefined ? undefined : readDialect(await readText(path, context), path);
 }
 
 async function learn(context: ContextOf<'learn'>): Promise<{ learned: LearnResult; options: LearnOptions }> {

@@ -17,9 +17,9 @@ export async function run(context: ContextOf<'load merge'>): Promise<number> {
 }
 
 async function merge(context: ContextOf<'load merge'>, report: (make: MakeReport) => void): Promise<number> {
-  const { args, io, settings, signal } = context;
+  const { args, settings } = context;
   const judge = await openBaseline(context);
-  const read = async (path: string) => readResult(await readText(path, { stdin: io.stdin, signal }), path);
+  const read = async (path: string) => readResult(await readText(path, context), path);
   const [first, ...others] = await Promise.all(args.map(read));
   if (first === undefined) throw new VoicectlError('usage', 'There is no result to merge');
   const parts = mergeResults([first, ...others]);

@@ -116,7 +116,7 @@ const instructions =
   'Tools for a real-time voice streaming service: start an emulator of it (with faults), stream speech against it or a real service, read the journal for the cause of a failure, check a service against its specification, drill a device. Long answers are cut; `omitted` counts what is missing.';
 
 async function readSecrets(context: ContextOf<'mcp'>) {
-  const { settings, origin, io, signal } = context;
+  const { settings, origin, io } = context;
   if (settings.apiKeyFile === '-')
     throw new VoicectlError('usage', 'Standard input carries the protocol: name a file for the key');
   if (settings.ca === '-')
@@ -125,7 +125,7 @@ async function readSecrets(context: ContextOf<'mcp'>) {
   const isFileStronger = origin('apiKeyFile') === 'flag' || ofEnvironment === '';
   const apiKey =
     settings.apiKeyFile !== undefined && isFileStronger
-      ? await readKeyFile(settings.apiKeyFile, { stdin: io.stdin, signal })
+      ? await readKeyFile(settings.apiKeyFile, context)
       : checkSecret(ofEnvironment, 'The API key');
   return {
     apiKey: apiKey === '' ? undefined : apiKey,

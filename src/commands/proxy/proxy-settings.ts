@@ -24,25 +24,23 @@ type ProxySetting =
  * The options of a proxy from the flags of `proxy` and `exec`. Reads the files that they name. Throws `usage` without a target,
  * `insecure-target`.
  */
-export async function readProxySettings({
-  settings,
-  io,
-  signal,
-}: Pick<CommandContext<ProxySetting>, 'settings' | 'io' | 'signal'>): Promise<ProxyOptions> {
+export async function readProxySettings(
+  context: Pick<CommandContext<ProxySetting>, 'settings' | 'io' | 'stdin' | 'signal'>,
+): Promise<ProxyOptions> {
+  const { settings, io } = context;
   const { target: baseUrl, targetWs, dialect, fault, network } = settings;
-  const input = { stdin: io.stdin, signal };
   if (baseUrl === undefined) throw new VoicectlError('usage', 'No service: set it with --target URL');
   const wsUrl = targetWs ?? wsUrlFor(baseUrl);
   if (settings.proxyPlaintext !== true) [baseUrl, wsUrl].forEach(requireSafeTransport);
   return {
     clock: io.clock,
-    target: { baseUrl, wsUrl, ca: await readTrusted(settings.ca, input) },
+    target: { baseUrl, wsUrl, ca: await readTrusted(settings.ca, context) },
     allowPlaintext: settings.proxyPlaintext === true,
     answerMs: settings.targetTimeout,
     record: settings.proxyRecord,
     faults: network === undefined ? fault : [...fault, network],
     seed: settings.seed,
-    dialect: dialect === undefined ? undefined : await loadDialect(dialect, input),
+    dialect: dialect === undefined ? undefined : await loadDialect(dialect, context),
   };
 }
 

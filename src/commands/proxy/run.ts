@@ -51,12 +51,12 @@ function endOfProxy({ settings: { proxyDuration }, io, signal }: ContextOf<'prox
 
 /** The options of the proxy from the flags. Reads the files that they name. */
 async function proxyOptions(context: ContextOf<'proxy'>): Promise<ProxyOptions> {
-  const { settings, io, signal } = context;
+  const { settings } = context;
   return {
     ...(await readProxySettings(context)),
     host: settings.proxyHost,
     port: settings.proxyPort,
-    tls: await tlsSettings(settings, { stdin: io.stdin, signal }),
+    tls: await tlsSettings(settings, context),
     allowHosts: settings.allowHost,
     allowOrigins: settings.allowOrigin,
     metrics: { allow: settings.metricsAllow, devices: settings.metricsDevices },

@@ -18,7 +18,7 @@ import { openServeView, runService } from './run-service.ts';
 import { tlsSettings } from './tls-settings.ts';
 
 export async function run(context: ContextOf<'serve'>): Promise<number> {
-  const { settings, io, signal } = context;
+  const { settings, signal } = context;
   const { processes } = settings;
   if (processes !== undefined && cluster.isWorker) {
     const { runEmulatorProcess } = await import('../../cluster/processes/emulator-process.ts');
@@ -36,7 +36,7 @@ export async function run(context: ContextOf<'serve'>): Promise<number> {
   }
 
   const options = await readEmulatorSettings(context);
-  const tls = await tlsSettings(settings, { stdin: io.stdin, signal });
+  const tls = await tlsSettings(settings, context);
   const given = await readControlSecret(context);
   // Behind a balancer every request seems to come from this machine.
   const trustsThisMachine = isLoopbackHost(settings.host) && settings.shared === undefined;

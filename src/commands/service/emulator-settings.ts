@@ -7,31 +7,28 @@ import { VoicectlError } from '../../kernel/errors.ts';
 import type { CommandContext } from '../command.ts';
 
 type EmulatorSetting = OptionIn<'emulator' | 'access'>;
-type EmulatorContext = Pick<CommandContext<EmulatorSetting>, 'settings' | 'io' | 'signal'>;
+type EmulatorContext = Pick<CommandContext<EmulatorSetting>, 'settings' | 'io' | 'stdin' | 'signal'>;
 
 /** Settings of a command with `--local`, which may have only some of them. */
-export interface LocalContext extends Pick<CommandContext<never>, 'io' | 'signal'> {
+export interface LocalContext extends Pick<CommandContext<never>, 'io' | 'stdin' | 'signal'> {
   settings: Partial<CommandContext<OptionIn<'emulator'>>['settings']>;
 }
 
 /** The emulator's options from the flags of `serve` and `exec`. Reads the dialect, the scenario and the accepted keys. */
-export async function readEmulatorSettings({
-  settings,
-  io,
-  signal,
-}: EmulatorContext): Promise<EmulatorOptions> {
+export async function readEmulatorSettings(context: EmulatorContext): Promise<EmulatorOptions> {
+  const { settings } = context;
   return {
-    ...(await localSettings({ settings, io, signal })),
+    ...(await localSettings(context)),
     allowHosts: settings.allowHost,
     allowOrigins: settings.allowOrigin,
-    acceptKeys: await acceptedKeys(settings, { stdin: io.stdin, signal }),
+    acceptKeys: await acceptedKeys(settings, context),
   };
 }
 
 /** The options for an emulator's behaviour, without its access rules. Reads the dialect and the scenario. */
-export async function localSettings({ settings, io, signal }: LocalContext): Promise<EmulatorOptions> {
+export async function localSettings(context: LocalContext): Promise<EmulatorOptions> {
+  const { settings, io } = context;
   const { reply, speed, rateLimit, maxConnections, seed, fault = [], network, scenario, dialect } = settings;
-  const input = { stdin: io.stdin, signal };
   const given = {
     clock: io.clock,
     reply,
@@ -40,8 +37,8 @@ export async function localSettings({ settings, io, signal }: LocalContext): Pro
     maxConnections,
     seed,
     faults: network === undefined ? fault : [...fault, network],
-    scenario: scenario === undefined ? undefined : await openScenario(scenario, input),
-    dialect: dialect === undefined ? undefined : await loadDialect(dialect, input),
+    scenario: scenario === undefined ? undefined : await openScenario(scenario, context),
+    dialect: dialect === undefined ? undefined : await loadDialect(dialect, context),
   };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }

@@ -6,7 +6,6 @@ import { readText, type Stdin } from '../../files/read-text.ts';
 import { exists } from '../../files/shipped-file.ts';
 import { audioLimitNames } from '../../kernel/audio-limits.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
-import type { Io } from '../../kernel/io.ts';
 import { version } from '../../kernel/version.ts';
 import type { Expectations } from '../../session/expectations.ts';
 import type { SessionOptions } from '../../session/options.ts';
@@ -25,13 +24,13 @@ export interface SessionParts {
 
 /** The key, or the given token, that authorises a session. */
 export async function readAuth(
-  { settings, io, signal }: ContextOf<'stream'>,
+  context: ContextOf<'stream'>,
   { apiKey }: Pick<Target, 'apiKey'>,
 ): Promise<SessionOptions['auth']> {
-  const { tokenFrom, apiVersion, retries } = settings;
+  const { tokenFrom, apiVersion, retries } = context.settings;
   return tokenFrom === undefined
     ? { apiKey, apiVersion, retries }
-    : { token: await readGivenToken(tokenFrom, io.env, { stdin: io.stdin, signal }) };
+    : { token: await readGivenToken(tokenFrom, context) };
 }
 
 /** The session's options from the flags of `stream`, except the outputs. */
@@ -79,8 +78,8 @@ function expectationsOf(flags: ContextOf<'stream'>['settings'], file: Expectatio
 }
 
 /** The token in the environment variable of this name, or else in the file. */
-async function readGivenToken(from: string, env: Io['env'], input: Stdin): Promise<string> {
-  const token = (env[from] ?? (await readTokenFile(from, input))).trim();
+async function readGivenToken(from: string, context: ContextOf<'stream'>): Promise<string> {
+  const token = (context.io.env[from] ?? (await readTokenFile(from, context))).trim();
   if (token === '') throw new VoicectlError('bad-input', `There is no token in ${from}`);
   return checkSecret(token, 'The token');
 }
