@@ -1,9 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createWavFile, type WavFile } from '../audio/wav/wav-file.ts';
-import { openOutputFile } from '../files/output-file.ts';
+import { openOutputFile, writeText } from '../files/output-file.ts';
 import { writeFailure } from '../files/refusal.ts';
-import { writeText } from '../files/write-text.ts';
 import { toVoicectlError, VoicectlError } from '../kernel/errors.ts';
 import { jsonLine } from '../kernel/escape.ts';
 import { createDiskQueue, type DiskQueue } from './disk-queue.ts';
