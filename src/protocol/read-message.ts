@@ -44,7 +44,7 @@ export function readServiceBody(body: unknown): Omit<ServiceMessage, 'text'> {
     return { category: 'connected', kind: connectedKind, body };
   const error = named.find((name) => /error/i.test(name));
   if (error !== undefined || isRecord(body.error) || typeof body.error === 'string')
-    return { category: 'error', kind: error ?? named[0] ?? errorKind, body, error: readError(body) };
+    return { category: 'error', kind: error ?? named[0], body, error: readError(body) };
   const status = named.find((name) => /status|state/i.test(name));
   return { category: status === undefined ? 'other' : 'status', kind: status ?? named[0], body };
 }

@@ -117,7 +117,7 @@ describe('reading', () => {
   });
 
   test.each([
-    ['{"error":{"code":"C"}}', 'error', 'error'],
+    ['{"error":{"code":"C"}}', 'error', undefined],
     ['{"type":"event","event":"error"}', 'error', 'error'],
     ['{"type":"message","error":{"code":"C"}}', 'error', 'message'],
     ['{"type":"event","event":"status","state":"listening"}', 'status', 'status'],
