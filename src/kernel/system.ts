@@ -1,4 +1,4 @@
-/** What differs between systems, and what the program does about it. docs/CLI.md describes it. */
+/** What differs between systems, and what the program does about it. docs/INSTALL.md describes it. */
 interface SystemTraits {
   /** A command and everything that it starts can be signalled together. Otherwise `taskkill /t` ends the tree. */
   readonly hasProcessGroups: boolean;
