@@ -101,7 +101,7 @@ function createOutputFile(handle: FileHandle, { name, isRegular, giveUp }: Opene
 }
 
 function nobodyReads(giveUp: AbortSignal | undefined): Error {
-  return new Error('nobody reads from it', { cause: giveUp?.reason });
+  return new Error('nobody is reading from it any more', { cause: giveUp?.reason });
 }
 
 /** What is at a path; undefined if there is nothing, or if the system does not allow a look. */

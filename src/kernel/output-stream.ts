@@ -1,6 +1,5 @@
 import type { Writable } from 'node:stream';
 import { systemClock } from './clock.ts';
-import { createDeferred } from './deferred.ts';
 import { VoicectlError } from './errors.ts';
 import { openTerminal, writeFully } from './write-fully.ts';
 
@@ -44,11 +43,13 @@ export function createOutputStream(stream: Standard, name: string, giveUp: Abort
     async write(data) {
       if (isLost) throw giveUp.reason;
       const lastMoment = giveUp.aborted ? systemClock.after(lastMomentMs, lose) : undefined;
-      const lost = createDeferred<never>();
-      const stop = () => lost.reject(giveUp.reason);
+      let stop = () => {};
+      const lost = new Promise<never>((_, reject) => {
+        stop = () => reject(giveUp.reason);
+      });
       waiting.add(stop);
       try {
-        await Promise.race([lost.promise, writeAll(data, giveUp)]);
+        await Promise.race([lost, writeAll(data, giveUp)]);
       } catch (thrown) {
         throw thrown === giveUp.reason ? thrown : outputFailure(name, thrown);
       } finally {
