@@ -21,33 +21,50 @@ const alone = [
 const release = ['test/package.test.ts', 'test/release/executable.test.ts'];
 /** They judge the source and start nothing: `npm run check:static`, and `.ci/run`. */
 const source = ['test/architecture.test.ts', 'test/keyed-objects.test.ts', 'test/sizes.test.ts'];
-/** They take longest. Begun last, one of them would run alone at the end. The longest is first. */
-const long = [
-  'test/chaos/floods.test.ts',
-  'test/cli/live-audio.test.ts',
-  'test/cli/ending.test.ts',
-  'test/foreign/example-devices.test.ts',
-  'test/page/live-page.test.ts',
-  'test/cli/faulty-services.test.ts',
-  'test/patterns.test.ts',
-  'test/ui/terminal-keys.test.ts',
-  'test/package.test.ts',
-  'test/ui/terminal.test.ts',
-  'test/ui/terminal-signals.test.ts',
-  'test/examples-load.test.ts',
-  'test/cli/stream.test.ts',
-  'test/chaos/cluster.test.ts',
-  'test/examples.test.ts',
-  'test/cli/foreign-service.test.ts',
-  'test/service/faults/faults-foreign.test.ts',
-  'test/conformance/mutants.test.ts',
-  'test/conformance/drill/mutants.test.ts',
-  'test/conformance/learn/round-trip.test.ts',
-  'test/contract/emulator.test.ts',
-  'test/contract/foreign.test.ts',
-  'test/proxy/faults.test.ts',
-  'test/proxy/judge.test.ts',
+/** They take longest, mostly because they wait: for sound, foreign programs and terminals. The longest is first. */
+const waiting = [
+  'chaos/floods',
+  'cli/live-audio',
+  'foreign/example-devices',
+  'page/live-page',
+  'chaos/cluster',
+  'service/faults/faults-foreign',
+  'cli/metrics',
+  'skill',
+  'protocol-page',
+  'examples-load',
+  'cli/foreign-service',
+  'contract/foreign',
+  'ui/terminal',
+  'cli/load',
+  'cli/mcp',
+  'ui/terminal-signals',
+  'ui/terminal-keys',
+  'cli/ending',
 ];
+/** They take longest, mostly because they compute. */
+const computing = [
+  'cli/faulty-services',
+  'cli/stream',
+  'cli/long-secrets',
+  'commands/load/load',
+  'conformance/mutants',
+  'cli/check',
+  'contract/emulator',
+  'cli/turn-taking',
+  'conformance/learn/round-trip',
+  'proxy/faults',
+  'cli/inspect',
+  'cli/learn',
+  'cli/comparisons',
+  'conformance/drill/mutants',
+  'report/report-page',
+  'examples',
+  'cli/replay',
+  'patterns',
+];
+/** Begun last, a long file would run alone at the end; begun together, those that wait would leave the processor idle. */
+const long = waiting.flatMap((file, index) => [file, computing[index]]).map((file) => `test/${file}.test.ts`);
 
 /** Begins with the long files. In a fresh clone vitest knows no durations. */
 class LongFirst extends BaseSequencer {
@@ -89,7 +106,7 @@ export default defineConfig({
     sequence: { sequencer: LongFirst },
     globalSetup: ['test/helpers/own-temporary-folder.ts', 'test/helpers/build-once.ts'],
     // Tests wait on sockets, children and audio in real time more than they compute; on two cores vitest would use one.
-    maxWorkers: 5,
+    maxWorkers: 6,
     // The built program is loaded as it is.
     server: { deps: { external: [/\/dist\//] } },
     // Only .ci/run asks for second tries: a machine that others keep busy may stall for seconds. It tells what failed, and
