@@ -52,7 +52,7 @@ export const voiceMatchers = {
     const [audio, sound] = await Promise.all([pcmOf(received), pcmOf(expected)]);
     const found = measureLikeness(audio, sound);
     const what = typeof expected === 'string' ? expected : `a sound of ${lengthText(sound)}`;
-    const why = `the most similar place has a likeness of ${percent(found)}, and ${percent(wanted)} is required`;
+    const why = `the best match has a similarity of ${percent(found)}, and ${percent(wanted)} is required`;
     return matched(
       found >= wanted,
       (not) => `expected the audio (${lengthText(audio)}) ${not}to have said ${what}: ${why}`,

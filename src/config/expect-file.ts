@@ -141,7 +141,7 @@ export const expectFileSchema = z
     'expect-close': z.int().min(1000).max(4999).optional().describe('Close code of the stream'),
   })
   .describe(
-    'A conversation. Limits beside `turns` apply to the whole session, like the flags of these names',
+    'A conversation. Limits beside `turns` apply to the whole session, like the flags with the same names',
   );
 
 export type ExpectFile = z.output<typeof expectFileSchema>;

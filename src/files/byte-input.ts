@@ -46,7 +46,7 @@ export function createStreamInput(readable: Readable, name: string): ByteInput {
   let pendingOffset = 0;
 
   const skipTo = async (offset: number) => {
-    if (offset < pendingOffset) throw new RangeError(`${name} is a stream and cannot go back`);
+    if (offset < pendingOffset) throw new RangeError(`${name} is a stream and cannot be rewound`);
     while (pendingOffset + pending.length < offset) {
       const chunk = await pull();
       pendingOffset += pending.length;

@@ -293,7 +293,7 @@ const turnTakingFaults = {
   ),
   'reply-lost': fault(
     'reply',
-    'the reply does not come if a short sound of the user follows the turn: one shorter than stream.shortestTurnMs, or one shorter than a second that comes 700 ms later',
+    'the reply does not come if a short sound of the user follows the turn: one shorter than stream.shortestTurnMs, or one shorter than a second that comes at least 700 ms later',
   ),
   'early-reply': fault(
     'turn',

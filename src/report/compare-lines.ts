@@ -31,7 +31,7 @@ export function comparisonText(comparison: RunComparison): string {
       const unknown = figures.filter(({ change }) => change === 'unknown').length;
       if (unknown === 0) return `nothing got worse; ${count('better', noun)} got better`;
       const better = figures.filter(({ change }) => change === 'better').length;
-      return `${better} of ${countText(figures.length, noun)} got better, and none worse; ${unknown} cannot be judged`;
+      return `${better} of ${countText(figures.length, noun)} got better, none got worse; ${unknown} cannot be judged`;
     }
     case 'not valid':
       return 'one of the two is not valid: no comparison is possible';
@@ -41,7 +41,7 @@ export function comparisonText(comparison: RunComparison): string {
         a.runs < fewestRuns && figures.some(({ noise, isNoiseKnown }) => noise !== null && !isNoiseKnown);
       const why = isNew
         ? [
-            `${a.name} has ${countText(a.runs, 'run')}, and no two runs are alike; at least ${fewestRuns} are needed`,
+            `${a.name} has ${countText(a.runs, 'run')}, too few to know how much runs vary; at least ${fewestRuns} are needed`,
           ]
         : new Set(figures.length === 0 ? ['there are no figures'] : figures.map((one) => one.why));
       return `cannot tell whether it got worse: ${[...why].join('; ')}`;

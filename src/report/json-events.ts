@@ -239,7 +239,7 @@ type EmulatorCommon = 't' | 'level' | 'instance' | 'side' | 'from';
 
 const emulatorEvents: DescribedEvents<EmulatorEvent & EmulatorEventBody, EmulatorCommon> = {
   listening: {
-    says: 'The first line: it listens.',
+    says: 'The first line: the emulator or proxy is listening.',
     fields: {
       version,
       baseUrl: 'string: HTTP address',
@@ -368,7 +368,7 @@ const emulatorEvents: DescribedEvents<EmulatorEvent & EmulatorEventBody, Emulato
     },
   },
   control: {
-    says: 'Somebody acted on it from outside.',
+    says: 'Somebody controlled the emulator or proxy from outside.',
     fields: {
       what: 'string: the action',
       'streams?': 'list: streams that it reached',
@@ -386,7 +386,7 @@ const emulatorEvents: DescribedEvents<EmulatorEvent & EmulatorEventBody, Emulato
     fields: { awayMs: 'number: how long it was away' },
   },
   'voices-unjudged': {
-    says: 'There are more voices at once than it listens to: how the others sound is not judged. Reported once.',
+    says: 'More voices are open than can be judged at once; the sound of the others is not judged. Reported once.',
     fields: { most: 'number: how many are listened to at once' },
   },
   'shared-warning': {
@@ -407,7 +407,7 @@ const emulatorEvents: DescribedEvents<EmulatorEvent & EmulatorEventBody, Emulato
       calls: 'list: where it happened',
     },
   },
-  stopping: { says: 'It is stopping.', fields: {} },
+  stopping: { says: 'The emulator or proxy is stopping.', fields: {} },
 };
 
 function voiceFinding(side: string) {

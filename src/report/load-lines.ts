@@ -123,8 +123,8 @@ export function countLines(
   return [
     `${style.dim('sessions')} ${sessions.join(', ')}`,
     ...(failed > 0 ? [`${style.dim('failures')} ${kindCountsText(failures)}`] : []),
-    `${style.dim('audio')}    ${counts.framesOut} frames out${held}${missed}, ${counts.messagesIn} messages in`,
-    `${style.dim('itself')}   sent late p50 ${msText(lateMs.p50)}, p99 ${msText(lateMs.p99)}, max ${msText(lateMs.max)}${cores.length === 0 ? '' : `; core ${cores.join(', ')}`}`,
+    `${style.dim('audio')}    ${counts.framesOut} frames sent${held}${missed}, ${counts.messagesIn} messages received`,
+    `${style.dim('machine')}  sent late p50 ${msText(lateMs.p50)}, p99 ${msText(lateMs.p99)}, max ${msText(lateMs.max)}${cores.length === 0 ? '' : `; core ${cores.join(', ')}`}`,
     ...(shards.of > 1 ? [`${style.dim('shards')}   ${shards.has.join(', ')} of ${shards.of}`] : []),
   ];
 }

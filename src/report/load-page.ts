@@ -58,7 +58,7 @@ ${timeSeries('Sent late', seconds, ({ late }) => late ?? undefined)}</div>
 <div class="charts">${metrics.map(({ metric, bars }) => html`<div><h3>${metric}</h3>${distributionChart(metric, bars)}</div>`)}</div>
 ${countsTable(summary)}
 <details class="fold"><summary><h2>The plan</h2></summary>${linesBlock(loadPlanLines(facts, plainStyle), 'The plan')}</details>`,
-    remark: 'Red parts of a bar did not finish: their age is a lower bound.',
+    remark: 'The red part of a bar shows steps that did not finish; their time is a lower bound.',
     style,
   };
 }

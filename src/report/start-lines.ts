@@ -80,7 +80,7 @@ function trustLines(trust: CurlRequest['trust']): string[] {
   if (trust === undefined) return [];
   if (trust === 'anybody')
     return [
-      '  trust   curl -k checks nothing; --cert-out FILE writes the certificate for devices that check it',
+      '  trust   curl -k does not verify the certificate; --cert-out FILE writes it for devices that do',
     ];
   return [`  trust   ${escapeText(trust.file)}: pass it to voicectl --ca, or to Node in NODE_EXTRA_CA_CERTS`];
 }

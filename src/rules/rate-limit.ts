@@ -187,7 +187,10 @@ function judgeCountdown(seen: readonly Seen[]): Finding | undefined {
   if (wrong.fall > 1) {
     const text = fallText(wrong);
     const suspicion = `${text}; on a fresh device it also falls by more than one`;
-    return { ...unknown(`${text}: another user of the device, or a larger step`, evidence), suspicion };
+    return {
+      ...unknown(`${text}: another user of the device, or each token counts more than one`, evidence),
+      suspicion,
+    };
   }
   // Each path may have its own count: that is another rule.
   if (falling !== undefined) return pass(fallText(falling), [falling.first, falling.second]);

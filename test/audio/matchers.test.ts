@@ -16,7 +16,7 @@ test('other speech is refused with the figures', async () => {
   const { pass, message } = await toHaveSaid(speechPcm, 'hello.wav');
   expect(pass).toBe(false);
   expect(message()).toMatch(
-    /^expected the audio \(3\.88 s\) to have said hello\.wav: the most similar place has a likeness of \d+ %, and 80 % is required$/,
+    /^expected the audio \(3\.88 s\) to have said hello\.wav: the best match has a similarity of \d+ %, and 80 % is required$/,
   );
   expect(await toHaveSaid(speechPcm, 'hello.wav', { similarity: 0.01 })).toMatchObject({ pass: true });
 });

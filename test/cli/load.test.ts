@@ -65,7 +65,7 @@ describe.skipIf(process.platform !== 'linux').concurrent('a run in several proce
     // Each of these makes the run invalid.
     expect(stderr).toContain('generator 1/1.1 was lost: it was ended by SIGKILL');
     expect(stderr).toContain('generator 1/1.2 was lost: it reported nothing for');
-    expect(stderr).toMatch(/generator 1\/1\.3 stood still for \d+ ms/);
+    expect(stderr).toMatch(/generator 1\/1\.3 stalled for \d+ ms/);
     expect(code).toBe(9);
     expect(() => process.kill(stopped, 0)).toThrow('ESRCH');
     const { counts, generators } = result();

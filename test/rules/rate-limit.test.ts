@@ -81,7 +81,7 @@ const cases: Case[] = [
   [
     'R25',
     'two less',
-    'unknown: Remaining goes from 59 to 57: another user of the device, or a larger step (X1 X2)',
+    'unknown: Remaining goes from 59 to 57: another user of the device, or each token counts more than one (X1 X2)',
     window([0, 59], [10, 57]),
   ],
   [

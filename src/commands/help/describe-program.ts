@@ -42,7 +42,7 @@ export const helpSchema = z
         flags: names.describe(
           'Keys in `flags`, in the order of the help, except those with commands `every`',
         ),
-        mostUsed: names.optional().describe('Those that --help shows without --all'),
+        mostUsed: names.optional().describe('Flags that --help shows without --all'),
         examples: names,
       }),
     ),

@@ -44,7 +44,7 @@ export const serverTools = {
   }),
 
   start: defineTool({
-    says: 'Start an emulator of the voice service, or a proxy in front of a service, on a free port of this machine. Returns its id and URLs. It runs until stop, or until the client is gone.',
+    says: 'Start an emulator of the voice service, or a proxy in front of a service, on a free port of this machine. Returns its id and URLs. It runs until stop is called or the client disconnects.',
     input: z.strictObject({
       what: z.enum(['emulator', 'proxy']).default('emulator'),
       target: anyService().optional().describe('proxy: the service behind it, an id or a URL'),

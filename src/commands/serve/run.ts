@@ -76,7 +76,7 @@ export async function run(context: ContextOf<'serve'>): Promise<number> {
 }
 
 const onePort =
-  'Several processes share this port, and each knows only its own numbers: start them separately, with --shared';
+  'The processes share this port, and each has only its own metrics: start the emulators separately, with --shared';
 
 /** One certificate for all processes: otherwise each would make its own. */
 async function openSeveral(

@@ -26,7 +26,7 @@ export const learnedStreamSettings: readonly Setting[] = [
   {
     path: 'stream.connectionLimit',
     steps: ['C'],
-    how: `what happens to the stream after the ${connectionsPerDevice}th`,
+    how: `what happens to the ${connectionsPerDevice + 1}th stream`,
     infer: inferConnectionLimit,
   },
   notProbed('stream.capacity.connections', 'the total limit of all devices is not tested'),
@@ -74,7 +74,7 @@ export const learnedStreamSettings: readonly Setting[] = [
         return unlearned('at least 640 bytes; larger amounts are not tested');
       const end = earlyAudioEnd(view);
       if (end === undefined) return unlearned('S7 was not confirmed, and nothing says why');
-      return learned(0, `640 bytes were too many: closed with ${end.close}`);
+      return learned(0, `640 bytes were too much: closed with ${end.close}`);
     },
   },
   {
@@ -260,7 +260,7 @@ function inferLargestMessage(view: LearnView): Learned | undefined {
   const largest = tried.filter(({ isTooBig }) => !isTooBig).at(-1)?.bytes;
   if (smallest === undefined)
     return unlearned(`no message was too big: the largest before the token had ${largest} bytes`);
-  return learned(smallest - 1, `${largest ?? 0} to ${smallest - 1} bytes: ${smallest} are too many`, [
+  return learned(smallest - 1, `${largest ?? 0} to ${smallest - 1} bytes: ${smallest} is too much`, [
     largest ?? 1,
     smallest - 1,
   ]);

@@ -122,7 +122,7 @@ async function answer(
   if (path !== `${pageData}live`) return refuse(404, 'NOT_FOUND', `The page is at ${pagePath}`);
   const given = request.headers[pageTokenHeader];
   if (typeof given === 'string' && isSameSecret(given, token)) follow(response);
-  else refuse(403, 'FORBIDDEN', 'The token of this start is missing or wrong');
+  else refuse(403, 'FORBIDDEN', 'The page token is missing or wrong: open the address that voicectl printed');
 }
 
 /** Waits for something, at most this long, or until the signal aborts. */

@@ -23,7 +23,7 @@ const closes = {
   ],
   unavailable: [closeCodes.tryAgainLater, 'UNAVAILABLE', 'The service is full'],
   idle: [4408, 'IDLE_TIMEOUT', 'Nothing arrived for too long'],
-  sessionTooLong: [1000, 'SESSION_TOO_LONG', 'The stream has reached its longest duration'],
+  sessionTooLong: [1000, 'SESSION_TOO_LONG', 'The stream has reached its maximum duration'],
   sessionExpired: [4401, 'TOKEN_EXPIRED', 'The token of this stream has expired'],
   slowReader: [1013, 'SLOW_READER', 'The device does not read'],
   shutdown: [1001, 'SHUTTING_DOWN', 'The service is stopping'],

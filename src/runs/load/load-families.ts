@@ -39,7 +39,7 @@ export function loadFamilies(progress: LoadProgress | undefined): MetricFamily[]
     counter('voicectl_load_received_bytes', 'AI audio, in bytes', [{ labels: {}, value: bytesIn }]),
     {
       name: 'voicectl_load_time_seconds',
-      help: 'Times of the run, by metric; ages for what did not finish',
+      help: 'Times of the run, by metric; for unfinished steps, the time that had passed',
       type: 'histogram',
       samples: loadMetricNames.flatMap((metric) => {
         const times = metrics.get(metric);

@@ -28,13 +28,13 @@ export function whyInvalid({ counts, lateness, generators, metrics, touched }: J
         : []),
       ...(longestPauseMs !== null && longestPauseMs >= shortestStandstillMs
         ? [
-            `generator ${name} stood still for ${longestPauseMs} ms (must be less than ${shortestStandstillMs} ms)`,
+            `generator ${name} stalled for ${longestPauseMs} ms (must be less than ${shortestStandstillMs} ms)`,
           ]
         : []),
       ...(lost === null ? [] : [`generator ${name} was lost: ${lost}`]),
     ]),
     ...(framesMissed > mostTouched * frames
-      ? [`${framesMissed} of ${frames} frames were not sent, because this machine stood still (at most 1 %)`]
+      ? [`${framesMissed} of ${frames} frames were not sent, because this machine stalled (at most 1 %)`]
       : []),
     ...loadMetricNames.flatMap((metric) => touchedText(metric, { metrics, touched })),
     ...(dropped > 0 ? [`${dropped} arrivals were dropped by this machine`] : []),

@@ -139,7 +139,7 @@ describe('a figure', () => {
     [3, 10, 402, 'not worse: 3 of 13 figures are within the noise; 10 cannot be judged'],
     [1, 1, 402, 'not worse: 1 of 2 figures is within the noise; 1 cannot be judged'],
     [2, 0, 300, 'nothing got worse; 2 figures got better'],
-    [2, 10, 300, '2 of 12 figures got better, and none worse; 10 cannot be judged'],
+    [2, 10, 300, '2 of 12 figures got better, none got worse; 10 cannot be judged'],
     [2, 10, 500, '2 figures got worse beyond the noise'],
   ])(
     'is unknown separately if it cannot be judged: %i can, %i cannot, at %i ms',
