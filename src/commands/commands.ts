@@ -244,8 +244,9 @@ export const commands: readonly (Command | CommandGroup)[] = [
       [
         '<before>',
         'a baseline, a result of load --out, the --json output of stream, check or drill, or a dialect',
+        'files',
       ],
-      ['<now>', 'a later result of the same kind'],
+      ['<now>', 'a later result of the same kind', 'files'],
     ],
     examples: [
       'voicectl compare baseline.json result.json',

@@ -8,6 +8,7 @@ import { endReasons, type Io } from '../kernel/io.ts';
 import { isForeignError } from '../kernel/uncaught.ts';
 import { chooseOutput, type OutputForm } from '../report/output-form.ts';
 import { createStyle } from '../report/style.ts';
+import type { CommandSpec } from './command.ts';
 import { withHelpHint } from './help-hint.ts';
 import type { RunCommand } from './program.ts';
 
@@ -23,16 +24,22 @@ export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCom
     // A note that cannot be written does not fail the command: the result does not depend on it.
     const tell = (text: string) => io.stderr.write(`${escapeText(text)}\n`).catch(() => {});
     const resolve = async () => {
-      const found = await resolveSettings(names, { flags, env: io.env, cwd: io.cwd });
+      const found = await resolveSettings(names, {
+        flags,
+        env: io.env,
+        cwd: io.cwd,
+        inputs: filesOf(spec, args),
+      });
       await requireOutputs(found.settings);
       return found;
     };
     const resolved = await resolve().catch(async (thrown) => {
-      const refused = withHelpHint(thrown, spec.name);
+      const refused = toVoicectlError(withHelpHint(thrown, spec.name));
       if (!names.includes('junit')) throw refused;
       // A pipeline also gets a report of a refused run.
       const { reportRun } = await import('./run-reporter.ts');
-      const junit = typeof flags.junit === 'string' ? flags.junit : undefined;
+      const isAtFault = refused.details.problems?.some((one) => 'path' in one && one.path === '--junit');
+      const junit = typeof flags.junit === 'string' && !isAtFault ? flags.junit : undefined;
       const about = { command: spec.name, subject: 'settings', junit };
       return reportRun({ io, warn: tell }, about, () => Promise.reject(refused));
     });
@@ -101,6 +108,15 @@ export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCom
       io.stdin.destroy();
     }
   };
+}
+
+/** The arguments that name files which the command reads. Those of another program are its own. */
+function filesOf({ args: specs = [], passThrough }: CommandSpec, args: readonly string[]) {
+  if (passThrough) return [];
+  return args.flatMap((path, index) => {
+    const [label = '', , values] = specs[index] ?? specs.at(-1) ?? [];
+    return values === 'files' ? [{ label, path }] : [];
+  });
 }
 
 /** Reports of verdicts: a run continues without them, and reports which it could not write. */

@@ -33,6 +33,7 @@ const loadYaml: Loader = async (path, content) => {
 };
 const loaders = { '.yaml': loadYaml, '.yml': loadYaml, '.json': loadYaml };
 const fileNames = ['voicectl.config.yaml', 'voicectl.config.yml', 'voicectl.config.json'];
+const ownFileNames = ['config.yaml', 'config.json'];
 
 /**
  * Finds and reads the config file. The layers come strongest first: the profile, then the file itself.
@@ -65,6 +66,13 @@ export async function readConfigFile(options: ConfigFileOptions): Promise<Config
   }
   if (holdsKey(config)) await requirePrivate(path);
   return layers;
+}
+
+/** Where a config file is looked for. */
+export function configPlaces({ cwd, env, path }: Omit<ConfigFileOptions, 'profile'>): string[] {
+  if (path !== undefined) return [path];
+  const own = ownFolder(env);
+  return [...fileNames.map((name) => join(cwd, name)), ...ownFileNames.map((name) => join(own, name))];
 }
 
 /** The names of the profiles of the config file, even of an invalid one; for completion. */
@@ -105,6 +113,11 @@ function holdsKey({ apiKey, profiles }: Record<string, unknown>): boolean {
   );
 }
 
+/** The folder of the user's own config file. */
+function ownFolder(env: ConfigFileOptions['env']): string {
+  return join(env.XDG_CONFIG_HOME || join(env.HOME ?? homedir(), '.config'), 'voicectl');
+}
+
 interface FoundConfig extends PlacedValue {
   path: string;
 }
@@ -118,10 +131,10 @@ async function findConfig({ cwd, env, path }: ConfigFileOptions): Promise<FoundC
         .then(asFound);
     const here = await search.search(cwd);
     if (here !== null) return asFound(here);
-    const own = join(env.XDG_CONFIG_HOME || join(env.HOME ?? homedir(), '.config'), 'voicectl');
+    const own = ownFolder(env);
     return asFound(
       await lilconfig('voicectl', {
-        searchPlaces: ['config.yaml', 'config.json'],
+        searchPlaces: ownFileNames,
         loaders,
         stopDir: own,
       }).search(own),

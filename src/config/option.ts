@@ -95,6 +95,12 @@ export type ValueList =
 /** The values themselves, or the list that has them. A value that ends with `:` is followed by an argument. */
 export type Values = readonly string[] | ValueList;
 
+/**
+ * What a command does with a file: no output may be a file that is read. A script also names sounds that are read. An output
+ * may replace a file that is `merged` into it.
+ */
+export type PathUse = 'read' | 'script' | 'merged' | 'written';
+
 /** One setting: who takes it, its flag, its other sources, how it is parsed, what it goes with, and its help. */
 export interface OptionSpec {
   /** In Commander's form: `--name <VALUE>`, `--name [VALUE]`, or `--name` for a switch. */
@@ -128,8 +134,10 @@ export interface OptionSpec {
   hint?: string;
   /** Its values, if neither its parser nor the word in its flag (`<FILE>`, `<DIR>`) gives them. */
   values?: Values;
-  /** Whether it names a file that is read or one that is written: no other setting may overwrite that file. */
-  path?: 'read' | 'written';
+  /** How the file that it names is used. Default: it is read, if the word in its flag says FILE or PATH. */
+  path?: PathUse;
+  /** The file in its value, if that is more than a path. */
+  fileIn?(value: string): string | undefined;
   /** The settings that it needs, each with the reason; only in commands that take them. */
   needs?: Readonly<Record<string, string>>;
   /** An earlier name of its flag, without dashes. It still works, also in camel case as a config key. */
@@ -147,6 +155,11 @@ export function valuesOf({ flag, parse, values }: OptionSpec): Values | undefine
   return (
     values ?? parse?.choices ?? (/FILE|PATH/.test(word) ? 'files' : word === 'DIR' ? 'folders' : undefined)
   );
+}
+
+/** How the file that a setting names is used; undefined if it names none. */
+export function pathUseOf({ flag, path }: OptionSpec): PathUse | undefined {
+  return path ?? (/<.*(?:FILE|PATH)>/.test(flag) ? 'read' : undefined);
 }
 
 /** A setting beside others of the same commands and the same group. */

@@ -138,6 +138,11 @@ export const parseReplyMode: Parse<Promise<string>> = async (text) => {
   return expected(`one of ${replyModes.join(', ')}${meant}`);
 };
 
+/** The file that a reply mode reads. */
+export function fileInReply(reply: string): string | undefined {
+  return /^(?:file|module):(.+)/s.exec(reply)?.[1];
+}
+
 /** The address of a Redis. Refuses a password with an unescaped `/`, `?` or `#`: the host would end there. */
 export const parseRedisUrl: Parse<string> = (text) => {
   const { protocol, username, password, pathname, search, hash } = new URL(URL.canParse(text) ? text : 'x:');

@@ -1,8 +1,8 @@
-import { resolve } from 'node:path';
 import { type FailureDetails, VoicectlError } from '../kernel/errors.ts';
-import { type ConfigLayer, readConfigFile } from './config-file.ts';
-import { newValue, oldKey, parseValue, readValue } from './option.ts';
+import { type ConfigLayer, configPlaces, readConfigFile } from './config-file.ts';
+import { newValue, oldKey, parseValue, pathUseOf, readValue } from './option.ts';
 import { flagKey, flagOf, type OptionName, optionSpec, type Settings } from './options.ts';
+import { findOverwrites, type NamedFile } from './overwrites.ts';
 
 export { profileNames } from './config-file.ts';
 
@@ -13,6 +13,8 @@ export interface SettingsInput {
   flags: Flags;
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
+  /** The files of the positional arguments, which are read. */
+  inputs?: readonly Pick<NamedFile, 'label' | 'path'>[];
 }
 
 /** The sources of a value, in order of precedence. */
@@ -46,8 +48,9 @@ interface Mistake {
  */
 export async function resolveSettings<const Names extends OptionName>(
   names: readonly Names[],
-  { flags, env, cwd }: SettingsInput,
+  input: SettingsInput,
 ): Promise<ResolvedSettings<Names>> {
+  const { flags, env, cwd } = input;
   const mistakes: Mistake[] = [];
   const renamed: string[] = [];
   const read = async (name: OptionName, layers: readonly ConfigLayer[] = []) =>
@@ -60,7 +63,9 @@ export async function resolveSettings<const Names extends OptionName>(
     profile: profile?.value as string,
   }).catch(async (thrown: unknown) => {
     // Mistakes of the command line are reported before those of the file.
-    for (const name of names) await read(name);
+    const given = new Map<OptionName, Found | undefined>([['config', path]]);
+    for (const name of names) given.set(name, await read(name));
+    mistakes.push(...(await refuseOverwrites(names, given, input)));
     throw mistakes.length === 0 ? thrown : refusal(mistakes, thrown);
   });
   mistakes.length = 0;
@@ -68,7 +73,7 @@ export async function resolveSettings<const Names extends OptionName>(
   const found = new Map<OptionName, Found | undefined>();
   for (const name of new Set<OptionName>(['config', 'profile', ...names]))
     found.set(name, await read(name, layers));
-  mistakes.push(...findConflicts(names, found), ...findOverwrites(names, found));
+  mistakes.push(...findConflicts(names, found), ...(await refuseOverwrites(names, found, input)));
   if (mistakes.length > 0) throw refusal(mistakes);
   const settings = Object.fromEntries(names.map((name) => [name, found.get(name)?.value]));
   return {
@@ -163,24 +168,29 @@ function findConflicts(
   });
 }
 
-/** Files that would be written over a file of another setting. */
-function findOverwrites(
+/** Outputs that would be written over a file that the command reads, or over each other. */
+async function refuseOverwrites(
   names: readonly OptionName[],
   found: ReadonlyMap<OptionName, Found | undefined>,
-): Mistake[] {
-  const files = names.flatMap((name) => {
-    const { path } = optionSpec(name);
-    const value = found.get(name)?.value;
-    return path === undefined || typeof value !== 'string' || value === '-'
-      ? []
-      : [{ name, path, file: resolve(value) }];
+  { env, cwd, inputs = [] }: SettingsInput,
+): Promise<Mistake[]> {
+  const config = found.get('config')?.value as string | undefined;
+  const configs = configPlaces({ cwd, env, path: config }).map((path) => ({
+    label: 'the config file',
+    path,
+  }));
+  const read = [...inputs, ...configs].map((one) => ({ ...one, use: 'read' as const, name: undefined }));
+  const named = names.flatMap((name) => {
+    const spec = optionSpec(name);
+    const [use, value] = [pathUseOf(spec), found.get(name)?.value];
+    const path = typeof value === 'string' ? (spec.fileIn ?? String)(value) : undefined;
+    const isFile = use !== undefined && path !== undefined && path !== '-';
+    return isFile ? [{ name, label: flagOf(name), path, use }] : [];
   });
-  return files.flatMap(({ name, file, path }, index) => {
-    const other = files
-      .slice(0, index)
-      .find((one) => one.file === file && (one.path === 'written' || path === 'written'));
-    return other === undefined ? [] : [conflict(name, `names the same file as ${flagOf(other.name)}`, '')];
-  });
+  const overwrites = await findOverwrites<NamedFile & { name: OptionName | undefined }>([...named, ...read]);
+  return overwrites.flatMap(({ file, other }) =>
+    file.name === undefined ? [] : [conflict(file.name, `names the same file as ${other}`, '')],
+  );
 }
 
 function conflict(name: OptionName, what: string, why: string): Mistake {

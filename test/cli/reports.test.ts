@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readFileSync, symlinkSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { type Ended, fixture, jsonLines, only, setUpSandbox } from '../helpers/voicectl.ts';
@@ -131,6 +131,29 @@ describe('--junit FILE', () => {
     const { code, stderr } = await stream('--expect-event', 'x', '--junit', '/dev/full');
     expect(code).toBe(1);
     expect(stderr).toMatch(/^! Cannot write \/dev\/full: .*\nvoicectl: Not as expected/);
+  });
+
+  test.each([
+    ['--file', ['stream', '--local', '--file', 'in']],
+    ['--file', ['load', '--file', 'in']],
+    ['--raw', ['stream', '--local', '--raw', 'in', '--retries', 'many']],
+    ['--api-key-file', ['stream', '--file', 'hello.wav', '--api-key-file', 'in']],
+    ['--dialect', ['stream', '--local', '--file', 'hello.wav', '--dialect', 'in']],
+    ['--expected', ['check', '--local', '--expected', 'in']],
+    ['--baseline', ['check', '--local', '--baseline', 'in']],
+    ['a sound of --expect-file', ['stream', '--local', '--expect-file', 'talk.yaml']],
+    ['<before>', ['compare', 'in', 'other.json']],
+    ['<file...>', ['load', 'merge', 'other.json', 'in']],
+  ])('does not overwrite %s, not even with the refusal', async (input, command) => {
+    sandbox.write('in', 'the input');
+    sandbox.write('talk.yaml', 'turns: [{ say: in }]');
+    symlinkSync(sandbox.path('in'), sandbox.path('j.xml'));
+    const { code, stderr } = await sandbox.runHere([...command, '--junit', 'j.xml']);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringContaining(`--junit names the same file as ${input}`),
+    });
+    expect(sandbox.read('j.xml')).toBe('the input');
   });
 
   test('contains neither the service’s token nor the key', async () => {

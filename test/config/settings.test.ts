@@ -120,6 +120,25 @@ describe('where a setting comes from', () => {
     expect(await refused({ file: '-', out: '-', html: 'h', junit: 'j' })).toBeUndefined();
   });
 
+  test('no file overwrites an argument, the file of a reply or the config file, even one that is not valid', async () => {
+    const named = ['out', 'junit', 'reply', 'local'] as const;
+    const place = (name: string) => join(cwd, name);
+    const inputs = [{ label: '<recording>', path: place('a.wav') }];
+    const refused = async (flags: Flags) =>
+      (await refusal(resolveSettings(named, { flags, env: { HOME: join(cwd, 'home') }, cwd, inputs })))
+        .message;
+    expect(await refused({ out: place('a.wav') })).toBe('--out names the same file as <recording>');
+    expect(await refused({ local: true, reply: `file:${place('r.wav')}`, out: place('r.wav') })).toBe(
+      '--out names the same file as --reply',
+    );
+    write('voicectl.config.yaml', 'device: d\n');
+    const overConfig = { junit: place('voicectl.config.yaml') };
+    expect(await refused(overConfig)).toBe('--junit names the same file as the config file');
+    write('voicectl.config.yaml', 'a: [\n');
+    expect(await refused(overConfig)).toMatch(/^--junit names the same file as the config file; .* not YAML/);
+    expect(await refused({ config: 'c.yaml', junit: 'c.yaml' })).toMatch(/^--junit names the same file as /);
+  });
+
   test('a flag with an optional value means its preset without one', async () => {
     expect((await resolve(['expectAudio'], { expectAudio: true })).settings).toEqual({ expectAudio: 0 });
   });

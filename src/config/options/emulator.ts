@@ -1,5 +1,6 @@
 import { conformanceCommands, emulatorCommands, section, serveCommands, sessionCommands } from '../option.ts';
 import {
+  fileInReply,
   parseFactor,
   parseInteger,
   parseProcesses,
@@ -20,6 +21,8 @@ export const emulatorSettings = {
       default: 'parrot',
       values: replyValues,
       parse: parseReplyMode,
+      path: 'read',
+      fileIn: fileInReply,
       help: 'what the AI says: parrot, echo, tone, silence, file:PATH, exec:COMMAND, module:PATH or replay:DIR',
     },
   }),
@@ -28,6 +31,7 @@ export const emulatorSettings = {
       needs: { local: inProcess },
       without: { target: ofEmulators },
       flag: '--scenario <FILE>',
+      path: 'script',
       values: 'scenarios',
       help: 'script of what the service does: a YAML file, or the name of an included one, such as barge-in',
     },

@@ -19,7 +19,6 @@ export const streamSettings = {
   ...section(['stream', 'load'], 'source', {
     file: {
       flag: '--file <PATH>',
-      path: 'read',
       values: 'sounds',
       flagOnly: true,
       help: 'WAV to stream, or the name of an included one, such as hello.wav; - reads standard input',
@@ -57,7 +56,7 @@ export const streamSettings = {
     },
     expectFile: {
       flag: '--expect-file <FILE>',
-      path: 'read',
+      path: 'script',
       flagOnly: true,
       help: 'run this conversation (YAML or JSON) instead of --file: when each turn is spoken and what must follow it',
     },

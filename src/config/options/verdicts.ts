@@ -107,13 +107,13 @@ export const learnSettings = {
     },
     merge: {
       flag: '--merge <FILE>',
+      path: 'merged',
       flagOnly: true,
       help: 'keep the settings of this dialect that were not probed',
     },
     diff: {
       without: { dialectOut: 'it writes no dialect' },
       flag: '--diff <FILE>',
-      path: 'read',
       flagOnly: true,
       help: 'print the differences from this dialect instead of a dialect; exit 1 if there are any',
     },
