@@ -271,7 +271,7 @@ function changeOf(
 ): Pick<FigureChange, 'change' | 'why'> {
   // Without enough runs only the user can say how much is noise.
   if (!isKnown && !hasTolerance) return { change: 'unknown', why: few };
-  if (difference > limit && !isTolerated) return { change: 'worse', why: null };
+  if (difference > (isKnown ? limit : 0) && !isTolerated) return { change: 'worse', why: null };
   if (isLowerBound)
     return { change: 'unknown', why: 'some sessions did not finish, so the true value may be higher' };
   return { change: difference < -limit && isKnown ? 'better' : 'same', why: null };

@@ -68,6 +68,20 @@ describe('a figure', () => {
     expect(compareRuns(times(400), times(436), tolerances).verdict).toBe(change);
   });
 
+  test.each([
+    ['failed<1%', 'failed', 0, 0.75, 'worse'],
+    ['failed<1%', 'failed', 0, 0.005, 'same'],
+    ['failed<0%', 'failed', 0.5, 0.5, 'same'],
+    ['token:p50<10%', 'token:p50', 100, 120, 'worse'],
+    ['token:p50<10%', 'token:p50', 100, 105, 'same'],
+  ] as const)(
+    'of fewer than five runs is judged by a tolerance alone: with %s, %s from %d to %d is %s',
+    (text, name, before, now, change) => {
+      const noisy = (value: number) => setOf([{ figures: [figure(name, value, { noise: 0.5 })] }]);
+      expect(compareRuns(noisy(before), noisy(now), [parseTolerance(text)]).verdict).toBe(change);
+    },
+  );
+
   test('that is worse comes first, the largest difference before the others', () => {
     const of = (token: number, connect: number, back: number) =>
       setOf([
