@@ -92,7 +92,7 @@ export async function sendRequest(sent: HttpRequest, leg: HttpLeg): Promise<Http
       at,
       wallAt,
       answer,
-      failure: thrown === undefined ? undefined : toFailure(thrown, host),
+      failure: thrown === undefined ? undefined : toFailure(thrown, host, head !== undefined),
       totalMs,
     };
   } finally {
@@ -112,12 +112,14 @@ function notAnswered(host: string, ms: number): VoicectlError {
   return new VoicectlError('timed-out', `${host} did not answer within ${ms / 1000} s`);
 }
 
-function toFailure(thrown: unknown, host: string): VoicectlError {
+function toFailure(thrown: unknown, host: string, hasBegun: boolean): VoicectlError {
   if (thrown instanceof VoicectlError) return thrown;
   if (thrown instanceof errors.HTTPParserError || thrown instanceof errors.HeadersOverflowError) {
     const text = `${host} did not answer with valid HTTP: ${thrown.message}`;
     return new VoicectlError('protocol-violation', text, { cause: thrown });
   }
+  if (hasBegun)
+    return new VoicectlError('protocol-violation', `The answer from ${host} is cut off`, { cause: thrown });
   return connectionError(thrown, host);
 }
 

@@ -149,6 +149,20 @@ describe('an answer of 2xx without a token', () => {
     expect(requests).toHaveLength(1);
   });
 
+  test.each(['{"token"', '{"token":"t.o.k"}'])(
+    'violates the protocol and is not retried, because it cost the device a request: %s and the end',
+    async (sent) => {
+      const { baseUrl, requests } = await services.http((response) => {
+        response.writeHead(200, { 'Content-Length': '100' });
+        return response.write(sent, () => response.destroy());
+      });
+      const error = await failure({ baseUrl, retries: 3 });
+      expect([error.code, error.exitCode]).toEqual(['protocol-violation', 6]);
+      expect(error.message).toMatch(/^The answer from 127\.0\.0\.1:\d+ is cut off$/);
+      expect(requests).toHaveLength(1);
+    },
+  );
+
   test('violates the protocol if it is not HTTP at all', async () => {
     const { port } = await services.tcp((socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'));
     const error = await failure({ baseUrl: `http://127.0.0.1:${port}`, retries: 3 });
@@ -375,18 +389,6 @@ describe('a service that cannot be reached', () => {
     const { options } = skippingWaits(clock, { baseUrl: `http://127.0.0.1:${service.port}`, retries: 2 });
     expect((await failure(options)).code).toBe('connect-failed');
     expect(service.sockets).toHaveLength(3);
-  });
-
-  test('is retried when an answer of 200 is cut off', async () => {
-    const clock = createCountedClock();
-    const { baseUrl, requests } = await services.http((response, _request, index) => {
-      if (index > 0) return grant(response);
-      response.writeHead(200, { 'Content-Length': '100' });
-      return response.write('{"token"', () => response.destroy());
-    });
-    const { options } = skippingWaits(clock, { baseUrl, retries: 1 });
-    expect((await ask(options)).token).toBe('t.o.k');
-    expect(requests).toHaveLength(2);
   });
 });
 
