@@ -9,7 +9,7 @@ import { developmentKey, jsonMediaType, type TokenRequest } from '../../protocol
 import type { Header, HttpAnswer } from '../exchange.ts';
 import { flattenHeaders, headerValue } from '../headers.ts';
 import { ask } from './ask.ts';
-import { type ClientLeg, isSuccess } from './http.ts';
+import type { ClientLeg } from './http.ts';
 import { readRateLimit } from './rate-limit.ts';
 
 export interface TokenOptions extends TokenRequest, Omit<ClientLeg, 'redactor'> {
@@ -97,11 +97,12 @@ async function attemptOnce(options: TokenOptions & { redactor: Redactor }): Prom
   const asked = await ask({ method: 'POST', url, headers: tokenRequestHeaders, body }, options);
   if (tap?.token !== undefined) tap.token(await asked.evidence());
   const { answer, failure } = asked.outcome;
+  const isRefused = answer?.status !== 200 && asked.token === undefined;
   // A refusal stays a refusal, even if its body is cut, endless or missing.
-  if (answer === undefined || (failure !== undefined && isSuccess(answer.status))) throw failure;
+  if (answer === undefined || (failure !== undefined && !isRefused)) throw failure;
   const { status, firstByteMs } = answer;
   const { rateLimit, nowMs } = readRateLimit(answer, clock.wall());
-  if (!isSuccess(status)) throw refusal(answer, asked.json, { url, rateLimit, nowMs, apiKey });
+  if (isRefused) throw refusal(answer, asked.json, { url, rateLimit, nowMs, apiKey });
   if (asked.token === undefined) {
     throw new VoicectlError(
       'protocol-violation',

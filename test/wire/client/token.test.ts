@@ -131,7 +131,7 @@ describe('a token that is granted', () => {
   });
 });
 
-describe('an answer of 2xx without a token', () => {
+describe('an answer of 200 without a token', () => {
   test.each([
     ['HTML', '<html>log in</html>'],
     ['nothing', ''],
@@ -188,7 +188,18 @@ const bodies: [what: string, body: string, said: string][] = [
   ['a token all the same', '{"token":"t.o.k"}', 'no reason given'],
 ];
 
-describe('an answer other than 2xx', () => {
+describe('an answer other than 200', () => {
+  test.each([
+    [201, '{}'],
+    [202, '{"token":""}'],
+    [204, ''],
+  ])('is a refusal if it has no token: %i %s', async (status, body) => {
+    const { baseUrl, requests } = await services.http((response) => response.writeHead(status).end(body));
+    const error = await failure({ baseUrl, retries: 3 });
+    expect([error.code, error.exitCode, error.details.status]).toEqual(['auth-refused', 3, status]);
+    expect(requests).toHaveLength(1);
+  });
+
   test.each(bodies)('is a refusal, whatever its body: %s', async (_what, body, said) => {
     const { baseUrl, requests } = await services.http((response) => response.writeHead(401).end(body));
     const error = await failure({ baseUrl, retries: 3 });
