@@ -75,14 +75,16 @@ describe('what token prints', () => {
     expect(stdout).not.toContain('eyJ');
   });
 
-  test('a token that is not a JWT is printed all the same, and decodes to null', async () => {
+  test('a token that is not a JWT is printed all the same, and cannot be decoded', async () => {
     const { baseUrl } = await startTokenStub(sandbox, grant('opaque-token-1'));
     expect(await sandbox.runHere(['token', '--base-url', baseUrl])).toMatchObject({
       code: 0,
       stdout: 'opaque-token-1\n',
     });
     expect(await sandbox.runHere(['token', '--base-url', baseUrl, '--decode'])).toMatchObject({
-      stdout: 'null\n',
+      code: 6,
+      stdout: '',
+      stderr: expect.stringContaining('The token is not a JWT'),
     });
     const { stdout } = await sandbox.runHere(['token', '--base-url', baseUrl, '--json']);
     expect(jsonLines(stdout)[0]).toMatchObject({
@@ -92,6 +94,14 @@ describe('what token prints', () => {
     });
   });
 
+  test('a token with control characters is an error that does not show them', async () => {
+    const { baseUrl } = await startTokenStub(sandbox, grant('t.o.k\u001b[2J\n'));
+    const { code, stdout, stderr } = await sandbox.runHere(['token', '--base-url', baseUrl]);
+    expect({ code, stdout }).toEqual({ code: 6, stdout: '' });
+    expect(stderr).toMatch(message);
+    expect(stderr).not.toContain('t.o.k');
+  });
+
   test.each([['-v'], ['--json'], ['--decode'], ['--debug']])(
     'control sequences are shown escaped, with %s',
     async (flag) => {
@@ -99,7 +109,7 @@ describe('what token prints', () => {
       const claims = { sub: '\u001b]0;owned\u0007\u009b31m\u202e' };
       const { baseUrl } = await startTokenStub(
         sandbox,
-        grant(`${part({ alg: 'none' })}.${part(claims)}.\u001b[2J\u009b\n`),
+        grant(`${part({ alg: 'none' })}.${part(claims)}.c2ln`),
       );
       const { stdout, stderr } = await sandbox.runHere(['token', '--base-url', baseUrl, flag]);
       expect(stdout + stderr).not.toMatch(/[\u001b\u0007\u009b\u202e]/);

@@ -1,4 +1,5 @@
 import { defaultDevice, isLoopback } from '../../config/target.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
 import { escapeText, jsonLine, jsonLines, jsonText } from '../../kernel/escape.ts';
 import { createRedactor } from '../../kernel/redact.ts';
 import { version } from '../../kernel/version.ts';
@@ -46,8 +47,12 @@ export async function run(context: ContextOf<'token'>): Promise<number> {
       json || decode || isTold
         ? redactor.value((await import('../../wire/read-token.ts')).readToken(grant.token))
         : undefined;
+    if (decode && !json && decoded === undefined)
+      throw new VoicectlError('protocol-violation', 'The token is not a JWT, so it cannot be decoded', {
+        hint: 'Without --decode it is printed as it is.',
+      });
     if (json) await io.stdout.write(jsonLine(tokenObject(grant, decoded)));
-    else if (decode) await io.stdout.write(jsonLines(decoded ?? null));
+    else if (decode) await io.stdout.write(jsonLines(decoded));
     // A real token needs no escaping, but a hostile service may send something else.
     else await io.stdout.write(`${escapeText(grant.token)}\n`);
     if (isTold) {

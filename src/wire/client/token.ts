@@ -6,6 +6,7 @@ import { readError } from '../../protocol/error-body.ts';
 import { type ApiVersion, serviceUrl, tokenPath } from '../../protocol/paths.ts';
 import { type ReadRateLimit, readMoment, retryAfterHeaderName } from '../../protocol/rate-limit.ts';
 import { developmentKey, jsonMediaType, type TokenRequest } from '../../protocol/token-request.ts';
+import { isSendable } from '../../protocol/token-response.ts';
 import type { Header, HttpAnswer } from '../exchange.ts';
 import { flattenHeaders, headerValue } from '../headers.ts';
 import { ask } from './ask.ts';
@@ -112,6 +113,13 @@ async function attemptOnce(options: TokenOptions & { redactor: Redactor }): Prom
         details: { answer },
       },
     );
+  }
+  if (!isSendable(asked.token)) {
+    const text = `The token from ${concealUrl(url)} contains white space or control characters`;
+    throw new VoicectlError('protocol-violation', text, {
+      hint: 'It should be a JWT: it is sent as it is, as the first message of the stream.',
+      details: { answer },
+    });
   }
   const headers = flattenHeaders(answer.headers);
   const at = asked.outcome.at + asked.outcome.totalMs;

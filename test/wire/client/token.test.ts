@@ -131,6 +131,19 @@ describe('a token that is granted', () => {
   });
 });
 
+test.each([' ', 'a b', ' t.o.k', 't.o.k\n', 't\u0000k', 't\u202ek', 't\u009bk'])(
+  'a token that cannot be sent as it is violates the protocol and is not retried: %j',
+  async (token) => {
+    const { baseUrl, requests } = await services.http((response) =>
+      response.writeHead(200, json).end(JSON.stringify({ token })),
+    );
+    const error = await failure({ baseUrl, retries: 3 });
+    expect([error.code, error.exitCode]).toEqual(['protocol-violation', 6]);
+    expect(error.message).toMatch(/^The token from \S+ contains white space or control characters$/);
+    expect(requests).toHaveLength(1);
+  },
+);
+
 describe('an answer of 200 without a token', () => {
   test.each([
     ['HTML', '<html>log in</html>'],
