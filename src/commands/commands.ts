@@ -1,4 +1,4 @@
-import { type Command, type CommandGroup, defineCommand } from './command.ts';
+import { type Command, type CommandGroup, type CommandSpec, defineCommand } from './command.ts';
 import { emulatorGroup } from './emulator/group.ts';
 
 const load = defineCommand({
@@ -329,7 +329,30 @@ export function headingOf(name: string): string {
   return headings.find(([, names]) => names.includes(name))?.[0] ?? 'Commands:';
 }
 
-/** Every command that can be run, including the commands of groups. */
+/** The commands about the command line itself. They have no settings, and are run without the command tree. */
+export const ownCommands = [
+  {
+    name: 'completion',
+    summary: 'print a completion script',
+    usage: 'voicectl completion <shell>',
+    args: [['<shell>', 'bash, zsh or fish', ['bash', 'zsh', 'fish']]],
+    examples: ['voicectl completion bash'],
+  },
+  {
+    name: 'help',
+    summary: 'show the help of a command',
+    usage: 'voicectl help [--all] [--json] [command]',
+    args: [['[command]', 'the command; without one, the program']],
+    examples: ['voicectl help stream --all', 'voicectl help --json'],
+  },
+] as const satisfies readonly OwnCommand[];
+
+interface OwnCommand extends Pick<CommandSpec, 'summary' | 'args' | 'examples'> {
+  name: string;
+  usage: string;
+}
+
+/** Every command with settings that can be run, including the commands of groups. */
 export const allCommands: readonly Command[] = commands.flatMap((one) => {
   if (!('subcommands' in one)) return [one];
   return one.own === undefined ? one.subcommands : [one.own, ...one.subcommands];

@@ -6,7 +6,7 @@ import { jsonLine } from '../kernel/escape.ts';
 import type { Io } from '../kernel/io.ts';
 import { version } from '../kernel/version.ts';
 import type { Command as CommandEntry, CommandGroup, CommandSpec } from './command.ts';
-import { allCommands, commands, headingOf } from './commands.ts';
+import { allCommands, commands, headingOf, ownCommands } from './commands.ts';
 import { helpHint } from './help-hint.ts';
 
 /** Runs a command with its parsed flags and arguments. */
@@ -47,10 +47,9 @@ export function buildProgram(
     const command = 'subcommands' in one ? buildGroup(one, tree) : buildCommand(one, tree);
     program.addCommand(command.helpGroup(headingOf(command.name())));
   }
-  const completion = buildCompletion(program);
-  program.addCommand(completion.helpGroup(headingOf(completion.name())));
-  const help = program.createCommand('help').description('show the help of a command');
-  program.addHelpCommand(help.argument('[command]').helpGroup(headingOf('help')));
+  const [completion, help] = ownCommands;
+  program.addCommand(buildOwn(completion, program));
+  program.addHelpCommand(buildOwn(help, program));
   return program;
 }
 
@@ -64,18 +63,11 @@ interface Tree {
   isBrief: boolean;
 }
 
-/** Only described here: `cli.ts` runs it without the command tree. */
-const completionSpec = {
-  name: 'completion',
-  summary: 'print a completion script',
-  args: [['<shell>', 'bash, zsh or fish']],
-} as const;
-
-function buildCompletion(program: Command): Command {
-  const { name, summary, args } = completionSpec;
+/** Only described here: `cli.ts` and `runProgram` run it. */
+function buildOwn({ name, summary, args }: (typeof ownCommands)[number], program: Command): Command {
   const command = program.createCommand(name).copyInheritedSettings(program).description(summary);
   for (const [arg, help] of args) command.argument(arg, help);
-  return command;
+  return command.helpGroup(headingOf(name));
 }
 
 function buildGroup({ name, summary, own, subcommands }: CommandGroup, tree: Tree): Command {

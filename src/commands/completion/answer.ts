@@ -1,7 +1,7 @@
 import { type OptionSpec, type Values, valuesOf } from '../../config/option.ts';
 import { flagOf, generalOptions, type OptionName, optionSpec } from '../../config/options.ts';
 import type { CommandSpec } from '../command.ts';
-import { allCommands, commands } from '../commands.ts';
+import { allCommands, commands, ownCommands } from '../commands.ts';
 import { type ListedValue, listValues, type Surroundings } from '../value-lists.ts';
 
 /** Completions: values, and whether the shell adds its files or folders. */
@@ -76,7 +76,8 @@ async function offerValues(values: Values | undefined, surroundings: Surrounding
 
 /** The values of the positional argument that comes next. */
 function argumentAt({ plain, spec, isForeign }: Line): Values | undefined {
-  if (plain[0] === 'completion') return plain.length === 1 ? ['bash', 'zsh', 'fish'] : undefined;
+  const own = ownCommands.find(({ name }) => name === plain[0]);
+  if (own !== undefined) return own.args[plain.length - 1]?.[2];
   if (spec?.args === undefined) return isForeign ? 'files' : undefined;
   const last = spec.args.at(-1);
   const isEndless = last?.[0].includes('...') === true;
@@ -96,8 +97,7 @@ function listCommands(): ListedValue[] {
     const { name, summary } = 'spec' in one ? one.spec : one;
     return { value: name, help: summary };
   });
-  const others = { completion: 'print a completion script', help: 'show the help of a command' };
-  return [...own, ...Object.entries(others).map(([value, help]) => ({ value, help }))];
+  return [...own, ...ownCommands.map(({ name, summary }) => ({ value: name, help: summary }))];
 }
 
 /** The commands below these words. */

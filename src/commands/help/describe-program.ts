@@ -13,7 +13,7 @@ import { exitCodesOf, type FailureKind, failureKinds } from '../../kernel/failur
 import { version } from '../../kernel/version.ts';
 import { type JsonStream, jsonStreams } from '../../report/json-events.ts';
 import type { CommandSpec } from '../command.ts';
-import { allCommands } from '../commands.ts';
+import { allCommands, ownCommands } from '../commands.ts';
 import { listValues, type Surroundings } from '../value-lists.ts';
 
 const names = z.array(z.string());
@@ -109,9 +109,10 @@ export async function describeProgram(
   surroundings: Omit<Surroundings, 'config'>,
   only?: string,
 ): Promise<HelpObject> {
-  const specs = allCommands
-    .map(({ spec }) => spec)
-    .filter(({ name }) => only === undefined || name === only || name.startsWith(`${only} `));
+  const isAsked = ({ name }: { name: string }) =>
+    only === undefined || name === only || name.startsWith(`${only} `);
+  const specs = allCommands.map(({ spec }) => spec).filter(isAsked);
+  const own = ownCommands.filter(isAsked).map((one) => ({ ...one, options: [] }));
   const used = optionNames.filter(
     (name) => generalOptions.some((one) => one === name) || specs.some((spec) => spec.options.includes(name)),
   );
@@ -120,7 +121,7 @@ export async function describeProgram(
   );
   return {
     version,
-    commands: await Promise.all(specs.map((spec) => describeCommand(spec, surroundings))),
+    commands: await Promise.all([...specs, ...own].map((spec) => describeCommand(spec, surroundings))),
     flags: Object.fromEntries(flags),
     exitCodes: Object.entries(exitCodeMeanings).map(([code, meaning]) => ({
       code: Number(code),
@@ -148,12 +149,14 @@ function isPrinted(specs: readonly CommandSpec[]) {
     );
 }
 
-async function describeCommand(spec: CommandSpec, surroundings: Surroundings) {
+type Described = Omit<CommandSpec, 'name'> & { name: string; usage?: string };
+
+async function describeCommand(spec: Described, surroundings: Surroundings) {
   const { name, old, summary, args = [], mostUsed, examples } = spec;
   return {
     name,
     oldName: old,
-    usage: ['voicectl', name, '[flags]', ...args.map(([arg]) => arg)].join(' '),
+    usage: spec.usage ?? ['voicectl', name, '[flags]', ...args.map(([arg]) => arg)].join(' '),
     summary,
     arguments: await Promise.all(
       args.map(async ([arg, help, values]) => ({

@@ -25,7 +25,11 @@ async function help(...words: string[]): Promise<HelpObject> {
 describe('help --json', () => {
   test('has every command, flag, exit code, error and failure kind', async () => {
     const { commands, flags, exitCodes: codes, failures } = await help();
-    expect(commands.map(({ name }) => name)).toEqual(allCommands.map(({ spec }) => spec.name));
+    expect(commands.map(({ name }) => name)).toEqual([
+      ...allCommands.map(({ spec }) => spec.name),
+      'completion',
+      'help',
+    ]);
     expect(Object.keys(flags).toSorted()).toEqual(optionNames.toSorted());
     expect(codes.flatMap(({ errors }) => errors).toSorted()).toEqual(Object.keys(exitCodes).toSorted());
     expect(failures.map(({ kind }) => kind)).toEqual(Object.keys(failureKinds));
@@ -113,6 +117,13 @@ describe('help --json', () => {
     expect((await help('load', 'merge')).commands.map(({ name }) => name)).toEqual(['load merge']);
     const { code, stderr } = await runInProcess(['help', 'strem', '--json']);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('did you mean stream') });
+  });
+
+  test.each([
+    ['completion', 'voicectl completion <shell>', { name: '<shell>', values: ['bash', 'zsh', 'fish'] }],
+    ['help', 'voicectl help [--all] [--json] [command]', { name: '[command]' }],
+  ])('of %s has how it is used', async (name, usage, argument) => {
+    expect((await help(name)).commands).toMatchObject([{ name, usage, flags: [], arguments: [argument] }]);
   });
 
   test('exit codes match the README', () => {
