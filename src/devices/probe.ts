@@ -1,8 +1,10 @@
 import { toVoicectlError } from '../kernel/errors.ts';
+import { bytesForMs } from '../protocol/audio-format.ts';
 import { backends, type Role } from './backend.ts';
 import { openCapture } from './capture.ts';
 import { type Candidate, findBackends } from './find-backends.ts';
 import { openSpeaker } from './playout/open-speaker.ts';
+import { type Speaker, speakerFrameMs } from './playout/speaker.ts';
 import type { DeviceOptions } from './process/open-process.ts';
 
 /** What a backend can do on this machine with the default devices. */
@@ -34,6 +36,23 @@ export async function* probeBackends(options: Omit<DeviceOptions, 'device'>): As
   }
 }
 
+/** Some programs fail only a moment after they were opened, or with the first audio. */
+const playMs = 1_000;
+
+/** Plays silence, and ends the loudspeaker. Throws `audio-device` if it is lost in the meantime. */
+async function playSilence(speaker: Speaker, signal: AbortSignal | undefined): Promise<void> {
+  const silence = Buffer.alloc(bytesForMs(speakerFrameMs));
+  try {
+    for (let ms = 0; ms < playMs; ms += speakerFrameMs) {
+      signal?.throwIfAborted();
+      await speaker.ready();
+      speaker.write(silence);
+    }
+  } finally {
+    await speaker.stop();
+  }
+}
+
 async function probe(
   role: Role,
   candidate: Candidate | undefined,
@@ -42,11 +61,8 @@ async function probe(
   if (candidate === undefined || candidate.reason !== undefined) return candidate?.reason;
   const options = { ...common, device: undefined };
   try {
-    const device =
-      role === 'capture'
-        ? await openCapture(candidate.backend, { ...options, onOverrun: () => {} })
-        : await openSpeaker(candidate.backend, options);
-    await device.stop();
+    if (role === 'playback') await playSilence(await openSpeaker(candidate.backend, options), common.signal);
+    else await (await openCapture(candidate.backend, { ...options, onOverrun: () => {} })).stop();
     return undefined;
   } catch (thrown) {
     return toVoicectlError(thrown).message;
