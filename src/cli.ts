@@ -23,6 +23,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
 async function runAndReport(argv: readonly string[], io: Io): Promise<number> {
   const [first] = argv;
   let form = guessOutputForm(argv, io);
+  let isHungUp = false;
   try {
     // The quickest answers do not load the command tree.
     if (first === '--version' || first === '-V') {
@@ -36,8 +37,13 @@ async function runAndReport(argv: readonly string[], io: Io): Promise<number> {
       if (!argv.includes('--help') && !argv.includes('-h')) return await runCompletion(argv, io);
     }
     const { runProgram, createRunner } = await import('./commands/run-program.ts');
-    const run = createRunner(io, (known) => {
-      form = known;
+    const run = createRunner(io, {
+      formed(known) {
+        form = known;
+      },
+      hungUp() {
+        isHungUp = true;
+      },
     });
     return await runProgram(argv, io, run);
   } catch (thrown) {
@@ -46,6 +52,8 @@ async function runAndReport(argv: readonly string[], io: Io): Promise<number> {
     // After a bug, unknown open handles could keep the process alive.
     if (error.code === 'internal') io.exit(exitCode);
     return exitCode;
+  } finally {
+    if (isHungUp) io.die('SIGHUP');
   }
 }
 

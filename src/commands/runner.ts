@@ -12,11 +12,15 @@ import type { CommandSpec } from './command.ts';
 import { withHelpHint } from './help-hint.ts';
 import type { RunCommand } from './program.ts';
 
-/**
- * Gives a command its settings, signal, input and output, and runs it. Calls `onForm` with the form of
- * output that the settings, including the config file, ask for.
- */
-export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCommand {
+export interface RunnerEvents {
+  /** Called with the form of output that the settings, including the config file, ask for. */
+  formed(form: OutputForm): void;
+  /** Called if SIGHUP has ended the command: once its end is reported, the process ends in the same way. */
+  hungUp(): void;
+}
+
+/** Gives a command its settings, signal, input and output, and runs it. */
+export function createRunner(io: Io, { formed, hungUp }: RunnerEvents): RunCommand {
   return async ({ spec, load }, flags, args, renamed) => {
     const { resolveSettings } = await import('../config/settings.ts');
     await setUpEngine();
@@ -46,7 +50,7 @@ export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCom
     const { output, color, quiet = false, verbose = false, debug = false, timeout, out } = resolved.settings;
     const json = resolved.settings.json === true || output === 'json';
     const lines = out === '-' ? io.stderr : io.stdout;
-    onForm({ json, lines, debug });
+    formed({ json, lines, debug });
     if (!quiet) {
       const lines = [...(renamed === undefined ? [] : [renamed]), ...resolved.renamed];
       for (const line of lines) await tell(`voicectl: ${line}`);
@@ -103,7 +107,7 @@ export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCom
       void drawThread?.worker.terminate();
       limit?.cancel();
       ending.stop();
-      if (codeOf(ending.signal.reason) === 'hung-up') io.die('SIGHUP');
+      if (codeOf(ending.signal.reason) === 'hung-up') hungUp();
       // Nobody reads it any more, and an open stream would keep the process alive.
       io.stdin.destroy();
     }

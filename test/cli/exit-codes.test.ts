@@ -119,6 +119,20 @@ describe('an error', () => {
     },
   );
 
+  test.each([
+    ['SIGHUP', 129, 'hung-up'],
+    ['SIGTERM', 143, 'terminated'],
+  ] as const)('of a command that %s ends is its last line, too', async (signal, exitCode, error) => {
+    const running = sandbox.start(['stream', '--file', fixture('hello.wav'), '--local', '--json', '--loop']);
+    await running.line(/"state":"live"/);
+    running.signal(signal);
+    const { code, stdout } = await running.ended;
+    expect({ code, last: jsonLines(stdout).at(-1) }).toMatchObject({
+      code: exitCode,
+      last: { type: 'error', code: error, kind: 'cancelled', exitCode },
+    });
+  });
+
   test('has its object if the config file requests JSON, and not otherwise', async () => {
     const args = ['token', '--retries', '0', '--base-url', 'http://127.0.0.1:9'];
     expect((await sandbox.runHere(args)).stdout).toBe('');

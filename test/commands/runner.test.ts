@@ -29,7 +29,7 @@ async function outputWith(flags: Record<string, unknown>, asked?: 'tui') {
       return 0;
     },
   };
-  const run = createRunner(io as unknown as Io, () => {});
+  const run = createRunner(io as unknown as Io, { formed() {}, hungUp() {} });
   await run(command as unknown as Command, { ...flags, ...(asked && { output: asked }) }, []);
   return found;
 }
