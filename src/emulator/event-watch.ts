@@ -1,7 +1,8 @@
-import type { Clock } from '../kernel/clock.ts';
+import { atTickEnd, type Clock } from '../kernel/clock.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import { didYouMean } from '../protocol/suggestion.ts';
 import { type EmulatorEvent, type EmulatorEvents, emulatorEventTypes } from '../service/events.ts';
+import { guarded } from '../service/guard.ts';
 import type { OpenService } from '../service/open-service.ts';
 import { whenKnown } from '../service/state/eventual.ts';
 import type { StateJournal } from '../service/state/journal.ts';
@@ -10,12 +11,15 @@ type EventOf<Type extends EmulatorEvent['type']> = Extract<EmulatorEvent, { type
 
 /** Lets a program that runs an emulator watch its events. */
 export interface EventWatch {
-  /** Calls the listener for each event of this type from now on. Call the result to stop. */
+  /**
+   * Calls the listener for each event of this type from now on. Call the result to stop. What it throws is thrown again
+   * outside the emulator, as an uncaught exception, and changes nothing for the device.
+   */
   on<Type extends EmulatorEvent['type']>(type: Type, listener: (event: EventOf<Type>) => void): () => void;
   /**
    * The first event of this type that `matches`, from the journal or else a future one. Rejects with the signal's reason,
-   * with `timed-out` after `timeoutMs`, with `interrupted` if the emulator closes first, and with `usage` for a type that does
-   * not exist.
+   * with `timed-out` after `timeoutMs`, with `interrupted` if the emulator closes first, with `usage` for a type that does
+   * not exist, and with what `matches` throws.
    */
   waitFor<Type extends EmulatorEvent['type']>(
     type: Type,
@@ -35,7 +39,7 @@ export function createEventWatch(
 ): EventWatch {
   const on: EventWatch['on'] = (type, listener) =>
     events.subscribe((event) => {
-      if (isOf(event, type)) listener(event);
+      if (isOf(event, type)) guarded(() => listener(event), throwOutside);
     });
 
   const waitFor: EventWatch['waitFor'] = (type, matches = () => true, { signal, timeoutMs } = {}) =>
@@ -61,9 +65,11 @@ export function createEventWatch(
         stop();
         resolve(event);
       };
-      const unsubscribe = on(type, (event) => {
-        if (matches(event)) settle(event);
-      });
+      const unsubscribe = on(type, (event) =>
+        guarded(() => {
+          if (matches(event)) settle(event);
+        }, refuse),
+      );
       const lookBack = (entries: readonly EmulatorEvent[]) => {
         const found = entries.find((event) => isOf(event, type) && matches(event));
         if (found !== undefined && isOf(found, type)) settle(found);
@@ -79,6 +85,13 @@ export function createEventWatch(
     });
 
   return { on, waitFor };
+}
+
+/** Throws it where the test runner sees it, and not into the request or stream whose event this was. */
+function throwOutside(thrown: unknown): void {
+  atTickEnd((error) => {
+    throw error;
+  }, thrown);
 }
 
 function isOf<Type extends EmulatorEvent['type']>(event: EmulatorEvent, type: Type): event is EventOf<Type> {

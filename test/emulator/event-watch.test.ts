@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { createEmulator } from '../../src/emulator/emulator.ts';
 import { setUpEmulators } from '../helpers/emulators.ts';
 import { createManualClock } from '../helpers/manual-clock.ts';
@@ -15,6 +15,36 @@ test('on calls the listener for each event of its type, until it is stopped', as
   off();
   await emulator.token('d3');
   expect(devices).toEqual(['d1', 'd2']);
+});
+
+test('what a listener throws reaches the test runner, and not the device', async () => {
+  const uncaught = catchUncaught();
+  const emulator = await startEmulator({ reply: 'echo' });
+  for (const type of ['token-issued', 'stream-opened', 'stream-authorised'] as const)
+    emulator.on(type, () => {
+      throw new Error(`not this ${type}`);
+    });
+  const client = await emulator.connect('d1');
+  client.socket.close(1000);
+  expect((await client.closed).code).toBe(1000);
+  expect(uncaught.map(String)).toEqual([
+    'Error: not this token-issued',
+    'Error: not this stream-opened',
+    'Error: not this stream-authorised',
+  ]);
+  expect(emulator.events.map(({ type }) => type)).not.toContain('bug');
+});
+
+test('waitFor rejects with what its predicate throws, for a past or a future event', async () => {
+  const emulator = await startEmulator();
+  const compare = () => {
+    throw new Error('expected 1 to be 2');
+  };
+  const future = emulator.waitFor('token-issued', compare);
+  const rejected = expect(future).rejects.toThrow('expected 1 to be 2');
+  await emulator.token('d1');
+  await rejected;
+  await expect(emulator.waitFor('token-issued', compare)).rejects.toThrow('expected 1 to be 2');
 });
 
 test('waitFor finds a past event, or else the next that matches', async () => {
@@ -77,3 +107,16 @@ test('waitFor rejects at its own time limit, and lists the last events', async (
     message: 'No event of type turn-ended within 2 s: the last events were listening, token-issued',
   });
 });
+
+/** Takes the uncaught errors of this test, in place of the test runner. */
+function catchUncaught(): unknown[] {
+  const uncaught: unknown[] = [];
+  const runner = process.listeners('uncaughtException');
+  process.removeAllListeners('uncaughtException');
+  process.on('uncaughtException', (error) => uncaught.push(error));
+  onTestFinished(() => {
+    process.removeAllListeners('uncaughtException');
+    for (const listener of runner) process.on('uncaughtException', listener);
+  });
+  return uncaught;
+}
