@@ -3,7 +3,7 @@ import { reservedClaims, tokenLifetimeSeconds } from './claims.ts';
 import { refusalsSchema } from './dialect/refusals.ts';
 import { streamSchema } from './dialect/stream.ts';
 import { jsonFields } from './dialect/templates.ts';
-import { resetFormats } from './rate-limit.ts';
+import { resetFormats, retryAfterFormats } from './rate-limit.ts';
 import { describeIssue, readOnce, type SchemaProblem, type SecretNames } from './schema-problem.ts';
 
 export type { CloseCause } from './dialect/closes.ts';
@@ -96,7 +96,7 @@ const rateLimitSchema = z
         'Whether answers to requests that are refused as invalid or because of their key carry the three headers, if they name a device',
       ),
     retryAfter: z
-      .enum(['seconds', 'http-date', 'none'])
+      .enum(retryAfterFormats)
       .default('seconds')
       .describe('Format of Retry-After when the limit is exceeded'),
   })

@@ -18,40 +18,62 @@ export type ResetFormat = (typeof resetFormats)[number];
 export interface RateLimit {
   limit: number;
   remaining: number;
-  /** Wall-clock milliseconds at which the limit resets. */
+  /** Wall-clock milliseconds at which the limit resets, rounded up. */
   resetAtMs: number;
+  /** Milliseconds until then, not rounded: from `resetAtMs` they would be up to 1 ms too long. */
+  resetInMs: number;
 }
 
-/** The three headers, in the order and spelling of the specification. */
+/** The three headers, in the order and spelling of the specification. A reset is never written as sooner than it is. */
 export function writeRateLimitHeaders(
-  { limit, remaining, resetAtMs }: RateLimit,
+  { limit, remaining, ...reset }: RateLimit,
   format: ResetFormat,
-  nowMs: number,
 ): [name: string, value: string][] {
   return [
     [rateLimitHeaderNames.limit, String(limit)],
     [rateLimitHeaderNames.remaining, String(remaining)],
-    [rateLimitHeaderNames.reset, writeReset(resetAtMs, format, nowMs)],
+    [rateLimitHeaderNames.reset, writeReset(reset, format)],
   ];
 }
 
-function writeReset(atMs: number, format: ResetFormat, nowMs: number): string {
+function writeReset(
+  { resetAtMs, resetInMs }: Pick<RateLimit, 'resetAtMs' | 'resetInMs'>,
+  format: ResetFormat,
+): string {
   switch (format) {
     case 'seconds':
-      return String(Math.ceil(atMs / 1000));
+      return String(Math.ceil(resetAtMs / 1000));
     case 'milliseconds':
-      return String(Math.ceil(atMs));
+      return String(Math.ceil(resetAtMs));
     case 'iso8601':
-      return new Date(atMs).toISOString();
+      return new Date(resetAtMs).toISOString();
     case 'http-date':
-      return new Date(Math.ceil(atMs / 1000) * 1000).toUTCString();
+      return httpDate(resetAtMs);
     case 'delta':
-      return String(Math.max(0, Math.ceil((atMs - nowMs) / 1000)));
+      return String(Math.max(0, Math.ceil(resetInMs / 1000)));
   }
 }
 
+/** How `Retry-After` is written. */
+export const retryAfterFormats = ['seconds', 'http-date', 'none'] as const;
+
+/** When the next request is allowed. Like the reset, it is never written as sooner than it is. */
+export function writeRetryAfter(
+  { retryAtMs, retryInMs }: { retryAtMs: number; retryInMs: number },
+  format: (typeof retryAfterFormats)[number],
+): [name: string, value: string][] {
+  if (format === 'none') return [];
+  const seconds = Math.max(1, Math.ceil(retryInMs / 1000));
+  return [[retryAfterHeaderName, format === 'seconds' ? String(seconds) : httpDate(retryAtMs)]];
+}
+
+/** In whole seconds, rounded up. */
+function httpDate(atMs: number): string {
+  return new Date(Math.ceil(atMs / 1000) * 1000).toUTCString();
+}
+
 /** What a response says about the limit; a field is undefined if its header is missing or unreadable. */
-export type ReadRateLimit = Record<keyof RateLimit, number | undefined>;
+export type ReadRateLimit = Record<Exclude<keyof RateLimit, 'resetInMs'>, number | undefined>;
 
 /** Reads the three headers. `header` finds a value by its name, in any case. */
 export function readRateLimitHeaders(

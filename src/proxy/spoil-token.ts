@@ -5,11 +5,7 @@ import type { Dialect } from '../protocol/dialect.ts';
 import { isRecord } from '../protocol/error-body.ts';
 import type { FaultAt } from '../protocol/faults.ts';
 import { parseJson } from '../protocol/parse-json.ts';
-import {
-  retryAfterHeaderName,
-  tokenRequestsPerWindow,
-  writeRateLimitHeaders,
-} from '../protocol/rate-limit.ts';
+import { tokenRequestsPerWindow, writeRateLimitHeaders, writeRetryAfter } from '../protocol/rate-limit.ts';
 import type { TokenResponse } from '../protocol/token-response.ts';
 import {
   answerWithFaults,
@@ -71,11 +67,11 @@ function madeUp({ clock, dialect, events, about }: SpoilTokenOptions): Omit<Toke
     refuse: (cause) => refuseRequest(cause, { dialect, events, ...about }),
     limited(resetInMs) {
       const resetAtMs = Math.ceil(clock.wall() + resetInMs);
-      const rate = { limit: tokenRequestsPerWindow, remaining: 0, resetAtMs };
-      const seconds = String(Math.max(1, Math.ceil(resetInMs / 1000)));
-      const headers = writeRateLimitHeaders(rate, dialect.rateLimit.resetFormat, clock.wall());
+      const rate = { limit: tokenRequestsPerWindow, remaining: 0, resetAtMs, resetInMs };
+      const headers = writeRateLimitHeaders(rate, dialect.rateLimit.resetFormat);
+      const retryAfter = writeRetryAfter({ retryAtMs: resetAtMs, retryInMs: resetInMs }, 'seconds');
       const answer = refuseRequest('rateLimited', { dialect, events, ...about });
-      return { ...answer, headers: [...headers, [retryAfterHeaderName, seconds]] };
+      return { ...answer, headers: [...headers, ...retryAfter] };
     },
   };
 }

@@ -4,6 +4,7 @@ import {
   readRateLimitHeaders,
   resetFormats,
   writeRateLimitHeaders,
+  writeRetryAfter,
 } from '../../src/protocol/rate-limit.ts';
 
 const nowMs = Date.UTC(2026, 0, 2, 3, 4, 5);
@@ -15,9 +16,8 @@ test.each([
   ['http-date', 'Fri, 02 Jan 2026 03:05:05 GMT'],
   ['delta', '60'],
 ] as const)('a reset in 60 s is written as %s: %s', (format, text) => {
-  expect(
-    writeRateLimitHeaders({ limit: 60, remaining: 59, resetAtMs: nowMs + 60_000 }, format, nowMs),
-  ).toEqual([
+  const rate = { limit: 60, remaining: 59, resetAtMs: nowMs + 60_000, resetInMs: 60_000 };
+  expect(writeRateLimitHeaders(rate, format)).toEqual([
     ['X-RateLimit-Limit', '60'],
     ['X-RateLimit-Remaining', '59'],
     ['X-RateLimit-Reset', text],
@@ -25,17 +25,29 @@ test.each([
 });
 
 test.each(resetFormats)('a reset written as %s is read back, never as sooner than it is', (format) => {
-  const resetAtMs = nowMs + 41_234.5;
-  const headers = new Map(writeRateLimitHeaders({ limit: 60, remaining: 0, resetAtMs }, format, nowMs));
+  const resetInMs = 41_234.5;
+  const resetAtMs = nowMs + resetInMs;
+  const headers = new Map(writeRateLimitHeaders({ limit: 60, remaining: 0, resetAtMs, resetInMs }, format));
   const read = readRateLimitHeaders((name) => headers.get(name), nowMs);
   expect(read).toMatchObject({ limit: 60, remaining: 0 });
   expect(read.resetAtMs).toBeGreaterThanOrEqual(Math.floor(resetAtMs));
   expect(read.resetAtMs).toBeLessThanOrEqual(resetAtMs + 1_000);
 });
 
+test.each([
+  ['seconds', 0.001, 41.001, '42'],
+  ['seconds', 0, 42, '42'],
+  ['seconds', 0, 0.2, '1'],
+  ['http-date', 0.9, 41.2, 'Fri, 02 Jan 2026 03:04:48 GMT'],
+  ['http-date', 0.8, 41.2, 'Fri, 02 Jan 2026 03:04:47 GMT'],
+] as const)('Retry-After in %s, asked for at %d s and allowed in %d s, is %s', (format, at, in_, text) => {
+  const [retryAtMs, retryInMs] = [nowMs + (at + in_) * 1_000, in_ * 1_000];
+  expect(writeRetryAfter({ retryAtMs, retryInMs }, format)).toEqual([['Retry-After', text]]);
+});
+
 test('a reset that has passed is a delta of 0', () => {
-  const past = { limit: 60, remaining: 60, resetAtMs: nowMs - 5_000 };
-  expect(writeRateLimitHeaders(past, 'delta', nowMs)[2]).toEqual(['X-RateLimit-Reset', '0']);
+  const past = { limit: 60, remaining: 60, resetAtMs: nowMs - 5_000, resetInMs: -5_000 };
+  expect(writeRateLimitHeaders(past, 'delta')[2]).toEqual(['X-RateLimit-Reset', '0']);
 });
 
 test.each([

@@ -1,7 +1,7 @@
 import type { Dialect } from '../../protocol/dialect.ts';
 import { rateLimitWindowMs } from '../../protocol/rate-limit.ts';
 import type { CountedRequest, Survey } from '../../service/state/state.ts';
-import { bucketRounding, createWindowKind, type RateWindow } from '../../service/state/windows.ts';
+import { bucketRounding, createWindowKind, type RateWindow, restUntil } from '../../service/state/windows.ts';
 import type { RedisConnection, RedisReply } from './connection.ts';
 import type { RedisKeys } from './keys.ts';
 import type { RedisLink } from './link.ts';
@@ -48,7 +48,11 @@ export function createSharedWindows({ link, keys, limit, settings }: SharedWindo
     const resetAt = window.count === 0 ? now + rateLimitWindowMs : kind.resetAt(window);
     const retryAt = window.count === 0 ? resetAt : kind.retryAt(window);
     const whole = (at: number) => Math.ceil(at - bucketRounding);
-    return { allowed, limit, remaining, resetAtMs: whole(resetAt), retryAtMs: whole(retryAt) };
+    return {
+      ...{ allowed, limit, remaining },
+      ...{ resetAtMs: whole(resetAt), resetInMs: restUntil(resetAt, now) },
+      ...{ retryAtMs: whole(retryAt), retryInMs: restUntil(retryAt, now) },
+    };
   };
   const remember = (device: string, { count, at }: RateWindow, now: number) => {
     const before = settings.window === 'sliding' ? (seen.get(device)?.times ?? []) : [];

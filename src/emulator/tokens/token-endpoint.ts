@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Dialect, RefusalCause } from '../../protocol/dialect.ts';
-import { retryAfterHeaderName, writeRateLimitHeaders } from '../../protocol/rate-limit.ts';
+import { writeRateLimitHeaders, writeRetryAfter } from '../../protocol/rate-limit.ts';
 import { parseTokenRequest } from '../../protocol/token-request.ts';
 import type { EmulatorEvents, SentHeaders } from '../../service/events.ts';
 import type { Faults } from '../../service/faults/faults.ts';
@@ -91,7 +91,8 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
       refuse,
       limited(resetInMs: number) {
         const resetAtMs = Math.ceil(clock.wall() + resetInMs);
-        return limited(asker, { limit: rateLimit, remaining: 0, resetAtMs, retryAtMs: resetAtMs });
+        const retry = { retryAtMs: resetAtMs, retryInMs: resetInMs };
+        return limited(asker, { limit: rateLimit, remaining: 0, resetAtMs, resetInMs, ...retry });
       },
     };
     return answerWithFaults(struck, answers, clock);
@@ -149,16 +150,13 @@ function createLimitAnswers({
     const { headersOn, resetFormat } = dialect.rateLimit;
     const wanted = headersOn === 'all' || headersOn === (rate.allowed ? 'success' : 'limited');
     // A device that compares the reset with this header sees the emulator's time, even after it was moved.
-    return [
-      ['Date', httpDate(clock.wall())],
-      ...(wanted ? writeRateLimitHeaders(rate, resetFormat, clock.wall()) : []),
-    ];
+    return [['Date', httpDate(clock.wall())], ...(wanted ? writeRateLimitHeaders(rate, resetFormat) : [])];
   };
   return {
     limitHeaders,
     limited(asker, rate) {
-      const retryAfter = writeRetryAfter(rate.retryAtMs, dialect.rateLimit.retryAfter, clock.wall());
-      const waitMs = Math.max(0, rate.retryAtMs - clock.wall());
+      const retryAfter = writeRetryAfter(rate, dialect.rateLimit.retryAfter);
+      const waitMs = rate.retryInMs;
       const detail = `${asker.device} has used ${rate.limit - rate.remaining} of ${rate.limit} requests; the next is allowed in ${roundedSecondsText(waitMs / 1000)}${haste(asker.device, clock.now(), waitMs)}`;
       const answer = refuseRequest('rateLimited', { dialect, events, ...asker, detail });
       return { ...answer, headers: [...limitHeaders({ ...rate, allowed: false }), ...retryAfter] };
@@ -195,15 +193,4 @@ function createHttpDate() {
     second = now;
     return text;
   };
-}
-
-function writeRetryAfter(
-  atMs: number,
-  format: Dialect['rateLimit']['retryAfter'],
-  nowMs: number,
-): [string, string][] {
-  const seconds = Math.max(1, Math.ceil((atMs - nowMs) / 1000));
-  if (format === 'none') return [];
-  const value = format === 'seconds' ? String(seconds) : new Date(nowMs + seconds * 1000).toUTCString();
-  return [[retryAfterHeaderName, value]];
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Dialect } from '../../protocol/dialect.ts';
 import { rateLimitWindowMs } from '../../protocol/rate-limit.ts';
 import type { CountedRequest } from './state.ts';
-import { bucketRounding, createWindowKind, type RateWindow } from './windows.ts';
+import { bucketRounding, createWindowKind, type RateWindow, restUntil } from './windows.ts';
 
 /** Most devices whose windows are remembered. Beyond it the devices seen longest ago that are not at their limit are dropped. */
 const maxDevices = 50_000;
@@ -85,7 +85,8 @@ export function createRateLimiter({ clock, limit, settings }: RateLimiterOptions
     const retryAt = window.count === 0 ? resetAt : kind.retryAt(window);
     const resetAtMs = wallAt(resetAt, now);
     const retryAtMs = retryAt === resetAt ? resetAtMs : wallAt(retryAt, now);
-    return { allowed, limit, remaining, resetAtMs, retryAtMs };
+    const [resetInMs, retryInMs] = [restUntil(resetAt, now), restUntil(retryAt, now)];
+    return { allowed, limit, remaining, resetAtMs, resetInMs, retryAtMs, retryInMs };
   };
 
   return {

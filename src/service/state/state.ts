@@ -42,6 +42,8 @@ export interface CountedRequest extends RateLimit {
   allowed: boolean;
   /** If this request is refused: when the next one is allowed, in wall-clock milliseconds. */
   retryAtMs: number;
+  /** Milliseconds until then, not rounded. */
+  retryInMs: number;
 }
 
 export interface SlotLease {

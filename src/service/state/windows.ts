@@ -30,6 +30,11 @@ export interface WindowKind {
   emptyAt(window: RateWindow): number;
 }
 
+/** How long it is from `now` until `until`, in milliseconds. To the microsecond, so that a minute is not a little longer. */
+export function restUntil(until: number, now: number): number {
+  return Math.round((until - now) * 1_000) / 1_000;
+}
+
 /** The kind of window that the dialect chooses. `clock` is read for `calendar-minute` only. */
 export function createWindowKind(
   { window }: Pick<Dialect['rateLimit'], 'window'>,

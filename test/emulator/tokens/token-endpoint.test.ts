@@ -126,6 +126,18 @@ describe('the dialect', () => {
     expect((await emulator.requestToken()).headers.get('Retry-After')).toBe(text);
   });
 
+  test('names a date of Retry-After at which the device is allowed', async () => {
+    const clock = createManualClock();
+    const dialect = { rateLimit: { retryAfter: 'http-date' } } as const;
+    const emulator = await startEmulator({ clock, rateLimit: 1, dialect });
+    clock.advance(300);
+    await emulator.token();
+    clock.advance(20_900);
+    const { headers } = await emulator.requestToken();
+    clock.advance(Date.parse(headers.get('Retry-After')!) - clock.wall());
+    expect((await emulator.requestToken()).status).toBe(200);
+  });
+
   test.each([
     ['all', true, true],
     ['success', true, false],

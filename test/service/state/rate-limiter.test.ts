@@ -31,12 +31,33 @@ test.each([
       after: () => ({ cancel() {} }),
     };
     const limiter = createRateLimiter({ clock, limit: 1_000, settings: { window, counts: 'accepted' } });
-    const moments = Array.from({ length: 200 }, () => {
+    const answers = Array.from({ length: 200 }, () => {
       now += 0.37;
-      return limiter.countRequest('d').resetAtMs;
+      const answer = limiter.countRequest('d');
+      return { ...answer, until: now + answer.resetInMs };
     });
+    const moments = answers.map(({ resetAtMs }) => resetAtMs);
     expect(new Set(moments).size).toBe(1);
+    for (const { until } of answers) expect(until).toBeCloseTo(answers[0]!.until);
     expect(moments.every(isRight)).toBe(true);
+  },
+);
+
+test.each(['first-request', 'sliding', 'calendar-minute'] as const)(
+  'a window of kind %s is never longer than 60 s, whatever the fractions of the two clocks',
+  (window) => {
+    let now = 0;
+    const clock = {
+      now: () => now,
+      wall: () => Math.floor(1_700_000_000_123.7 + now),
+      after: () => ({ cancel() {} }),
+    };
+    const limiter = createRateLimiter({ clock, limit: 1, settings: { window, counts: 'accepted' } });
+    for (let device = 0; device < 1_000; device += 1) {
+      now += 61_234.5678;
+      expect(limiter.countRequest(String(device)).resetInMs).toBeLessThanOrEqual(60_000);
+      expect(limiter.countRequest(String(device)).retryInMs).toBeLessThanOrEqual(60_000);
+    }
   },
 );
 
@@ -132,7 +153,9 @@ describe.each(['first-request', 'sliding', 'calendar-minute', 'token-bucket'] as
       limit: 0,
       remaining: 0,
       resetAtMs: inAMinute,
+      resetInMs: 60_000,
       retryAtMs: inAMinute,
+      retryInMs: 60_000,
     });
     expect(limiter.windows()).toEqual([]);
   });
