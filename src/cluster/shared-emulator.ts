@@ -109,6 +109,7 @@ async function startMember({ options, settled, shared, initial }: MemberOptions)
     emit: events.emit,
     syncFaults: faults.sync,
     takeSecrets,
+    forget: service.token.forget,
     takeNumber: (taken) => service.voice.countFrom(firstStreamOf(taken)),
     perform({ op, args }) {
       if (op === 'struck') {

@@ -16,7 +16,7 @@ import type { EmulatorOptions } from './options.ts';
 import type { SettledOptions } from './settle-options.ts';
 import { createVoiceEndpoint, type VoiceEndpoint } from './streams/voice-endpoint.ts';
 import type { TokenAuthority } from './tokens/token-authority.ts';
-import { createAcceptedKeys, createTokenEndpoint } from './tokens/token-endpoint.ts';
+import { createAcceptedKeys, createTokenEndpoint, type TokenEndpoint } from './tokens/token-endpoint.ts';
 
 export interface ServiceParts {
   options: EmulatorOptions;
@@ -40,6 +40,7 @@ export interface ServiceParts {
 
 export interface AssembledService {
   readonly voice: VoiceEndpoint;
+  readonly token: TokenEndpoint;
   /** Starts to listen. Throws `usage` and `port-in-use`. */
   open(
     control: Pick<OpenServiceOptions, 'control' | 'secret' | 'trustsThisMachine' | 'instance'> & {
@@ -95,6 +96,7 @@ export function assemble(parts: ServiceParts): AssembledService {
 
   return {
     voice,
+    token,
     async open(control) {
       const opened = await openService({
         ...{ host, port, tls, events, faults, random, clock, baseClock },

@@ -51,7 +51,10 @@ export async function createEmulator(options: EmulatorOptions = {}): Promise<Emu
     ...{ events, clock, state, rateLimit, maxConnections, faults },
     streams: createStreamActions({ voice: service.voice, dialect }),
     flushFloods: events.flush,
-    forget: kept?.clear,
+    forget() {
+      kept?.clear();
+      service.token.forget();
+    },
   });
   const running = await service.open({
     control,

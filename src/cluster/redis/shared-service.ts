@@ -65,6 +65,8 @@ export interface Member {
   syncFaults(faults: readonly SharedFault[]): void;
   /** Signs and verifies with these from now on. */
   takeSecrets(secrets: SharedSecrets): Promise<void>;
+  /** Forgets what it knows of devices, because the service was reset. */
+  forget(): void;
   /** It has another number from now on. */
   takeNumber(number: number): void;
   perform(asked: BusMessage): unknown;
@@ -286,8 +288,10 @@ function createForeignReports(prefix: string, known: Knowledge): (what: string) 
 function perform(asked: BusMessage, { known, windows }: Parts): unknown {
   if (asked.op === 'clock') known.moveTo(readOffset(asked.args));
   else if (asked.op === 'faults') known.takeFaults(asked.args);
-  else if (asked.op === 'forget') windows.clear();
-  else if (asked.op === 'pulse') known.onPulse();
+  else if (asked.op === 'forget') {
+    windows.clear();
+    known.member?.forget();
+  } else if (asked.op === 'pulse') known.onPulse();
   else return known.member?.perform(asked);
   return true;
 }

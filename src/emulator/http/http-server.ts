@@ -91,7 +91,7 @@ async function answer(
   const body = await readRequestBody(request, maxTokenRequestBytes);
   if (body === undefined) return { ...refuseToken('bodyTooLarge'), hangUp: true };
   if (watch !== undefined) watch.body = Buffer.from(body).toString();
-  return token(body, about.remote ?? '', sent);
+  return token.answer(body, about.remote ?? '', sent);
 }
 
 /** For the journal: short, because a device may send anything. */

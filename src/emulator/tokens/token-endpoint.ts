@@ -25,16 +25,16 @@ export interface TokenEndpointOptions {
   accepts: (apiKey: string) => boolean;
 }
 
-/** Answers the body of a token request. Specification: "POST /api/websocket-voice/token". */
-export type TokenEndpoint = (
-  body: Uint8Array,
-  remote: string,
-  sent?: SentHeaders,
-) => Promise<OutgoingAnswer | Unanswered>;
+export interface TokenEndpoint {
+  /** Answers the body of a token request. Specification: "POST /api/websocket-voice/token". */
+  answer(body: Uint8Array, remote: string, sent?: SentHeaders): Promise<OutgoingAnswer | Unanswered>;
+  /** Forgets which devices were refused. */
+  forget(): void;
+}
 
 export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoint {
   const { clock, dialect, events, authority, faults, state, rateLimit, accepts } = options;
-  const { limitHeaders, limited } = createLimitAnswers(options);
+  const { limitHeaders, granted, limited, forget } = createLimitAnswers(options);
 
   const unreached = (asker: TokenAsker, { unreached: detail }: Unreached) =>
     refuseRequest('unavailable', { dialect, events, ...asker, detail });
@@ -53,7 +53,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
     const { jti, exp } = claims;
     const ms = Math.round((clock.now() - askedAt) * 1000) / 1000;
     events.emit({ type: 'token-issued', device, jti, exp, remaining, resetAtMs, ms, ...(sent && { sent }) });
-    return { status: 200, body: { token }, headers: limitHeaders(rate) };
+    return { status: 200, body: { token }, headers: granted(asker, rate) };
   };
 
   /** Refuses an invalid request, unless the dialect counts it and the limit comes first. */
@@ -70,7 +70,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
     return headersOnInvalid ? { ...refuse(), headers: limitHeaders(rate) } : refuse();
   };
 
-  return async (body, remote, sent) => {
+  const answer: TokenEndpoint['answer'] = async (body, remote, sent) => {
     const from = { remote, ...(sent && { sent }) };
     const askedAt = clock.now();
     const parsed = parseTokenRequest(body);
@@ -97,6 +97,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
     };
     return answerWithFaults(struck, answers, clock);
   };
+  return { answer, forget };
 }
 
 /**
@@ -135,6 +136,10 @@ interface TokenAsker {
 interface LimitAnswers {
   /** The headers of an answer about the device's window. */
   limitHeaders(rate: CountedRequest): [string, string][];
+  /** The same for a token, which ends the device's last refusal. */
+  granted(asker: TokenAsker, rate: CountedRequest): [string, string][];
+  /** Forgets who was refused. */
+  forget(): void;
   /** Refuses a request over the limit. */
   limited(asker: TokenAsker, rate: Omit<CountedRequest, 'allowed'>): OutgoingAnswer;
 }
@@ -145,7 +150,7 @@ function createLimitAnswers({
   events,
 }: Pick<TokenEndpointOptions, 'clock' | 'dialect' | 'events'>): LimitAnswers {
   const httpDate = createHttpDate();
-  const haste = createHaste();
+  const haste = createHaste(dialect.rateLimit.retryAfter !== 'none');
   const limitHeaders: LimitAnswers['limitHeaders'] = (rate) => {
     const { headersOn, resetFormat } = dialect.rateLimit;
     const wanted = headersOn === 'all' || headersOn === (rate.allowed ? 'success' : 'limited');
@@ -154,10 +159,15 @@ function createLimitAnswers({
   };
   return {
     limitHeaders,
+    granted({ device }, rate) {
+      haste.granted(device);
+      return limitHeaders(rate);
+    },
+    forget: haste.forget,
     limited(asker, rate) {
       const retryAfter = writeRetryAfter(rate, dialect.rateLimit.retryAfter);
       const waitMs = rate.retryInMs;
-      const detail = `${asker.device} has used ${rate.limit - rate.remaining} of ${rate.limit} requests; the next is allowed in ${roundedSecondsText(waitMs / 1000)}${haste(asker.device, clock.now(), waitMs)}`;
+      const detail = `${asker.device} has used ${rate.limit - rate.remaining} of ${rate.limit} requests; the next is allowed in ${roundedSecondsText(waitMs / 1000)}${haste.refused(asker.device, clock.now(), waitMs)}`;
       const answer = refuseRequest('rateLimited', { dialect, events, ...asker, detail });
       return { ...answer, headers: [...limitHeaders({ ...rate, allowed: false }), ...retryAfter] };
     },
@@ -169,17 +179,22 @@ const maxRefused = 1_000;
 /** A device may be this early, because its clock differs. */
 const earlyMs = 150;
 
-/** Advice for a device that retries before the time that its last refusal named. */
-function createHaste() {
-  const refused = new Map<string, { at: number; waitMs: number }>();
-  return (device: string, now: number, waitMs: number): string => {
-    const last = refused.get(device);
-    refused.delete(device);
-    refused.set(device, { at: now, waitMs });
-    const [oldest] = refused.keys();
-    if (refused.size > maxRefused && oldest !== undefined) refused.delete(oldest);
-    if (last === undefined || now - last.at >= last.waitMs - earlyMs) return '';
-    return `; it retried after ${roundedSecondsText((now - last.at) / 1000)}: wait as long as Retry-After says, and longer after each refusal`;
+/** Advice for a device that retries before the time that its last refusal named. `named`: in Retry-After. */
+function createHaste(named: boolean) {
+  const refusals = new Map<string, { at: number; waitMs: number }>();
+  const wait = named ? 'wait as long as Retry-After says' : 'wait until then';
+  return {
+    granted: (device: string) => refusals.delete(device),
+    forget: () => refusals.clear(),
+    refused(device: string, now: number, waitMs: number): string {
+      const last = refusals.get(device);
+      refusals.delete(device);
+      refusals.set(device, { at: now, waitMs });
+      const [oldest] = refusals.keys();
+      if (refusals.size > maxRefused && oldest !== undefined) refusals.delete(oldest);
+      if (last === undefined || now - last.at >= last.waitMs - earlyMs) return '';
+      return `; it retried after ${roundedSecondsText((now - last.at) / 1000)}: ${wait}, and longer after each refusal`;
+    },
   };
 }
 

@@ -17,6 +17,7 @@ describe.skipIf(!hasRedis)('over a Redis', () => {
       emit() {},
       syncFaults() {},
       async takeSecrets() {},
+      forget() {},
       takeNumber() {},
       perform: () => true,
     });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readMoment } from '../../../src/protocol/rate-limit.ts';
-import { setUpEmulators } from '../../helpers/emulators.ts';
+import { type RunningEmulator, setUpEmulators } from '../../helpers/emulators.ts';
 import { createManualClock } from '../../helpers/manual-clock.ts';
 import { httpRequest, rawHttp } from '../../helpers/raw-http.ts';
 
@@ -99,6 +99,50 @@ test('a device over its limit is refused, and allowed again at the time in the h
   expect((await emulator.requestToken('other')).status).toBe(200);
   clock.advance(40_000);
   expect((await emulator.requestToken('d')).status).toBe(200);
+});
+
+describe('a refused device that asks again', () => {
+  /** What the last refusal says about the device's haste. */
+  const hasteOf = ({ events }: RunningEmulator) => {
+    const refused = events.filter((event) => event.type === 'request-refused').at(-1);
+    return /; it retried .*/.exec(refused?.why ?? '')?.[0];
+  };
+
+  test('too soon is told how long to wait', async () => {
+    const emulator = await startEmulator({ clock: createManualClock(), rateLimit: 0 });
+    await emulator.requestToken();
+    await emulator.requestToken();
+    expect(hasteOf(emulator)).toBe(
+      '; it retried after 0.0 s: wait as long as Retry-After says, and longer after each refusal',
+    );
+  });
+
+  test('is not told about a header that the dialect does not send', async () => {
+    const dialect = { rateLimit: { retryAfter: 'none' } } as const;
+    const emulator = await startEmulator({ clock: createManualClock(), rateLimit: 0, dialect });
+    await emulator.requestToken();
+    await emulator.requestToken();
+    expect(hasteOf(emulator)).toBe(
+      '; it retried after 0.0 s: wait until then, and longer after each refusal',
+    );
+  });
+
+  test('after a token in between is not too hasty', async () => {
+    const faults = ['rate-limited:times=1'];
+    const emulator = await startEmulator({ clock: createManualClock(), rateLimit: 1, faults });
+    const statuses = [];
+    for (let count = 0; count < 3; count += 1) statuses.push((await emulator.requestToken()).status);
+    expect(statuses).toEqual([429, 200, 429]);
+    expect(hasteOf(emulator)).toBeUndefined();
+  });
+
+  test('after a reset is not too hasty', async () => {
+    const emulator = await startEmulator({ clock: createManualClock(), rateLimit: 0 });
+    await emulator.requestToken();
+    emulator.control.reset();
+    await emulator.requestToken();
+    expect(hasteOf(emulator)).toBeUndefined();
+  });
 });
 
 describe('the dialect', () => {

@@ -107,7 +107,7 @@ describe.each<[string, (state: State) => State]>([
 
   test('of 200 token requests at once exactly 60 are granted', async () => {
     const { endpoint } = await start(wrap);
-    const answers = await Promise.all(Array.from({ length: 200 }, () => endpoint(body, '127.0.0.1')));
+    const answers = await Promise.all(Array.from({ length: 200 }, () => endpoint.answer(body, '127.0.0.1')));
     const statuses = answers.map((answer) => typeof answer === 'object' && answer.status);
     expect(statuses.filter((status) => status === 200)).toHaveLength(60);
     expect(statuses.filter((status) => status === 429)).toHaveLength(140);
@@ -139,7 +139,7 @@ describe.each<[string, (state: State) => State]>([
 
   test('the control shows, moves and forgets what the state knows', async () => {
     const { endpoint, control, events } = await start(wrap);
-    await endpoint(body, '127.0.0.1');
+    await endpoint.answer(body, '127.0.0.1');
     events.emit({ type: 'stopping' });
     await control.advance(1_000);
     expect(await control.state()).toMatchObject({
