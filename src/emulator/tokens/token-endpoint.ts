@@ -28,7 +28,7 @@ export interface TokenEndpointOptions {
 export interface TokenEndpoint {
   /** Answers the body of a token request. Specification: "POST /api/websocket-voice/token". */
   answer(body: Uint8Array, remote: string, sent?: SentHeaders): Promise<OutgoingAnswer | Unanswered>;
-  /** Forgets which devices were refused. */
+  /** Forgets which devices were refused, and resets the connections of requests that still wait for their answer. */
   forget(): void;
 }
 
@@ -39,7 +39,13 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
   const unreached = (asker: TokenAsker, { unreached: detail }: Unreached) =>
     refuseRequest('unavailable', { dialect, events, ...asker, detail });
 
-  const grant = async (asker: TokenAsker, askedAt: number, wrong?: WrongToken): Promise<OutgoingAnswer> => {
+  let pending = new AbortController();
+
+  const grant = async (
+    asker: TokenAsker,
+    { askedAt, signal }: Asked,
+    wrong?: WrongToken,
+  ): Promise<OutgoingAnswer> => {
     const { device, sent } = asker;
     const counted = state.countRequest(device);
     const rate = counted instanceof Promise ? await reached(counted) : counted;
@@ -47,6 +53,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
     if (!rate.allowed) return limited(asker, rate);
     const issued = authority.issue(device, wrong);
     const { token, claims } = issued instanceof Promise ? await issued : issued;
+    signal.throwIfAborted();
     const noted = state.rememberIssued(claims);
     if (noted instanceof Promise) await noted;
     const { remaining, resetAtMs } = rate;
@@ -70,9 +77,11 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
     return headersOnInvalid ? { ...refuse(), headers: limitHeaders(rate) } : refuse();
   };
 
-  const answer: TokenEndpoint['answer'] = async (body, remote, sent) => {
-    const from = { remote, ...(sent && { sent }) };
-    const askedAt = clock.now();
+  const decide = async (
+    body: Uint8Array,
+    from: Omit<TokenAsker, 'device'>,
+    asked: Asked,
+  ): Promise<OutgoingAnswer | Unanswered> => {
     const parsed = parseTokenRequest(body);
     if (!parsed.ok) {
       const { problem } = parsed;
@@ -85,9 +94,9 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
     const refuse = (cause: RefusalCause) => refuseRequest(cause, { dialect, events, ...asker });
     if (!accepts(apiKey)) return refuseWrong(asker, () => refuse('unauthorized'));
     const struck = faults.strike('token', asker);
-    if (struck.length === 0) return grant(asker, askedAt);
+    if (struck.length === 0) return grant(asker, asked);
     const answers = {
-      normal: (wrong?: WrongToken) => grant(asker, askedAt, wrong),
+      normal: (wrong?: WrongToken) => grant(asker, asked, wrong),
       refuse,
       limited(resetInMs: number) {
         const resetAtMs = Math.ceil(clock.wall() + resetInMs);
@@ -95,9 +104,25 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
         return limited(asker, { limit: rateLimit, remaining: 0, resetAtMs, resetInMs, ...retry });
       },
     };
-    return answerWithFaults(struck, answers, clock);
+    return answerWithFaults(struck, answers, clock, asked.signal);
   };
-  return { answer, forget };
+
+  return {
+    async answer(body, remote, sent) {
+      const { signal } = pending;
+      try {
+        return await decide(body, { remote, ...(sent && { sent }) }, { askedAt: clock.now(), signal });
+      } catch (thrown) {
+        if (signal.aborted) return 'reset';
+        throw thrown;
+      }
+    },
+    forget() {
+      forget();
+      pending.abort();
+      pending = new AbortController();
+    },
+  };
 }
 
 /**
@@ -130,6 +155,12 @@ interface TokenAsker {
   device: string;
   remote: string;
   sent?: SentHeaders;
+}
+
+/** When a token was requested, and what aborts if the emulator is reset before the answer. */
+interface Asked {
+  askedAt: number;
+  signal: AbortSignal;
 }
 
 /** What answers say about a device's window. Specification: "Limits". */

@@ -18,7 +18,10 @@ export interface EmulatorControl {
   time(): { nowMs: number; aheadMs: number };
   /** Moves the clock forward: tokens expire, windows reset and deadlines pass at once. Audio keeps its pace. */
   advance(ms: number): void;
-  /** Closes all streams with 1012, clears windows, tokens and journal, and restores the initial faults. */
+  /**
+   * Closes all streams with 1012, resets the connections of token requests that still wait, clears windows, tokens and
+   * journal, and restores the initial faults.
+   */
   reset(): number[];
   send(selector: StreamSelector, message: ControlMessage): number[];
   /** Says 16 kHz s16le mono, after the audio that is still playing. */

@@ -23,14 +23,18 @@ export interface TokenAnswers {
 const htmlPage = '<!doctype html><title>502 Bad Gateway</title><h1>502 Bad Gateway</h1>\n';
 const hugeTokenBytes = 1024 * 1024;
 
-/** Answers a token request with the faults that struck it: delays add up, then the first other fault decides. */
+/**
+ * Answers a token request with the faults that struck it: delays add up, then the first other fault decides. Rejects
+ * with the signal's reason if it aborts during a delay.
+ */
 export async function answerWithFaults(
   struck: readonly FaultAt<'token'>[],
   answers: TokenAnswers,
   clock: Clock,
+  signal?: AbortSignal,
 ): Promise<OutgoingAnswer | Unanswered> {
   for (const fault of struck) {
-    if (fault.name === 'token-slow') await waitUntil(clock, clock.now() + fault.delay);
+    if (fault.name === 'token-slow') await waitUntil(clock, clock.now() + fault.delay, signal);
   }
   const [fault] = struck.filter(({ name }) => name !== 'token-slow');
   return fault === undefined ? answers.normal() : answerWith(fault, answers);

@@ -101,6 +101,20 @@ test('a device over its limit is refused, and allowed again at the time in the h
   expect((await emulator.requestToken('d')).status).toBe(200);
 });
 
+test('a request that still waits at a reset ends, and does not count afterwards', async () => {
+  const clock = createManualClock();
+  const emulator = await startEmulator({ clock, rateLimit: 1, faults: ['token-slow:delay=800ms'] });
+  const cut = expect(emulator.requestToken()).rejects.toThrow('fetch failed');
+  await emulator.event('fault-struck');
+  emulator.control.reset();
+  emulator.control.faults.clear();
+  await cut;
+  clock.advance(800);
+  expect((await emulator.requestToken()).status).toBe(200);
+  const types = emulator.control.journal.read({}, 10).map(({ type }) => type);
+  expect(types.filter((type) => type === 'token-issued')).toHaveLength(1);
+});
+
 describe('a refused device that asks again', () => {
   /** What the last refusal says about the device's haste. */
   const hasteOf = ({ events }: RunningEmulator) => {
