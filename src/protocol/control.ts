@@ -23,26 +23,40 @@ export const advanceSchema = z.strictObject({
     .describe('Milliseconds to move forward'),
 });
 
+const message = {
+  status: z
+    .enum(['listening', 'speaking'])
+    .optional()
+    .describe('A status message, in the wording of the dialect'),
+  error: z
+    .strictObject({ code: z.string().min(1), message: z.string() })
+    .optional()
+    .describe('An error message, in the wording of the dialect'),
+  json: z
+    .unknown()
+    .refine(isJson, 'expected a value that JSON can hold')
+    .optional()
+    .describe('Any JSON, unchanged'),
+};
+
+const oneOfThem = [
+  (given: { status?: unknown; error?: unknown; json?: unknown }) =>
+    [given.status, given.error, given.json].filter((one) => one !== undefined).length === 1,
+  'expected exactly one of status, error and json',
+] as const;
+
+/** What a text message says. */
+export const messageContentSchema = z.strictObject(message).refine(...oneOfThem);
 /** `POST /messages`: sends one text message. */
-export const messageSchema = z
-  .strictObject({
-    ...streams,
-    status: z
-      .enum(['listening', 'speaking'])
-      .optional()
-      .describe('A status message, in the wording of the dialect'),
-    error: z
-      .strictObject({ code: z.string().min(1), message: z.string() })
-      .optional()
-      .describe('An error message, in the wording of the dialect'),
-    json: z.unknown().optional().describe('Any JSON, unchanged'),
-  })
-  .refine(
-    ({ status, error, json }) => [status, error, json].filter((one) => one !== undefined).length === 1,
-    {
-      error: 'expected exactly one of status, error and json',
-    },
-  );
+export const messageSchema = z.strictObject({ ...streams, ...message }).refine(...oneOfThem);
+
+function isJson(value: unknown): boolean {
+  try {
+    return value === undefined || JSON.stringify(value) !== undefined;
+  } catch {
+    return false;
+  }
+}
 
 /** `POST /close`: closes streams. */
 export const closeSchema = z.strictObject({

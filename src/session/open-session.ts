@@ -1,4 +1,5 @@
 import { createPacer, type Pace } from '../audio/pacer.ts';
+import { type Pcm, pcmBytes } from '../audio/pcm-bytes.ts';
 import { reframe } from '../audio/reframe.ts';
 import { abortable } from '../kernel/abortable.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
@@ -64,9 +65,9 @@ export interface SpeakOptions {
  */
 export interface ClientSession extends AsyncIterable<ClientEvent> {
   /** Sends one message of audio, once there is room for it. Throws if the session is over. */
-  send(pcm: Uint8Array): Promise<void>;
+  send(pcm: Pcm): Promise<void>;
   /** Sends audio in frames, at a pace. Resolves after the last frame; throws if the session ends earlier. */
-  speak(pcm: Uint8Array, options?: SpeakOptions): Promise<void>;
+  speak(pcm: Pcm, options?: SpeakOptions): Promise<void>;
   /** Closes with 1000. Audio that is still on its way can be read. Further calls do nothing. */
   close(): Promise<StreamClose>;
   /** Resolves when either side has ended the stream. */
@@ -84,6 +85,7 @@ const maxBufferedBytes = 64 * 1024;
  */
 export async function openSession(options: OpenSessionOptions): Promise<ClientSession> {
   const { clock = systemClock, ca, signal = new AbortController().signal } = options;
+  requireText(options);
   const wsUrl = options.wsUrl ?? wsUrlFor(options.baseUrl);
   if (!options.allowPlaintext) [options.baseUrl, wsUrl].forEach(requireSafeTransport);
   // Loaded here, so that a program that only runs an emulator does not load it.
@@ -101,6 +103,14 @@ export async function openSession(options: OpenSessionOptions): Promise<ClientSe
     onMessage: (message) => inbox.push({ type: 'message', ...message }),
   });
   return startSession(stream, { inbox, clock, signal });
+}
+
+/** Throws `usage` naming what is missing: a program in JavaScript may leave it out. */
+function requireText(options: OpenSessionOptions): void {
+  const credential = 'token' in options ? { token: options.token } : { apiKey: options.apiKey };
+  const { baseUrl, device } = options;
+  for (const [name, value] of Object.entries({ baseUrl, device, ...credential }))
+    if (typeof value !== 'string') throw new VoicectlError('usage', `openSession needs the text ${name}`);
 }
 
 function authOf(options: OpenSessionOptions): ServiceAuth {
@@ -131,10 +141,11 @@ function startSession(stream: VoiceStream, { inbox, clock, signal }: SessionPart
     inbox.end(signal.aborted ? signal.reason : broken);
   });
 
-  const send = async (pcm: Uint8Array, until = over.signal) => {
+  const send = async (pcm: Pcm, until = over.signal) => {
+    const bytes = pcmBytes(pcm);
     until.throwIfAborted();
     await abortable(stream.drained(maxBufferedBytes), until);
-    stream.sendAudio(Buffer.from(pcm.buffer, pcm.byteOffset, pcm.byteLength));
+    stream.sendAudio(bytes);
   };
   return {
     closed: stream.closed,
@@ -155,8 +166,8 @@ function startSession(stream: VoiceStream, { inbox, clock, signal }: SessionPart
   };
 }
 
-async function* withTail(pcm: Uint8Array, tailMs: number): AsyncGenerator<Buffer> {
-  yield Buffer.from(pcm.buffer, pcm.byteOffset, pcm.byteLength);
+async function* withTail(pcm: Pcm, tailMs: number): AsyncGenerator<Buffer> {
+  yield pcmBytes(pcm);
   if (tailMs > 0) yield Buffer.alloc(bytesForMs(tailMs));
 }
 

@@ -47,6 +47,14 @@ describe('a session', () => {
     expect({ framesIn, bytesIn }).toEqual({ framesIn: 4, bytesIn: 2_560 });
   });
 
+  test.each(['baseUrl', 'device', 'apiKey'] as const)('is refused without %s', async (name) => {
+    const options = { baseUrl: 'http://127.0.0.1:9', ...as, [name]: undefined } as never;
+    await expect(openSession(options)).rejects.toMatchObject({
+      code: 'usage',
+      message: `openSession needs the text ${name}`,
+    });
+  });
+
   test('yields service messages from the first on, and the close as the last item', async () => {
     const emulator = await startEmulator({ reply: 'silence' });
     await using session = await openSession({ baseUrl: emulator.baseUrl, ...as });

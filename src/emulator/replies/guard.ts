@@ -1,3 +1,4 @@
+import { type Pcm, pcmBytes } from '../../audio/pcm-bytes.ts';
 import { messageOf } from '../../kernel/thrown.ts';
 import type { Playable } from '../../service/streams/playable.ts';
 import type { CreateReply, Reply, Voice } from './reply.ts';
@@ -32,7 +33,17 @@ export function guardReply(
     }
   };
   const guarded: Voice = Object.create(voice, {
-    say: { value: (said: Playable) => voice.say({ read: (bytes) => attempt(() => said.read(bytes)) }) },
+    send: { value: (pcm: Pcm) => voice.send(pcmBytes(pcm)) },
+    say: {
+      value: (said: Playable) =>
+        voice.say({
+          read: (bytes) =>
+            attempt(() => {
+              const pcm = said.read(bytes);
+              return pcm && pcmBytes(pcm);
+            }),
+        }),
+    },
   });
   const reply = attempt(() => createReply(guarded));
   return {

@@ -1,3 +1,4 @@
+import { pcmBytes } from '../../audio/pcm-bytes.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { version } from '../../kernel/version.ts';
@@ -10,6 +11,7 @@ import type { Faults } from '../faults/faults.ts';
 import { type Eventually, whenKnown } from '../state/eventual.ts';
 import type { MemoryState } from '../state/memory.ts';
 import type { State, Survey } from '../state/state.ts';
+import { checkCall } from './check-call.ts';
 import type { AnyControl, EmulatorControl } from './emulator-control.ts';
 import type { StreamActions } from './stream-actions.ts';
 
@@ -74,21 +76,32 @@ export function createControl(options: ControlOptions): AnyControl {
           });
         }),
       ),
-    send: streams.send,
-    speak: (selector, pcm) =>
-      whenKnown(streams.speak(selector, pcm), (reached) => {
-        log(`${secondsText(msForBytes(pcm.length))} of speech`, reached);
+    send(selector, message) {
+      checkCall('send', { selector, message });
+      return streams.send(selector, message);
+    },
+    speak(selector, pcm) {
+      checkCall('speak', { selector });
+      const bytes = pcmBytes(pcm);
+      return whenKnown(streams.speak(selector, bytes), (reached) => {
+        log(`${secondsText(msForBytes(bytes.length))} of speech`, reached);
         return reached;
-      }),
-    event: (selector, name) =>
-      whenKnown(streams.event(selector, name), (waiting) => {
+      });
+    },
+    event(selector, name) {
+      checkCall('event', { selector, name });
+      return whenKnown(streams.event(selector, name), (waiting) => {
         log(
           `event ${JSON.stringify(name)}${waiting.length === 0 ? ': no stream is waiting for it' : ''}`,
           waiting,
         );
         return waiting;
-      }),
-    close: streams.close,
+      });
+    },
+    close(selector, code = closeCodes.normal, reason = '') {
+      checkCall('close', { selector, code, reason });
+      return streams.close(selector, code, reason);
+    },
   };
 }
 

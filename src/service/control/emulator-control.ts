@@ -1,3 +1,4 @@
+import type { Pcm } from '../../audio/pcm-bytes.ts';
 import type { EmulatorState, StreamSelector } from '../../protocol/control.ts';
 import type { ReplyState } from '../../protocol/messages.ts';
 import type { Faults } from '../faults/faults.ts';
@@ -10,7 +11,10 @@ export type ControlMessage =
   | { error: { code: string; message: string } }
   | { json: unknown };
 
-/** Control of a running emulator. Methods that act on streams return the numbers of the streams they reached. */
+/**
+ * Control of a running emulator. Methods that act on streams return the numbers of the streams they reached. Wrong arguments
+ * throw `usage`.
+ */
 export interface EmulatorControl {
   state(): EmulatorState;
   readonly journal: Journal;
@@ -25,11 +29,11 @@ export interface EmulatorControl {
   reset(): number[];
   send(selector: StreamSelector, message: ControlMessage): number[];
   /** Says 16 kHz s16le mono, after the audio that is still playing. */
-  speak(selector: StreamSelector, pcm: Buffer): number[];
+  speak(selector: StreamSelector, pcm: Pcm): number[];
   /** Sends a named event to scenarios and reply modules; returns the streams where one takes events. */
   event(selector: StreamSelector, name: string): number[];
-  /** Throws `usage` if the code or the reason cannot be sent. */
-  close(selector: StreamSelector, code: number, reason: string): number[];
+  /** Closes with 1000 and no reason, or as given. Throws `usage` if the code or the reason cannot be sent. */
+  close(selector: StreamSelector, code?: number, reason?: string): number[];
   /** Faults: list the active ones, add one, remove one or all. */
   readonly faults: Pick<Faults, 'add' | 'list' | 'clear'>;
 }

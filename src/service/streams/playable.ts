@@ -1,16 +1,19 @@
+import { type Pcm, pcmBytes } from '../../audio/pcm-bytes.ts';
+
 /** Audio (16 kHz s16le mono) that is read frame by frame while it is sent. */
 export interface Playable {
   /** The next PCM, at most `bytes` bytes; empty while more is being produced; undefined at the end. */
   read(bytes: number): Buffer | undefined;
 }
 
-/** A playable of the given PCM. The buffer is not copied. */
-export function playPcm(pcm: Buffer): Playable {
+/** A playable of the given PCM, which is not copied. Throws `usage` if it is not PCM. */
+export function playPcm(pcm: Pcm): Playable {
+  const all = pcmBytes(pcm);
   let offset = 0;
   return {
     read(bytes) {
-      if (offset >= pcm.length) return undefined;
-      const frame = pcm.subarray(offset, offset + bytes);
+      if (offset >= all.length) return undefined;
+      const frame = all.subarray(offset, offset + bytes);
       offset += frame.length;
       return frame;
     },

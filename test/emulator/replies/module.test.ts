@@ -34,6 +34,20 @@ test('a module is given a voice for each stream, and hears its audio', async () 
   expect(first.log).toEqual(['listening']);
 });
 
+test('a module may give PCM as any array of bytes or samples', async () => {
+  const { sent, said } = speakWith(
+    await loadModule(
+      writeModule(`export function createReply(voice) {
+        voice.send(new Uint8Array([1, 0]));
+        const pcm = [new Int16Array([2])];
+        voice.say({ read: () => pcm.pop() });
+        return { hear() {} };
+      }`),
+    ),
+  );
+  expect([...sent, ...said]).toEqual([Buffer.of(1, 0), Buffer.of(2, 0)]);
+});
+
 test('a module gets named events, and learns when everything is said and when the stream ends', async () => {
   const { reply, log } = speakWith(
     await loadModule(
