@@ -183,7 +183,7 @@ function requireSafeTransport(url: string): void {
 /** Most audio that waits for a reader: about half a minute. Beyond it the source is asked to pause. */
 const maxWaitingBytes = 1024 * 1024;
 
-/** Carries what arrives to the one loop that reads it, in order. */
+/** Carries what arrives to the loop that reads it, in order. If there are several loops, each item goes to one of them. */
 interface Inbox<Item> {
   /** `bytes`: the size of its audio. */
   push(item: Item, bytes?: number): void;
@@ -198,17 +198,22 @@ export function createInbox<Item>({ onFull, onDrained }: QueueHandlers): Inbox<I
   let waitingBytes = 0;
   let ending: { failure: unknown } | undefined;
   let news = createDeferred();
+  /** Every loop looks again. */
+  const wake = () => {
+    news.resolve();
+    news = createDeferred();
+  };
   return {
     push(item, bytes = 0) {
       const weight = queueCostBytes(bytes);
       waiting.push({ item, bytes: weight });
       waitingBytes += weight;
       if (waitingBytes > maxWaitingBytes) onFull();
-      news.resolve();
+      wake();
     },
     end(failure) {
       ending ??= { failure };
-      news.resolve();
+      wake();
     },
     async *read() {
       for (;;) {
@@ -217,10 +222,8 @@ export function createInbox<Item>({ onFull, onDrained }: QueueHandlers): Inbox<I
           waitingBytes -= next.bytes;
           if (waitingBytes <= maxWaitingBytes) onDrained();
           yield next.item;
-        } else if (ending === undefined) {
-          news = createDeferred();
-          await news.promise;
-        } else if (ending.failure === undefined) return;
+        } else if (ending === undefined) await news.promise;
+        else if (ending.failure === undefined) return;
         else throw ending.failure;
       }
     },

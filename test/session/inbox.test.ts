@@ -44,6 +44,20 @@ test('the next loop continues where one was left', async () => {
   expect(await inbox.read().next()).toEqual({ done: false, value: 3 });
 });
 
+test('of two loops at once each item reaches one, and both end', async () => {
+  const { inbox } = setUp();
+  const read: number[] = [];
+  const loops = [1, 2].map(async () => {
+    for await (const item of inbox.read()) read.push(item);
+  });
+  await Promise.resolve();
+  inbox.push(1);
+  inbox.push(2);
+  inbox.end();
+  await Promise.all(loops);
+  expect(read.toSorted()).toEqual([1, 2]);
+});
+
 test('beyond 1 MiB of audio the source is asked to pause until enough was read', async () => {
   const { inbox, calls } = setUp();
   const half = 512 * 1024;
