@@ -1,4 +1,5 @@
 import { type Pcm, pcmBytes } from '../../audio/pcm-bytes.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
 import { messageOf } from '../../kernel/thrown.ts';
 import type { Playable } from '../../service/streams/playable.ts';
 import type { CreateReply, Reply, Voice } from './reply.ts';
@@ -35,14 +36,14 @@ export function guardReply(
   const guarded: Voice = Object.create(voice, {
     send: { value: (pcm: Pcm) => voice.send(pcmBytes(pcm)) },
     say: {
-      value: (said: Playable) =>
-        voice.say({
-          read: (bytes) =>
-            attempt(() => {
-              const pcm = said.read(bytes);
-              return pcm && pcmBytes(pcm);
-            }),
-        }),
+      value(said: Playable) {
+        if (typeof said?.read !== 'function') throw notPlayable();
+        const read = (bytes: number) => {
+          const pcm = said.read(bytes);
+          return pcm && pcmBytes(pcm);
+        };
+        voice.say({ read: (bytes) => attempt(() => read(bytes)) });
+      },
     },
   });
   const reply = attempt(() => createReply(guarded));
@@ -53,4 +54,8 @@ export function guardReply(
     event: (name) => attempt(() => reply?.event?.(name)),
     close: () => attempt(() => reply?.close?.()),
   };
+}
+
+function notPlayable(): VoicectlError {
+  return new VoicectlError('usage', 'A reply must have a method read, like the result of playPcm');
 }

@@ -48,6 +48,16 @@ test('a module may give PCM as any array of bytes or samples', async () => {
   expect([...sent, ...said]).toEqual([Buffer.of(1, 0), Buffer.of(2, 0)]);
 });
 
+test('a module that says something else is told what to return', async () => {
+  const { reply, log } = speakWith(
+    await loadModule(
+      writeModule('export const createReply = (voice) => ({ hear: (pcm) => voice.say(pcm) })'),
+    ),
+  );
+  reply.hear(speech(20));
+  expect(log).toEqual(['failed: A reply must have a method read, like the result of playPcm']);
+});
+
 test('a module gets named events, and learns when everything is said and when the stream ends', async () => {
   const { reply, log } = speakWith(
     await loadModule(

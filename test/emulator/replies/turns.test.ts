@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { takeTurns } from '../../../src/emulator/replies/turns.ts';
-import { playPcm } from '../../../src/service/streams/playable.ts';
+import { createDeferred, type Deferred } from '../../../src/kernel/deferred.ts';
+import { type Playable, playPcm } from '../../../src/service/streams/playable.ts';
 import { speakWith } from '../../helpers/fake-voice.ts';
 import { silence, speech } from '../../helpers/pcm.ts';
 
@@ -113,4 +114,54 @@ test('a turn can be ended once while it goes on', () => {
   expect(reply.endTurn?.()).toBe(true);
   expect(log.slice(1)).toEqual(['turn at 0', 'turn of 600 ended at 600', 'speaking', 'say']);
   expect(reply.endTurn?.()).toBe(false);
+});
+
+describe('a reply that is made later', () => {
+  const oneTurn = () => Buffer.concat([speech(500), silence(800)]);
+  const startLater = () => {
+    const answers: Deferred<Playable>[] = [];
+    const started = speakWith(
+      takeTurns(() => {
+        const answer = createDeferred<Playable>();
+        answers.push(answer);
+        return answer.promise;
+      }),
+    );
+    started.hear(oneTurn());
+    started.log.length = 0;
+    const settle = async (act: (answer: Deferred<Playable>) => void, at = 0) => {
+      act(answers[at]!);
+      await answers[at]!.promise.catch(() => {});
+      await Promise.resolve();
+    };
+    return { ...started, settle };
+  };
+  const pcm = Buffer.of(1, 2);
+
+  test('is said when it is there', async () => {
+    const { log, said, settle } = startLater();
+    expect(log).toEqual([]);
+    await settle(({ resolve }) => resolve(playPcm(pcm)));
+    expect(log).toEqual(['speaking', 'say']);
+    expect(said).toEqual([pcm]);
+  });
+
+  test('is reported if it fails, and the next turn gets its reply', async () => {
+    const { log, hear, settle } = startLater();
+    await settle(({ reject }) => reject(new Error('model is down')));
+    expect(log).toEqual(['failed: model is down']);
+    hear(oneTurn());
+    await settle(({ resolve }) => resolve(playPcm(pcm)), 1);
+    expect(log.slice(-2)).toEqual(['speaking', 'say']);
+  });
+
+  test.each([
+    ['speaks again', ({ hear }: ReturnType<typeof startLater>) => hear(speech(200))],
+    ['is gone', ({ reply }: ReturnType<typeof startLater>) => reply.close?.()],
+  ])('is dropped if the user %s first', async (_what, act) => {
+    const started = startLater();
+    act(started);
+    await started.settle(({ resolve }) => resolve(playPcm(pcm)));
+    expect(started.log).not.toContain('say');
+  });
 });
