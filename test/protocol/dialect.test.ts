@@ -168,6 +168,27 @@ describe('a wrong value', () => {
       '(an object)',
       /^one of the templates \$uuid, /,
     ],
+    [
+      'a state in the field of the kind',
+      { stream: { status: { stateField: 'type' } } },
+      'stream.status.stateField',
+      'type',
+      'another field than kindField: it holds the kind',
+    ],
+    [
+      'a kind in the field of a nested error',
+      { stream: { kindField: 'error' } },
+      'stream.kindField',
+      'error',
+      'a field that a nested error does not have: it holds the kind',
+    ],
+    [
+      'a kind in a field of a flat error',
+      { stream: { kindField: 'code', error: { shape: 'flat' } } },
+      'stream.kindField',
+      'code',
+      'a field that a flat error does not have: it holds the kind',
+    ],
     ['no JSON', { token: { header: { kid: 1n } } }, 'token.header.kid', 1n, /./],
   ])('that is %s is reported with path, value and expectation', (_name, input, path, value, expected) => {
     const parsed = parseDialect(input);
@@ -182,6 +203,11 @@ describe('a wrong value', () => {
   test('does not hide another one', () => {
     const parsed = parseDialect({ stream: { kindField: 1, oddBytes: 'x' }, rateLimit: { counts: 0 } });
     expect(parsed).toMatchObject({ ok: false, problems: { length: 3 } });
+  });
+
+  test('a field of an error is free in the other shape', () => {
+    expect(parseDialect({ stream: { kindField: 'code' } }).ok).toBe(true);
+    expect(parseDialect({ stream: { kindField: 'error', error: { shape: 'flat' } } }).ok).toBe(true);
   });
 
   test('"none" is not an algorithm', () => {

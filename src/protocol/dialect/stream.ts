@@ -77,6 +77,12 @@ const messageSettings = {
     .describe('The error message for a reply that cannot continue'),
 };
 
+/** The fields of an error message, beside its kind. */
+const errorFields: Record<'nested' | 'flat', readonly string[]> = {
+  nested: ['error'],
+  flat: ['code', 'message'],
+};
+
 const duration = z
   .int()
   .min(1)
@@ -173,5 +179,13 @@ export const streamSchema = z
       .default('continue')
       .describe('What happens to an open stream when its token expires'),
     closes: closesSchema,
+  })
+  .superRefine(({ kindField, status, error }, { addIssue }) => {
+    const refuse = (path: string[], input: string, expected: string) =>
+      addIssue({ code: 'custom', path, input, message: `expected ${expected}: it holds the kind` });
+    if (status.stateField === kindField)
+      refuse(['status', 'stateField'], kindField, 'another field than kindField');
+    if (errorFields[error.shape].includes(kindField))
+      refuse(['kindField'], kindField, `a field that a ${error.shape} error does not have`);
   })
   .prefault({});
