@@ -139,8 +139,14 @@ export class Listener {
     }
     this.isReplyJudged = false;
     this.hasJumped = false;
+    this.interrupted();
     this.replyAt = base + count;
     this.sectionAt = this.replyAt;
+  }
+
+  /** The service drops what was not heard, and may say the same again. */
+  interrupted(): void {
+    this.repeats.separate(this.audio.base + this.audio.count);
   }
 
   measures(): VoiceMeasures {

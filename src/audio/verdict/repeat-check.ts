@@ -22,7 +22,7 @@ export interface Repeat {
 }
 
 /**
- * Finds speech that is sent twice in a row, sample for sample. Peaks are remembered by the samples around them, so the
+ * Finds speech that is sent twice in a row within a reply, sample for sample. Peaks are remembered by the samples around them, so the
  * distance of a repeat need not be known.
  */
 export class RepeatCheck {
@@ -32,6 +32,13 @@ export class RepeatCheck {
   private readonly pending = new Float64Array(2 * mostPending);
   private count = 0;
   private reportedUntil = 0;
+  private separatedAt = 0;
+
+  /** The audio before this place may be said again: a reply has ended, or was interrupted. */
+  separate(at: number): void {
+    this.places.fill(0);
+    this.separatedAt = at;
+  }
 
   /**
    * Looks for a peak in `[from, to)`. `base`: the place of `samples[0]`; `end`: the end of the known samples. Returns a
@@ -65,9 +72,12 @@ export class RepeatCheck {
     const lag = base + peak + 1 - (this.places[slot] as number);
     this.places[slot] = base + peak + 1;
     if (lag < shortest || lag > longest || peak - lag < compared || this.isPending(lag)) return;
+    // The last peaks before a separation are found after it.
+    const second = base + peak;
+    if (second >= this.separatedAt && second - lag < this.separatedAt) return;
     for (let at = peak - compared / 2; at < peak + compared / 2; at += 1)
       if (samples[at] !== samples[at - lag]) return;
-    this.pending[2 * this.count] = base + peak;
+    this.pending[2 * this.count] = second;
     this.pending[2 * this.count + 1] = lag;
     this.count += 1;
   }

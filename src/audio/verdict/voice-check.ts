@@ -176,6 +176,7 @@ export class VoiceCheck {
     this.stopped();
     const now = this.options.clock.now();
     this.heardAt.interrupted(now);
+    this.listener?.interrupted();
     this.back?.interrupted(now);
   }
 

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createServiceVoice } from '../../../src/audio/verdict/service-voice.ts';
 import { encodings, speechPcm } from '../../helpers/device-audio.ts';
 
@@ -80,4 +80,46 @@ test('a reply that stops because the user speaks does not count as cut off', () 
   expect(hear(cutReply).findings).toEqual(['cut-off']);
   const bargeIn = Buffer.concat([Buffer.alloc(32_000), speechPcm]).subarray(0, cutReply.length);
   expect(hear(cutReply, bargeIn).findings).toEqual([]);
+});
+
+describe('a service that begins its reply again', () => {
+  /** Sends the first 300 ms of a reply as often as said, then all of it, with this pause in between. */
+  const restart = (reply: Buffer, { times, pauseMs }: { times: number; pauseMs: number }) => {
+    let now = 0;
+    const voice = createServiceVoice(() => {});
+    const say = (pcm: Buffer) => {
+      for (let at = 0; at < pcm.length; at += 640) {
+        voice.received(pcm.subarray(at, at + 640), now);
+        now += 20;
+      }
+    };
+    say(speechPcm);
+    now += 2_000;
+    for (let time = 0; time < times; time += 1) {
+      say(reply.subarray(0, 9_600));
+      if (pauseMs < 500) voice.interrupted(now);
+      else voice.sent(speechPcm.subarray(0, 32_000), now);
+      now += pauseMs;
+    }
+    say(reply);
+    now += 2_000;
+    voice.end(now);
+    return voice.summary().findings;
+  };
+  const loud = speechPcm.subarray(640 * 20);
+
+  test.each([
+    ['once', 'after a pause', { times: 1, pauseMs: 800 }],
+    ['three times', 'after a pause', { times: 3, pauseMs: 800 }],
+    ['once', 'right after an interruption', { times: 1, pauseMs: 100 }],
+    ['three times', 'right after an interruption', { times: 3, pauseMs: 100 }],
+  ])('%s %s sends nothing twice', (_times, _when, how) => {
+    expect(restart(loud, how)).not.toContain('repeat');
+  });
+
+  test('still sends a message twice if it does so within a reply', () => {
+    const at = 640 * 60;
+    const twice = Buffer.concat([loud.subarray(0, at + 640), loud.subarray(at)]);
+    expect(restart(twice, { times: 1, pauseMs: 800 })).toContain('repeat');
+  });
 });
