@@ -159,7 +159,7 @@ export function valuesOf({ flag, parse, values }: OptionSpec): Values | undefine
 
 /** How the file that a setting names is used; undefined if it names none. */
 export function pathUseOf({ flag, path }: OptionSpec): PathUse | undefined {
-  return path ?? (/<.*(?:FILE|PATH)>/.test(flag) ? 'read' : undefined);
+  return path ?? (/(?:FILE|PATH)>/.test(flag) ? 'read' : undefined);
 }
 
 /** A setting beside others of the same commands and the same group. */
