@@ -25,21 +25,31 @@ export function isGap({ silenceMs }: Pick<MessagePair, 'silenceMs'>): boolean {
 export interface ReplyHeard {
   /** When waiting for a reply begins. */
   awaitedFrom: number;
-  /** When the reply began; undefined until it does. */
+  /** When its first audio arrived, which may be silent; undefined until then. */
   begunAt: number | undefined;
-  /** When audible AI audio last arrived. */
-  heardAt: number;
+  /** When audible AI audio last arrived, of this reply or of an earlier one; undefined or −∞ if none did. */
+  heardAt: number | undefined;
+  /** When reading from the service was last paused: audio may have waited until then. */
+  pausedUntil?: number;
+}
+
+/** Whether something audible has arrived. A service may send silence until its reply starts. */
+export function isReplyHeard({ begunAt, heardAt }: Pick<ReplyHeard, 'begunAt' | 'heardAt'>): boolean {
+  return begunAt !== undefined && heardAt !== undefined && heardAt >= begunAt;
 }
 
 /**
- * When a reply is over: it has paused for `settleMs`, or none has begun within `waitMs`. The only rule for the end of a reply.
- * Times are monotonic milliseconds.
+ * When a reply is over: nothing audible has come for `settleMs`, or nothing audible at all within `waitMs`. The only rule for
+ * the end of a reply. Times are monotonic milliseconds.
  */
 export function replyOverAt(
-  { awaitedFrom, begunAt, heardAt }: ReplyHeard,
+  reply: ReplyHeard,
   { waitMs, settleMs }: { waitMs: number; settleMs: number },
 ): number {
-  return begunAt === undefined ? awaitedFrom + waitMs : Math.max(begunAt, heardAt) + settleMs;
+  const { awaitedFrom, heardAt = awaitedFrom, pausedUntil = Number.NEGATIVE_INFINITY } = reply;
+  return isReplyHeard(reply)
+    ? Math.max(heardAt, pausedUntil) + settleMs
+    : Math.max(awaitedFrom, pausedUntil) + waitMs;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { createPacer, type Pace, type Pacer } from '../audio/pacer.ts';
 import { reframe } from '../audio/reframe.ts';
 import type { TimedMessage } from '../audio/source.ts';
-import { replyOverAt } from '../audio/turn-taking.ts';
+import { isReplyHeard, replyOverAt } from '../audio/turn-taking.ts';
 import { abortable } from '../kernel/abortable.ts';
 import { type Clock, waitUntil } from '../kernel/clock.ts';
 import { bytesForMs } from '../protocol/audio-format.ts';
@@ -160,26 +160,24 @@ interface ReplyEndOptions extends Pick<SessionOptions, 'clock' | 'waitMs' | 'set
   signal: AbortSignal;
 }
 
-/** How often to check whether a reply has begun. */
+/** How often to check whether a reply can be heard. */
 const lookEveryMs = 20;
 
-/** Waits after the sent audio until the reply has ended, or has failed to begin. */
+/** Waits after the sent audio until the reply has ended, or nothing audible has come in time. */
 export async function waitForReplyEnd(options: ReplyEndOptions): Promise<'ended' | 'none'> {
   const { clock, metrics, waitMs, settleMs, pausedUntil, signal } = options;
   const since = clock.now();
   for (;;) {
     const now = clock.now();
-    const begunAt = metrics.replyBegunAt;
-    const paused = pausedUntil();
-    const overAt = replyOverAt(
-      {
-        begunAt,
-        awaitedFrom: Math.max(since, paused),
-        heardAt: Math.max(metrics.lastAudibleAt ?? 0, paused),
-      },
-      { waitMs, settleMs },
-    );
-    if (now >= overAt) return begunAt === undefined ? 'none' : 'ended';
-    await waitUntil(clock, begunAt === undefined ? Math.min(now + lookEveryMs, overAt) : overAt, signal);
+    const reply = {
+      awaitedFrom: since,
+      begunAt: metrics.replyBegunAt,
+      heardAt: metrics.lastAudibleAt,
+      pausedUntil: pausedUntil(),
+    };
+    const overAt = replyOverAt(reply, { waitMs, settleMs });
+    const isHeard = isReplyHeard(reply);
+    if (now >= overAt) return isHeard ? 'ended' : 'none';
+    await waitUntil(clock, isHeard ? overAt : Math.min(now + lookEveryMs, overAt), signal);
   }
 }

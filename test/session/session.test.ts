@@ -138,12 +138,26 @@ describe('the reply', () => {
     expect(session.summary.elapsedMs).toBeLessThan(1_400 + 1_600);
   });
 
-  test('that is endless silence ends', async () => {
+  test('is awaited through silence, and ends although the silence after it does not', async () => {
     const session = await run({
+      onLive: (service) =>
+        service.at(100, () =>
+          service.speakInTime(Buffer.concat([silence(3_900), speech(500), silence(60_000)])),
+        ),
+    });
+    expect([session.outcome, warnings(session.events)]).toEqual(['ok', []]);
+    expect(session.summary.audibleMs).toBe(500);
+    expect(session.summary.dialogue?.turns[0]?.responseMs).toBe(4_000 - 1_400);
+    expect(session.summary.elapsedMs).toBe(4_480 + 1_500);
+  });
+
+  test('that is endless silence is waited for, and then causes a warning', async () => {
+    const session = await run({
+      options: { waitMs: 3_000 },
       onLive: (service) => service.at(1_800, () => service.speakInTime(silence(60_000))),
     });
-    expect(session.outcome).toBe('ok');
-    expect(session.summary.elapsedMs).toBe(1_800 + 1_500);
+    expect([session.outcome, warnings(session.events)]).toEqual(['ok', ['no-reply']]);
+    expect(session.summary.elapsedMs).toBe(1_380 + 3_000);
   });
 
   test('may pause for less than the settle time', async () => {

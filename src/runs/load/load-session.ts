@@ -203,14 +203,14 @@ export function createTalker(
   };
   const isTurnOver = (due: number): boolean => {
     if (sender.isSpeaking) return false;
-    const { replyBegan, awaitedSince } = meter;
-    if (awaitedSince !== undefined && due - awaitedSince >= times.waitMs) {
+    const { replyBegan, awaitedSince, unheardSince = replyBegan, heardAt } = meter;
+    if (unheardSince === undefined) return false;
+    const isOver = due >= replyOverAt({ awaitedFrom: unheardSince, begunAt: replyBegan, heardAt }, times);
+    if (isOver && awaitedSince !== undefined) {
       meter.giveUp(due);
       throw failure('late-audio', `No reply started within ${times.waitMs / 1000} s`);
     }
-    if (replyBegan === undefined) return false;
-    const heard = { awaitedFrom: replyBegan, begunAt: replyBegan, heardAt: meter.heardAt };
-    return due >= replyOverAt(heard, times) || due - replyBegan >= longestReplyMs;
+    return isOver || (replyBegan !== undefined && due - replyBegan >= longestReplyMs);
   };
 
   const follow = (part: ReturnType<FrameSender['send']>, due: number) => {

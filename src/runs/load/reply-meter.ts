@@ -5,7 +5,7 @@ import { bytesPerSample } from '../../protocol/audio-format.ts';
 import { type Cleanness, judgeClean } from '../../session/expectations.ts';
 import type { Tally } from './tally.ts';
 
-/** Until this far into a reply its level is not measured: most replies are shorter, and a load hears many. */
+/** For this long after a reply was first heard its level is not measured: most replies are shorter, and a load hears many. */
 const measuredFromMs = 5_000;
 
 /** Measures the replies of one session: first audio, jitter, gaps and the voice. All times are monotonic milliseconds. */
@@ -16,6 +16,7 @@ export class ReplyMeter extends ReplyArrivals {
   readonly #voice: ServiceVoice | undefined;
   #awaitedSince: number | undefined;
   #replyBegan: number | undefined;
+  #replyHeard: number | undefined;
   /** Since when a reply is awaited that has not been heard yet. */
   #unheardSince: number | undefined;
   #heardAt = Number.NEGATIVE_INFINITY;
@@ -66,9 +67,17 @@ export class ReplyMeter extends ReplyArrivals {
     return this.#replyBegan;
   }
 
-  /** When audio of a reply last came. In a long reply only audible audio counts: a service may send silence forever. */
+  /**
+   * When audio of a reply was last heard: what comes before its first audible audio does not count, nor what is silent in a
+   * long reply, because a service may send silence forever.
+   */
   get heardAt(): number {
     return this.#heardAt;
+  }
+
+  /** Since when a reply is awaited that has not been heard. */
+  get unheardSince(): number | undefined {
+    return this.#unheardSince;
   }
 
   /** Since when a reply is awaited that has not begun. */
@@ -89,10 +98,10 @@ export class ReplyMeter extends ReplyArrivals {
     counts.messagesIn += 1;
     counts.bytesIn += bytes;
     if (bytes === 0) return;
-    if (this.#unheardSince !== undefined) this.#listen(from.payload, Math.max(at, this.playedUntil));
+    if (this.#unheardSince !== undefined) this.#listen(from.payload, at);
     this.#voice?.received(from.payload, at);
-    const isLong = this.#replyBegan !== undefined && at - this.#replyBegan >= measuredFromMs;
-    if (!isLong || this.#isAudible(from.payload)) this.#heardAt = at;
+    const isLong = this.#replyHeard !== undefined && at - this.#replyHeard >= measuredFromMs;
+    if (this.#unheardSince === undefined && (!isLong || this.#isAudible(from.payload))) this.#heardAt = at;
     this.#passedBytes += bytes;
     const goesOn = this.arrived(bytes, at);
     if (this.#awaitedSince !== undefined) {
@@ -117,10 +126,11 @@ export class ReplyMeter extends ReplyArrivals {
     return true;
   }
 
-  #listen(pcm: Buffer, heardAt: number): void {
+  #listen(pcm: Buffer, at: number): void {
     if (this.#unheardSince === undefined || !this.#isAudible(pcm)) return;
-    this.#tally.finished('response', heardAt - this.#unheardSince);
+    this.#tally.finished('response', Math.max(at, this.playedUntil) - this.#unheardSince);
     this.#unheardSince = undefined;
+    this.#replyHeard = at;
   }
 
   /** Whether the next message is audible; it may begin within a sample. */
@@ -147,6 +157,7 @@ export class ReplyMeter extends ReplyArrivals {
       this.#tally.finished('gap', this.#longestGapMs, this.#heardSince);
     }
     this.#replyBegan = undefined;
+    this.#replyHeard = undefined;
     this.#pairs = 0;
     this.#worstJitterMs = 0;
     this.#longestGapMs = 0;

@@ -10,7 +10,7 @@ import { roundMs } from '../../protocol/time-text.ts';
 import { type ExpectationVerdict, verdict } from '../expectations.ts';
 import type { ConversationPlan, TurnCue, TurnPlan } from './conversation-plan.ts';
 import { createTurn, holdOf, type Turn } from './turn.ts';
-import type { TurnAudioOptions, TurnReplyState } from './turn-audio.ts';
+import { speakingGraceMs, type TurnAudioOptions, type TurnReplyState } from './turn-audio.ts';
 
 export interface ConversationOptions extends Pick<TurnAudioOptions, 'settleMs' | 'waitMs' | 'pausedUntil'> {
   clock: Clock;
@@ -45,9 +45,6 @@ export interface Conversation {
 
 /** Represents the time before the first turn: a service may speak first. */
 const listening: TurnPlan = { name: undefined, say: undefined, when: 'connected', expect: [], absent: [] };
-
-/** A pause up to this length does not end the AI's speech. */
-const speakingGraceMs = 200;
 
 export function createConversation(
   { turns: plans }: ConversationPlan,
@@ -178,10 +175,10 @@ function lookForCue(
   }
   if (state === 'none') return { missed: 'no reply started' };
   if (when === 'after-reply') return state === 'ended' ? 'now' : 'wait';
-  const { replyBegunAt, spokenUntil } = audio;
-  if (replyBegunAt === undefined || now < replyBegunAt + when.duringReplyMs) return 'wait';
+  const { spokenFrom, spokenUntil } = audio;
+  if (spokenFrom === undefined || now < spokenFrom + when.duringReplyMs) return 'wait';
   if (now <= spokenUntil + speakingGraceMs) return 'now';
-  return { missed: `the AI spoke for only ${roundMs(spokenUntil - replyBegunAt)} ms` };
+  return { missed: `the AI spoke for only ${roundMs(spokenUntil - spokenFrom)} ms` };
 }
 
 function cueText(when: TurnCue): string {

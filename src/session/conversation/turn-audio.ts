@@ -1,7 +1,7 @@
 import type { Level } from '../../audio/level.ts';
 import { audibleDbfs } from '../../audio/level.ts';
 import { createSentSpeech } from '../../audio/sent-speech.ts';
-import { replyOverAt } from '../../audio/turn-taking.ts';
+import { isReplyHeard, replyOverAt } from '../../audio/turn-taking.ts';
 import type { AudioLimits, MeasuredTurns } from '../../kernel/audio-limits.ts';
 import { msForBytes } from '../../protocol/audio-format.ts';
 import { roundMs } from '../../protocol/time-text.ts';
@@ -32,7 +32,8 @@ export interface TurnAudio {
   replyState(now: number): TurnReplyState;
   /** When the reply runs out if it is played immediately. */
   readonly spokenUntil: number;
-  readonly replyBegunAt: number | undefined;
+  /** When the reply began to be heard: its first audio, unless a long silence follows. */
+  readonly spokenFrom: number | undefined;
   /** `dialogue`: what this turn led to. */
   judge(limits: AudioLimits, dialogue: MeasuredTurns | undefined): ExpectationVerdict[];
 }
@@ -48,6 +49,9 @@ export interface TurnAudioOptions {
   /** Lengths of the reply, in milliseconds, of which the times are kept; 0: any audio. */
   goalsMs: readonly number[];
 }
+
+/** A pause up to this length is part of the AI's speech. */
+export const speakingGraceMs = 200;
 
 interface Arrival {
   bytes: number;
@@ -65,6 +69,7 @@ export function createTurnAudio(options: TurnAudioOptions): TurnAudio {
   let lastAudibleAt: number | undefined;
   let reply: Metrics;
   let replyBegunAt: number | undefined;
+  let spokenFrom: number | undefined;
   let firstAudibleAt: number | undefined;
   let replyBytes: number;
   let audibleBytes: number;
@@ -72,6 +77,7 @@ export function createTurnAudio(options: TurnAudioOptions): TurnAudio {
   const forget = () => {
     reply = createMetrics({ settleMs });
     replyBegunAt = undefined;
+    spokenFrom = undefined;
     replyBytes = 0;
     audibleBytes = 0;
     reached.clear();
@@ -86,6 +92,7 @@ export function createTurnAudio(options: TurnAudioOptions): TurnAudio {
     if (level.rmsDbfs > audibleDbfs) {
       audibleBytes += bytes;
       firstAudibleAt ??= at;
+      spokenFrom ??= at - replyBegunAt <= speakingGraceMs ? replyBegunAt : at;
     }
     for (const goal of goalsMs) {
       if (!reached.has(goal) && msForBytes(replyBytes) >= goal) reached.set(goal, at);
@@ -127,25 +134,24 @@ export function createTurnAudio(options: TurnAudioOptions): TurnAudio {
     get firstAudibleAt() {
       return firstAudibleAt;
     },
-    get replyBegunAt() {
-      return speechEndedAt() === undefined ? undefined : replyBegunAt;
+    get spokenFrom() {
+      return speechEndedAt() === undefined ? undefined : spokenFrom;
     },
     get spokenUntil() {
-      return Math.max(lastAudibleAt ?? 0, (replyBegunAt ?? 0) + msForBytes(audibleBytes));
+      return Math.max(lastAudibleAt ?? 0, (spokenFrom ?? 0) + msForBytes(audibleBytes));
     },
     replyState(now) {
       const endedAt = speechEndedAt();
       if (endedAt === undefined) return 'awaited';
-      const overAt = replyOverAt(
-        {
-          begunAt: replyBegunAt,
-          awaitedFrom: Math.max(endedAt, clipEndedAt ?? 0, pausedUntil()),
-          heardAt: Math.max(reply.lastAudibleAt ?? 0, pausedUntil()),
-        },
-        { waitMs, settleMs },
-      );
-      if (replyBegunAt === undefined) return now >= overAt ? 'none' : 'awaited';
-      return now >= overAt ? 'ended' : 'begun';
+      const heard = {
+        awaitedFrom: Math.max(endedAt, clipEndedAt ?? 0),
+        begunAt: replyBegunAt,
+        heardAt: reply.lastAudibleAt,
+        pausedUntil: pausedUntil(),
+      };
+      const isOver = now >= replyOverAt(heard, { waitMs, settleMs });
+      if (isReplyHeard(heard)) return isOver ? 'ended' : 'begun';
+      return isOver ? 'none' : 'awaited';
     },
     judge(expectations, dialogue) {
       const endedAt = speechEndedAt();

@@ -18,6 +18,7 @@ const clip = {
   speechEnd: 7,
 };
 const loud = { payload: speech(20) };
+const silent = { payload: Buffer.alloc(640) };
 const times = { giveUpMs: 1000, holdMs: 0, clipMs: 200, waitMs: 2000, settleMs: 400, stormAtMs: 0 };
 
 /** Plays a role frame by frame, with replies at the given moments; `until`: the moment at which it was over. */
@@ -27,6 +28,8 @@ function play(
     audioAt = [],
     interruptedAt = Infinity,
     message = loud,
+    silentUntil = 0,
+    silentFrom = Infinity,
     lastMs = 5_000,
     waiting = 0,
     standStill = [0, 0],
@@ -35,6 +38,9 @@ function play(
     /** When the service says that the reply is interrupted. */
     interruptedAt?: number;
     message?: { payload: Buffer };
+    /** Messages before and from these moments on are silent. */
+    silentUntil?: number;
+    silentFrom?: number;
     lastMs?: number;
     waiting?: number;
     standStill?: [from: number, to: number];
@@ -54,7 +60,11 @@ function play(
   try {
     for (now = 0; now <= lastMs && until === undefined; now += 20) {
       if (now === standStill[0]) now = standStill[1];
-      while ((left[0] ?? Infinity) <= now) meter.hear(message.payload.length, left.shift() ?? 0, message);
+      while ((left[0] ?? Infinity) <= now) {
+        const at = left.shift() ?? 0;
+        const from = at < silentUntil || at >= silentFrom ? silent : message;
+        meter.hear(from.payload.length, at, from);
+      }
       if (now >= interruptedAt) {
         meter.interrupted(now);
         interruptedAt = Infinity;
@@ -89,19 +99,26 @@ describe('a talker', () => {
   test('has no response time for a silent reply: the time without sound counts as a lower bound', () => {
     const { finished, unfinished } = play(talk, {
       audioAt: every20(440, 1_000),
-      message: { payload: Buffer.alloc(640) },
+      message: silent,
     });
     expect(finished.response).toBeUndefined();
-    // From the eighth frame, at 140 ms, to the end of the turn.
-    expect(unfinished.response).toEqual([1_240_000]);
+    // From the eighth frame, at 140 ms, until it is no longer waited for.
+    expect(unfinished.response).toEqual([times.waitMs * 1_000]);
   });
 
   test('hears a long reply to its end, and ignores silence after it', () => {
     const long = { audioAt: every20(440, 9_000), lastMs: 12_000 };
     expect(play(talk, long).until).toBe(8_980 + times.settleMs);
-    // Five seconds of a reply may be silent; then what is silent is no reply.
-    const silent = { payload: Buffer.alloc(640) };
-    expect(play(talk, { ...long, message: silent }).until).toBe(5_420 + times.settleMs);
+    const thenSilent = { ...long, audioAt: every20(440, 12_000), silentFrom: 9_000 };
+    expect(play(talk, thenSilent).until).toBe(8_980 + times.settleMs);
+  });
+
+  test('waits through silence until a reply is heard', () => {
+    const late = { audioAt: every20(440, 2_000), silentUntil: 1_500 };
+    const { finished, until } = play(talk, late);
+    expect(finished['first-audio']).toEqual([300_000]);
+    expect(finished.response).toEqual([1_360_000]);
+    expect(until).toBe(1_980 + times.settleMs);
   });
 
   test('counts the worst jitter and the longest gap of a reply', () => {

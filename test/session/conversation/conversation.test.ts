@@ -60,6 +60,28 @@ describe('a turn is spoken', () => {
     });
   });
 
+  test('once the reply has been heard, if the service sends silence before it', async () => {
+    const { session, heard, verdicts } = await converse(
+      [first({ 'max-response': 3_000 }), turn({ when: { duringReplyMs: 600 } })],
+      {
+        onLive: (service) =>
+          service.at(0, () =>
+            service.speakInTime(Buffer.concat([silence(4_000), speech(2_000), silence(2_000), speech(500)])),
+          ),
+      },
+    );
+    expect(session.outcome).toBe('ok');
+    expect(speechTimes(heard)).toEqual([400, 4_620 + 400]);
+    expect(verdicts['turn 1: max-response']).toBe('2600 ms');
+  });
+
+  test('not at all if all of the reply is silent', async () => {
+    const { verdicts } = await converse([first(), turn()], {
+      onLive: (service) => service.at(0, () => service.speakInTime(silence(8_000))),
+    });
+    expect(verdicts['turn 2: said']).toBe('turn-skipped: not spoken: no reply started');
+  });
+
   test('while the AI speaks', async () => {
     const { session, heard } = await converse([first(), turn({ when: { duringReplyMs: 600 } })], {
       onLive: (service) => replies(service, [1_700, 3_000], [6_000, 200]),
