@@ -35,7 +35,8 @@ export function readTimeline(recording: Recording): Timeline {
 /** Who spoke when, and how well they took turns: for a recording by its clips, like its session; for a call by its pauses. */
 export function readDialogue(recording: Recording): Dialogue {
   const { events, summary } = recording;
-  const tracks = createTwoTracks();
+  const session = events.find((event) => event.type === 'session');
+  const tracks = createTwoTracks({ pace: session?.pace });
   replayVoices(recording, tracks);
   let startMs = 0;
   for (const event of events) {

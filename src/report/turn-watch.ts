@@ -1,6 +1,7 @@
 import { dialogueRules } from '../audio/dialogue/rules.ts';
 import type { SoundSpan } from '../audio/dialogue/sound-spans.ts';
 import { createTwoTracks, type TwoTracks } from '../audio/dialogue/two-tracks.ts';
+import type { Pace } from '../audio/pacer.ts';
 import { type DialogueMark, dialogueMarks } from './dialogue-lines.ts';
 
 /** Where both speak, and the marks of their turn-taking: what a timeline shows of two voices. */
@@ -26,9 +27,9 @@ const keepMs = 20_000;
 /** The start of it lacks what was before, and was judged earlier. */
 const settledMs = 10_000;
 
-/** `waitMs`: how long a turn may be without a reply. */
-export function createTurnWatch(waitMs: number): TurnWatch {
-  const tracks = createTwoTracks({ keepMs });
+/** `waitMs`: how long a turn may be without a reply. `pace`: of the sent audio. */
+export function createTurnWatch(waitMs: number, pace?: Pace): TurnWatch {
+  const tracks = createTwoTracks({ keepMs, pace });
   return {
     ...tracks,
     look(t) {

@@ -1,6 +1,7 @@
 import type { Dialogue } from '../audio/dialogue/dialogue.ts';
 import { createTwoTracks } from '../audio/dialogue/two-tracks.ts';
 import { createLevelMeter, roundDbfs } from '../audio/level.ts';
+import type { Pace } from '../audio/pacer.ts';
 import type { SpeechMoment } from '../audio/sent-speech.ts';
 import { createServiceVoice } from '../audio/verdict/service-voice.ts';
 import type { VoicectlError } from '../kernel/errors.ts';
@@ -71,6 +72,8 @@ export interface LedgerOptions
   extends Pick<SessionOptions, 'clock' | 'settleMs' | 'waitMs' | 'device' | 'expectations'> {
   /** When the session began, on the clock. Default: now. */
   startedAt?: number;
+  /** The pace of the sent audio. Default: real time. */
+  pace?: Pace;
 }
 
 export interface LedgerPorts {
@@ -82,7 +85,7 @@ export interface LedgerPorts {
 }
 
 export function createLedger(
-  { clock, settleMs, waitMs, device, expectations, startedAt = clock.now() }: LedgerOptions,
+  { clock, settleMs, waitMs, device, expectations, pace, startedAt = clock.now() }: LedgerOptions,
   { emit: emitTo, playback, conversation, judgesVoice = false }: LedgerPorts,
 ): Ledger {
   let latest = startedAt;
@@ -99,7 +102,7 @@ export function createLedger(
         ),
       )
     : undefined;
-  const tracks = judgesVoice ? createTwoTracks({ returned: () => voice?.returned }) : undefined;
+  const tracks = judgesVoice ? createTwoTracks({ pace, returned: () => voice?.returned }) : undefined;
   const timeOf = (at: number) => roundMs(at - startedAt);
   let clipStartMs = 0;
   const metrics = createMetrics({ settleMs, onGap: (ms, at) => emit({ type: 'gap', ms, atMs: timeOf(at) }) });

@@ -1,3 +1,4 @@
+import type { Pace } from '../audio/pacer.ts';
 import { createDeferred } from '../kernel/deferred.ts';
 import { type ErrorCode, toVoicectlError, VoicectlError } from '../kernel/errors.ts';
 import { createRedactor } from '../kernel/redact.ts';
@@ -75,7 +76,7 @@ async function converse(
     if (options.bargeIn && body.type === 'speech' && body.state === 'start') output.hold();
   };
   const ledger = createLedger(
-    { ...options, startedAt },
+    { ...options, startedAt, pace: paceOf(options) },
     {
       emit: emitAndHold,
       playback: () => output.playback,
@@ -126,10 +127,14 @@ async function converse(
   if (failure !== undefined) throw failure;
 }
 
-function announce(
-  { version, device, baseUrl, wsUrl, source, sourceName, pace }: SessionOptions,
-  ledger: Ledger,
-): void {
+/** A live source sets its own pace: real time. */
+function paceOf({ source, pace }: SessionOptions): Pace {
+  return source.isLive ? 1 : pace;
+}
+
+function announce(options: SessionOptions, ledger: Ledger): void {
+  const { version, device, baseUrl, wsUrl, source, sourceName } = options;
+  const pace = paceOf(options);
   const { text: format, converted } = source.description;
   const durationMs = source.durationMs === undefined ? {} : { durationMs: Math.round(source.durationMs) };
   ledger.emit({
@@ -141,7 +146,7 @@ function announce(
     source: sourceName,
     format,
     ...durationMs,
-    ...(pace === 1 || source.isLive ? {} : { pace }),
+    ...(pace === 1 ? {} : { pace }),
   });
   if (converted) ledger.warn('converted', `${sourceName} is ${format}; converted to 16,000 Hz, 16-bit, mono`);
 }

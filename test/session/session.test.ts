@@ -151,6 +151,26 @@ describe('the reply', () => {
     expect(session.summary.elapsedMs).toBe(4_480 + 1_500);
   });
 
+  test.each([4, 'max'] as const)(
+    'is not compared with speech that was sent at a pace of %s',
+    async (pace) => {
+      const { summary } = await run({
+        options: { pace, expectations: { 'max-response': 3_000, 'max-talk-over': 10 } },
+        onLive: (service) => service.at(700, () => service.speakInTime(speech(1_000))),
+      });
+      const skipped = {
+        ok: true,
+        skipped: true,
+        measured: 'not judged: the audio was not sent in real time',
+      };
+      expect(summary.verdicts).toMatchObject([
+        { name: 'max-response', ...skipped },
+        { name: 'max-talk-over', ...skipped },
+      ]);
+      expect(summary.dialogue?.figures).toMatchObject({ earlyReplies: 0, overlapMs: 0 });
+    },
+  );
+
   test('that is endless silence is waited for, and then causes a warning', async () => {
     const session = await run({
       options: { waitMs: 3_000 },

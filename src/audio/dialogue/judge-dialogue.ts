@@ -1,5 +1,4 @@
 import { nearestRank } from '../../kernel/nearest-rank.ts';
-import { type EchoKind, echoKindText } from '../user-echo.ts';
 import type {
   AiSpeech,
   Dialogue,
@@ -25,8 +24,8 @@ export interface DialogueInput {
   stops: readonly number[];
   /** How long a turn may be without a reply, in milliseconds. */
   waitMs: number;
-  /** Set if the AI's audio comes from the user. An echo overlaps completely, so it is not judged. */
-  returned?: EchoKind | undefined;
+  /** Why turn-taking cannot be judged; undefined or null if it can. */
+  unjudged?: string | null | undefined;
 }
 
 type UserSound = SoundSpan & { turn?: number; isTurn: boolean; holdMs?: number | undefined };
@@ -38,8 +37,8 @@ type Reply = SoundSpan & { speech: readonly AiSpeech[] };
 export function judgeDialogue(input: DialogueInput): Dialogue {
   const [userSounds, aiSounds] = [findSounds(input.user), findSounds(input.ai)];
   const ai = findAiSpeech(input.ai.levels, joinSounds(aiSounds, rules.aiSilentMs), input.stops);
-  const isEcho = input.returned === 'echo';
-  const user = isEcho ? [] : userParts(userSounds, input.clips);
+  const { unjudged = null } = input;
+  const user = unjudged === null ? userParts(userSounds, input.clips) : [];
   const turns = user.filter(({ isTurn }) => isTurn);
   const replies = groupReplies(ai, turns);
   const endMs = Math.max(input.user.levels.length, input.ai.levels.length) * rules.stepMs;
@@ -50,7 +49,7 @@ export function judgeDialogue(input: DialogueInput): Dialogue {
     noises: user.filter(({ isTurn }) => !isTurn).map((noise) => judgeNoise(noise, scene)),
   };
   return {
-    unjudged: isEcho ? echoKindText.echo : null,
+    unjudged,
     ...judged,
     ai,
     overlaps: both,

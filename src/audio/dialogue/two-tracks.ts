@@ -1,5 +1,6 @@
 import { bytesForMs, msForBytes } from '../../protocol/audio-format.ts';
-import { type EchoKind, UserEchoDetector } from '../user-echo.ts';
+import type { Pace } from '../pacer.ts';
+import { type EchoKind, echoKindText, UserEchoDetector } from '../user-echo.ts';
 import { createBlockJoiner } from '../whole-samples.ts';
 import type { Dialogue, ScriptedClip } from './dialogue.ts';
 import { judgeDialogue } from './judge-dialogue.ts';
@@ -33,11 +34,13 @@ export interface TwoTracks {
 export interface TwoTracksOptions {
   /** How much audio is kept; default: all. In an endless session only the newest part is judged. */
   keepMs?: number;
+  /** The pace of the sent audio, whose time axis is not that of a listener at another pace than 1. Default: 1. */
+  pace?: Pace | undefined;
   /** Whether the service echoes, if somebody else detects that. */
   returned?: () => EchoKind | undefined;
 }
 
-export function createTwoTracks({ keepMs, returned }: TwoTracksOptions = {}): TwoTracks {
+export function createTwoTracks({ keepMs, pace = 1, returned }: TwoTracksOptions = {}): TwoTracks {
   const back = returned === undefined ? new UserEchoDetector() : undefined;
   const [user, ai] = [createSide(createSentTrack()), createSide(createReceivedTrack())];
   let stops: number[] = [];
@@ -50,6 +53,11 @@ export function createTwoTracks({ keepMs, returned }: TwoTracksOptions = {}): Tw
     for (const side of [user, ai]) side.forgetBefore(step);
     stops = stops.filter((at) => at >= keptFromMs);
     clips = clips?.filter(({ endMs }) => endMs > keptFromMs);
+  };
+  const whyUnjudged = () => {
+    if (pace !== 1) return 'the audio was not sent in real time';
+    // An echo overlaps completely.
+    return (back === undefined ? returned?.() : back.is) === 'echo' ? echoKindText.echo : null;
   };
   const sinceKept = <Span extends SoundSpan>(span: Span): Span => ({
     ...span,
@@ -88,7 +96,7 @@ export function createTwoTracks({ keepMs, returned }: TwoTracksOptions = {}): Tw
         clips: clips?.map(sinceKept),
         stops: stops.map((at) => at - keptFromMs),
         waitMs,
-        returned: back === undefined ? returned?.() : back.is,
+        unjudged: whyUnjudged(),
       });
       return user.isFull || ai.isFull ? { ...found, unjudged: 'only the first hour is judged' } : found;
     },

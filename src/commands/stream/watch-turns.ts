@@ -36,8 +36,9 @@ export function watchTurns(waitMs: number, show: (news: TurnNews) => void) {
   };
   return {
     tap,
-    /** The script gives the places of its clips, and which of them are not turns. */
+    /** The session has its pace; the script gives the places of its clips, and which of them are not turns. */
     follow(event: SessionEvent) {
+      if (event.type === 'session') watch = createTurnWatch(waitMs, event.pace);
       if (event.type !== 'turn') return;
       const { turn, state, atMs, holdMs } = event;
       if (state === 'end') {

@@ -3,7 +3,6 @@ import type { ScriptedClip } from '../../../src/audio/dialogue/dialogue.ts';
 import { findSounds } from '../../../src/audio/dialogue/find-sound.ts';
 import { judgeDialogue } from '../../../src/audio/dialogue/judge-dialogue.ts';
 import { measureSteps, type SideLevels } from '../../../src/audio/dialogue/step-levels.ts';
-import type { EchoKind } from '../../../src/audio/user-echo.ts';
 import { bytesForMs } from '../../../src/protocol/audio-format.ts';
 
 type Span = readonly [startMs: number, endMs: number];
@@ -28,14 +27,14 @@ interface Call {
   cuts?: readonly number[];
   clips?: readonly ScriptedClip[];
   stops?: readonly number[];
-  returned?: EchoKind;
+  unjudged?: string;
 }
 
-function judge({ lengthMs = 12_000, user, ai, cuts, clips, stops = [], returned }: Call) {
+function judge({ lengthMs = 12_000, user, ai, cuts, clips, stops = [], unjudged }: Call) {
   return judgeDialogue({
     user: track(lengthMs, user),
     ai: track(lengthMs, ai, cuts),
-    ...{ clips, stops, waitMs: 5_000, returned },
+    ...{ clips, stops, waitMs: 5_000, unjudged },
   });
 }
 
@@ -209,15 +208,15 @@ describe('a sound that is not a turn', () => {
   });
 });
 
-test('a service that echoes the user is not judged', () => {
+test('two voices that cannot be judged have no turns, but a reason', () => {
   const speech: Span[] = [
     [500, 1_500],
     [2_500, 3_100],
     [5_000, 5_900],
   ];
   const later = speech.map(([startMs, endMs]): Span => [startMs + 60, endMs + 60]);
-  const { unjudged, turns } = judge({ user: speech, ai: later, returned: 'echo' });
-  expect(unjudged).toBe('the service echoes what it hears');
+  const { unjudged, turns } = judge({ user: speech, ai: later, unjudged: 'a reason' });
+  expect(unjudged).toBe('a reason');
   expect(turns).toEqual([]);
 });
 

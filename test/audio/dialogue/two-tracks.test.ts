@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createTwoTracks } from '../../../src/audio/dialogue/two-tracks.ts';
 import { loadPcm } from '../../../src/audio/wav/wav-source.ts';
-import { framesOf } from '../../helpers/pcm.ts';
+import { framesOf, speech } from '../../helpers/pcm.ts';
 
 const fixture = (name: string) =>
   loadPcm(join(import.meta.dirname, '..', '..', '..', 'fixtures', `${name}.wav`));
@@ -32,6 +32,21 @@ test('audio that was not yet heard when the service was interrupted is dropped',
   const [speech] = tracks.judge(10_000).ai;
   expect(speech).toMatchObject({ end: 'cut' });
   expect(speech?.endMs).toBeLessThanOrEqual(5_200);
+});
+
+test.each([2, 0.5, 'max'] as const)('audio that was sent at a pace of %s is not judged', (pace) => {
+  const tracks = createTwoTracks({ pace });
+  tracks.sent(speech(1_000), 0);
+  tracks.received(speech(1_000), 500);
+  const { unjudged, turns, overlaps, figures } = tracks.judge(10_000);
+  expect([unjudged, turns, overlaps]).toEqual(['the audio was not sent in real time', [], []]);
+  expect(figures).toMatchObject({ earlyReplies: 0, talkOverMs: 0 });
+});
+
+test('an echo is not judged', () => {
+  const tracks = createTwoTracks({ returned: () => 'echo' });
+  tracks.sent(speech(1_000), 0);
+  expect(tracks.judge(10_000)).toMatchObject({ unjudged: 'the service echoes what it hears', turns: [] });
 });
 
 test('a late message is heard late, and so are later ones', () => {
