@@ -17,12 +17,33 @@ export function cutSteps({ levels, bands }: SideLevels, from: number, to: number
   return { levels: levels.subarray(from, to), bands: bands.subarray(from * bandCount, to * bandCount) };
 }
 
-const windowSteps = rules.floorWindowMs / rules.stepMs;
+/** Where background is looked for. A soft sound may be as long as a short window, but not be at both ends as well. */
+const windowKinds = [
+  { steps: rules.floorWindowMs / rules.stepMs, belowLoudDb: rules.floorBelowLoudDb, isAtBothEnds: false },
+  {
+    steps: rules.shortFloorWindowMs / rules.stepMs,
+    belowLoudDb: rules.shortFloorBelowLoudDb,
+    isAtBothEnds: true,
+  },
+] as const;
+type WindowKind = (typeof windowKinds)[number];
+
 /** How many steps before and after each one count for the evidence of a sound. */
 export const reachSteps = rules.evidenceMs / rules.stepMs / 2;
 
 /** The background: where the level is steady, and well below the rest. Undefined if there is none. */
 export function backgroundOf(side: SideLevels): Background | undefined {
+  for (const kind of windowKinds) {
+    const found = backgroundIn(side, kind);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function backgroundIn(
+  side: SideLevels,
+  { steps: windowSteps, belowLoudDb, isAtBothEnds }: WindowKind,
+): Background | undefined {
   const { levels } = side;
   const audible = sortedAbove(levels, rules.digitalSilenceDbov);
   // The side may speak only a little.
@@ -36,13 +57,14 @@ export function backgroundOf(side: SideLevels): Background | undefined {
     const [low, high] = [percentile(sorted, 0.1) ?? 0, percentile(sorted, 0.9) ?? 0];
     if (low <= rules.digitalSilenceDbov || high - low > rules.floorSteadyDb) continue;
     const db = meanDb(sorted);
-    if (db <= loud - rules.floorBelowLoudDb) steady.push({ from, db });
+    if (db <= loud - belowLoudDb) steady.push({ from, db });
   }
   const db = percentile(Float32Array.from(steady, (one) => one.db).sort(), 0.2);
   // A long consonant is also steady, but then other sounds are softer.
   if (db === undefined || (percentile(audible, 0.03) ?? 0) < db - rules.floorBottomDb) return undefined;
   const near = steady.filter((one) => one.db < db + rules.floorNearDb);
-  const bands = meanBands(side, near);
+  if (isAtBothEnds && !areAtBothEnds(near, levels, windowSteps)) return undefined;
+  const bands = meanBands(side, near, windowSteps);
   const evidence = new Float32Array(windowSteps);
   const unevenFrom = ({ from }: Window) =>
     percentile(
@@ -56,6 +78,16 @@ export function backgroundOf(side: SideLevels): Background | undefined {
 interface Window {
   from: number;
   db: number;
+}
+
+/** Whether there are windows at both ends of what is audible. */
+function areAtBothEnds(windows: readonly Window[], levels: Float32Array, windowSteps: number): boolean {
+  const isAudible = (level: number) => level > rules.digitalSilenceDbov;
+  const [first, last] = [levels.findIndex(isAudible), levels.findLastIndex(isAudible)];
+  return (
+    windows.some(({ from }) => from < first + windowSteps / 2) &&
+    windows.some(({ from }) => from + windowSteps > last - windowSteps / 2)
+  );
 }
 
 /** The levels above a bound, sorted. An hour has 720,000, so nothing is allocated for each. */
@@ -72,7 +104,7 @@ function sortedAbove(levels: Float32Array, bound: number): Float32Array {
 /** Softer changes in a band are inaudible. */
 const softestBand = 0x8000 ** 2 * 10 ** (rules.softestBandDbov / 10);
 
-function meanBands({ bands }: SideLevels, windows: readonly Window[]): Float64Array {
+function meanBands({ bands }: SideLevels, windows: readonly Window[], windowSteps: number): Float64Array {
   const means = new Float64Array(bandCount);
   for (const { from } of windows)
     for (let at = from * bandCount; at < (from + windowSteps) * bandCount; at += 1)

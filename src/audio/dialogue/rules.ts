@@ -41,6 +41,10 @@ export const dialogueRules = {
   /** … and this far below the loud parts of the side, at most this long. */
   loudMs: 200,
   floorBelowLoudDb: 12,
+  /** Audio without such a stretch, like a short clip, has a background if it starts and ends with a steady level … */
+  shortFloorWindowMs: 40,
+  /** … for at least that long, and this far below its loud parts. */
+  shortFloorBelowLoudDb: 25,
   /** Its bands are measured where it is less than this above its softest level. */
   floorNearDb: 3,
   /** A shorter pause does not end a sound. */

@@ -270,6 +270,27 @@ describe('with an audible background', () => {
     return findSounds(measureSteps(pcm));
   };
 
+  /** A clip with a tone from 500 to 900 ms, and noise of this gain from `from` to `to`. */
+  const short = (from: number, to: number, gain: number) => {
+    const pcm = Buffer.alloc(bytesForMs(3_000));
+    let state = 1;
+    for (let at = from * 16; at < to * 16; at += 1) {
+      state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
+      const tone = at >= 500 * 16 && at < 900 * 16 ? 5_000 * Math.sin(at * 0.13) : 0;
+      pcm.writeInt16LE(Math.round(gain * (state / 2 ** 30 - 1) + tone), at * 2);
+    }
+    return findSounds(measureSteps(pcm));
+  };
+
+  test.each([60, 100, 140, 180, 250])('of %d ms around it, a short clip begins and ends without it', (ms) => {
+    for (const gain of [60, 180])
+      expect(short(500 - ms, 900 + ms, gain)).toEqual([{ startMs: nearly(500), endMs: nearly(900) }]);
+  });
+
+  test('on one side only, it is a soft sound of a short clip', () => {
+    expect(short(500, 1_000, 180)).toEqual([{ startMs: 500, endMs: 1_000 }]);
+  });
+
   test('that varies, a sound begins and ends where its bands do', () => {
     const sounds = rumbled([
       [3_000, 3_500, 2],
