@@ -55,3 +55,15 @@ describe.each([
     expect(expected.code).toBe(0);
   });
 });
+
+test('an error instead of the confirmation, on a stream that stays open, is a refusal with its words', async () => {
+  await using service = await startMiniService({
+    connected: ({ say }) => say({ error: { code: 'BAD_TOKEN', message: 'no such token' } }),
+  });
+  const { code, stderr } = await runInProcess(['stream', '--base-url', service.baseUrl, ...said], {
+    clock: hastyClock,
+    env: { VOICECTL_API_KEY: 'a-key-for-tests' },
+  });
+  expect(code).toBe(3);
+  expect(stderr).toContain('The stream refused the token: BAD_TOKEN: no such token');
+});

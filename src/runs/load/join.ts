@@ -1,12 +1,12 @@
 import type { LoadMetric } from '../../config/threshold.ts';
 import { waitUntil } from '../../kernel/clock.ts';
 import { createDeferred } from '../../kernel/deferred.ts';
-import { VoicectlError } from '../../kernel/errors.ts';
+import type { VoicectlError } from '../../kernel/errors.ts';
 import { createRedactor, type Redactor } from '../../kernel/redact.ts';
 import type { ReadError } from '../../protocol/error-body.ts';
 import { isInterruption, readServiceMessage } from '../../protocol/messages.ts';
 import type { FastStream, FastStreamEnd } from '../../wire/client/fast-stream.ts';
-import { closeError, streamEndError } from '../../wire/client/refusal-error.ts';
+import { closeError, streamEndError, unconfirmedError } from '../../wire/client/refusal-error.ts';
 import { requestToken, type TokenGrant } from '../../wire/client/token.ts';
 import { concealText } from '../../wire/conceal.ts';
 import type { LoadContext, PlannedSession } from './context.ts';
@@ -64,7 +64,10 @@ export async function joinStream(
   const done = new AbortController();
   const givenUpAt = planned.due + times.giveUpMs;
   const limit = waitUntil(clock, givenUpAt, AbortSignal.any([signal, done.signal])).then(() => {
-    throw givenUp(times.giveUpMs);
+    throw unconfirmedError(
+      joining.lastError,
+      `Not confirmed within ${times.giveUpMs / 1000} s of its arrival`,
+    );
   });
   limit.catch(() => {});
   try {
@@ -83,6 +86,7 @@ function openStream(
 ) {
   let step: { metric: LoadMetric; due: number } | undefined = { metric: 'connect', due };
   let lastWord: ReadError | undefined;
+  let lastError: ReadError | undefined;
   let cut = () => {};
   const ended = createDeferred<FastStreamEnd>();
   const pass = (at: number) => {
@@ -107,6 +111,7 @@ function openStream(
       onText(text, at) {
         const message = readServiceMessage(concealText(text, redactor));
         lastWord = message.error;
+        lastError = message.error ?? lastError;
         if (isInterruption(message)) meter.interrupted(at);
         if (message.category !== 'connected' || step === undefined) return;
         pass(at);
@@ -129,6 +134,10 @@ function openStream(
   });
   return {
     confirmed,
+    /** The last error that the service sent. */
+    get lastError() {
+      return lastError;
+    },
     /** Ends the connection; a step that was under way counts with its age. */
     giveUp() {
       giveUpStep();
@@ -136,8 +145,4 @@ function openStream(
       cut();
     },
   };
-}
-
-function givenUp(ms: number): VoicectlError {
-  return new VoicectlError('timed-out', `Not confirmed within ${ms / 1000} s of its arrival`);
 }

@@ -7,14 +7,19 @@ export interface Deadline {
   ms: number;
   /** What has not happened by then, as the beginning of a sentence. */
   what: string;
+  /** Makes the error of this sentence. Default: `timed-out`. */
+  error?: (late: string) => VoicectlError;
 }
 
-/** Settles like the promise, or rejects with `timed-out` if that comes first. */
-export async function withDeadline<T>(promise: Promise<T>, { clock, ms, what }: Deadline): Promise<T> {
+const timedOut = (late: string) => new VoicectlError('timed-out', late);
+
+/** Settles like the promise, or rejects if the deadline comes first. */
+export async function withDeadline<T>(
+  promise: Promise<T>,
+  { clock, ms, what, error = timedOut }: Deadline,
+): Promise<T> {
   const late = createDeferred<never>();
-  const timer = clock.after(ms, () =>
-    late.reject(new VoicectlError('timed-out', `${what} within ${ms / 1000} s`)),
-  );
+  const timer = clock.after(ms, () => late.reject(error(`${what} within ${ms / 1000} s`)));
   try {
     return await Promise.race([promise, late.promise]);
   } finally {

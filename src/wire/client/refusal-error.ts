@@ -93,6 +93,18 @@ export function streamEndError(
   return isPlainEnd && lastWord === undefined ? undefined : closeError(close, lastWord, 'live');
 }
 
+/**
+ * The error for a stream that was not confirmed in time, but is still open. `said`: the error message that the service sent
+ * instead, which refuses the token; `late`: the sentence about the time.
+ */
+export function unconfirmedError(said: ReadError | undefined, late: string): VoicectlError {
+  if (said === undefined) return new VoicectlError('timed-out', late);
+  const [code, text] = classify(closeCodes.noStatus, textOf(said), 'authorising', true);
+  const why = [text, textOf(said)].filter((one) => one !== '').join(': ');
+  const details = { serviceCode: said.code, serviceMessage: said.message };
+  return new VoicectlError(code, `${why}. ${late}`, { details });
+}
+
 function classify(
   code: number,
   words: string,

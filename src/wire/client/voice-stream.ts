@@ -8,7 +8,7 @@ import { serviceUrl, streamPath } from '../../protocol/paths.ts';
 import { type Connection, connect } from './connect.ts';
 import { withDeadline } from './deadline.ts';
 import type { ClientLeg } from './http.ts';
-import { closeError, type StreamClose, streamEndError } from './refusal-error.ts';
+import { closeError, type StreamClose, streamEndError, unconfirmedError } from './refusal-error.ts';
 
 export interface VoiceStreamOptions extends Omit<ClientLeg, 'redactor'> {
   wsUrl: string;
@@ -59,6 +59,8 @@ export async function openVoiceStream(options: VoiceStreamOptions): Promise<Voic
   const { wsUrl, ca, clock, signal, tap, redactor = createRedactor(), onAudio, onMessage } = options;
   /** The last message of the service, if it was an error. */
   let lastWord: ReadError | undefined;
+  /** The last error that it sent, whatever followed. */
+  let lastError: ReadError | undefined;
   let isClosing = false;
   let isDeaf = false;
   const confirmed = createDeferred();
@@ -72,6 +74,7 @@ export async function openVoiceStream(options: VoiceStreamOptions): Promise<Voic
     onText(text) {
       const message = readServiceMessage(text);
       lastWord = message.error;
+      lastError = message.error ?? lastError;
       if (message.category === 'connected') confirmed.resolve();
       onMessage(message);
     },
@@ -97,6 +100,8 @@ export async function openVoiceStream(options: VoiceStreamOptions): Promise<Voic
         clock,
         ms: connectedTimeoutMs,
         what,
+        // It is waited for even after an error: a service may try again by itself.
+        error: (late) => unconfirmedError(lastError, late),
       });
     },
     sendAudio: (pcm) => connection.sendBinary(pcm, outbox.wake),

@@ -155,6 +155,43 @@ describe('the token', () => {
     });
   });
 
+  const refusal = { error: { code: 'BAD_TOKEN', message: 'no such token' } };
+
+  test.each([
+    ['an error', [refusal], 'stream-refused', 'The stream refused the token: BAD_TOKEN: no such token. '],
+    ['an error and a status', [refusal, { type: 'status' }], 'stream-refused', 'BAD_TOKEN'],
+    [
+      'a limit',
+      [{ error: { code: 'LIMIT', message: 'too many' } }],
+      'too-many-connections',
+      'LIMIT: too many',
+    ],
+    ['a status', [{ type: 'status' }], 'timed-out', 'did not confirm the connection within 10 s'],
+  ])('that is answered with %s and nothing more fails after 10 s', async (_what, said, code, message) => {
+    const clock = createCountedClock();
+    const wsUrl = await services.ws((peer) =>
+      peer.once('message', () => {
+        for (const one of said) peer.send(JSON.stringify(one));
+      }),
+    );
+    const stream = await open(wsUrl, { clock });
+    const presenting = stream.present('t.o.k');
+    presenting.catch(() => {});
+    await stream.until(() => stream.messages.length === said.length);
+    clock.advance(10_000);
+    await expect(presenting).rejects.toMatchObject({ code, message: expect.stringContaining(message) });
+  });
+
+  test('may be confirmed after an error', async () => {
+    const wsUrl = await services.ws((peer) =>
+      peer.once('message', () => {
+        peer.send(JSON.stringify(refusal));
+        peer.send(connected);
+      }),
+    );
+    await (await open(wsUrl)).present('t.o.k');
+  });
+
   test('fails even if the service closed before it was presented', async () => {
     const wsUrl = await services.ws((peer) => peer.close(4429, 'full'));
     const stream = await open(wsUrl);
