@@ -6,6 +6,7 @@ import {
   freshMs,
   isDecided,
   isOpened,
+  isServiceEnd,
   type Presentation,
   presentations,
   type SeenStream,
@@ -68,7 +69,7 @@ function evictedBy(one: Presentation, all: readonly Presentation[]): SeenStream 
   });
   const until = Math.min(confirmed.at + evictionMs, newer?.message.at ?? Number.POSITIVE_INFINITY);
   return openBefore.find(({ exchange: { end } }) => {
-    return end?.by === 'service' && end.at <= until;
+    return end !== undefined && isServiceEnd(end) && end.at <= until;
   });
 }
 

@@ -4,6 +4,7 @@ import { type Finding, fail, observed, pass, type Rule, type Seen, unknown } fro
 import {
   endText,
   freshPresentations,
+  isServiceEnd,
   type Presentation,
   presentations,
   type SecondUse,
@@ -60,7 +61,7 @@ function judgeValidity(seen: readonly Seen[]): Finding | undefined {
   if (refused === undefined) return pass(`accepted after ${secondsText(first.ageMs, 1)}`, first.stream);
   const text = `after ${secondsText(refused.ageMs, 1)}: ${endText(refused.stream)}`;
   if (!isAnyAccepted(seen)) return unknown(`no token is accepted, fresh or not; ${text}`, refused.stream);
-  return refused.stream.exchange.end?.by === 'service'
+  return isServiceEnd(refused.stream.exchange.end)
     ? fail(`not accepted ${text}`, refused.stream)
     : unknown(text, refused.stream);
 }
@@ -110,5 +111,5 @@ function judgeReuse(seen: readonly Seen[]): Finding | undefined {
 
 function fateOf({ isConfirmed, stream }: SecondUse): string {
   if (isConfirmed) return 'accepted';
-  return stream.exchange.end?.by === 'service' ? 'refused' : 'not answered';
+  return isServiceEnd(stream.exchange.end) ? 'refused' : 'not answered';
 }

@@ -1,7 +1,7 @@
 import { tokenLifetimeSeconds } from '../protocol/claims.ts';
 import { readServiceMessage, type ServiceMessage } from '../protocol/messages.ts';
 import { connectionsPerDevice } from '../protocol/rate-limit.ts';
-import type { PresentedToken, StreamExchange, TokenFacts, WireMessage } from '../wire/exchange.ts';
+import type { PresentedToken, StreamEnd, StreamExchange, TokenFacts, WireMessage } from '../wire/exchange.ts';
 import { memo } from './memo.ts';
 import type { Seen } from './rule.ts';
 import { grants, type SeenGrant } from './token-seen.ts';
@@ -103,7 +103,7 @@ const longWaitMs = 2_000;
 /** Whether it is known what the service decided about the token: an answer may still be under way. */
 export function isDecided({ stream: { exchange }, message, confirmed }: Presentation): boolean {
   const { end } = exchange;
-  if (confirmed !== undefined || end?.by === 'service') return true;
+  if (confirmed !== undefined || isServiceEnd(end)) return true;
   return end !== undefined && end.at - message.at >= longWaitMs;
 }
 
@@ -167,11 +167,17 @@ export function freshPresentations(seen: readonly Seen[]): Presentation[] {
   );
 }
 
+/** Whether the service ended the stream, or the device because of what the service sent. */
+export function isServiceEnd(end: StreamEnd | undefined): boolean {
+  return end !== undefined && (end.by === 'service' || end.breakdown !== undefined);
+}
+
 /** How an unconfirmed stream ended. */
 export function endText({ exchange: { upgrade, end } }: SeenStream): string {
   if (upgrade.answer !== undefined && upgrade.answer.status !== 101)
     return `the upgrade was answered with ${upgrade.answer.status}`;
   if (upgrade.breakdown !== undefined) return upgrade.breakdown.message;
+  if (end?.breakdown !== undefined) return end.breakdown.message;
   if (end === undefined || end.by === 'device') return 'no confirmation arrived';
   const reason = end.reason === '' ? '' : ` ${JSON.stringify(end.reason)}`;
   return end.code === 1006 ? 'the connection was cut' : `closed with ${end.code}${reason}`;

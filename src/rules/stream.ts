@@ -10,6 +10,7 @@ import {
   freshPresentations,
   isData,
   isOpened,
+  isServiceEnd,
   type Presentation,
   readTextMessage,
   type SeenStream,
@@ -119,7 +120,7 @@ const soonMs = 1_000;
 /** A connection that breaks before anything can be presented. */
 function judgeEarlyEnd(stream: SeenStream): Finding | undefined {
   const { upgrade, messages, end } = stream.exchange;
-  const isSoon = end !== undefined && end.at - upgrade.at < soonMs && end.by === 'service';
+  const isSoon = end !== undefined && isServiceEnd(end) && end.at - upgrade.at < soonMs;
   if (!isSoon || messages.some(({ from }) => from === 'device')) return undefined;
   return fail(`the connection ended before the JWT: ${end.breakdown?.message ?? endText(stream)}`, stream);
 }
@@ -147,7 +148,7 @@ function judgeFirstMessage({ stream, message, answers, confirmed }: Presentation
   if (first === undefined) {
     const { end } = stream.exchange;
     const text = endText(stream);
-    return end?.by === 'service' ? fail(`the JWT was not accepted: ${text}`, stream) : unknown(text, stream);
+    return isServiceEnd(end) ? fail(`the JWT was not accepted: ${text}`, stream) : unknown(text, stream);
   }
   if (first === confirmed) return pass(`the first message is ${connectedKind}`, stream);
   return fail(`the first message is ${messageText(first)}`, stream);
@@ -167,7 +168,7 @@ function judgeVersionedToken(seen: readonly Seen[]): Finding | undefined {
   const other = fresh.find((one) => !isVersioned(one.grant) && one.confirmed !== undefined);
   const text = endText(refused.stream);
   if (other === undefined) return unknown(`no token is accepted: ${text}`, refused.stream);
-  const isRefused = refused.stream.exchange.end?.by === 'service';
+  const isRefused = isServiceEnd(refused.stream.exchange.end);
   return isRefused
     ? fail(`not accepted: ${text}`, [refused.stream, other.stream])
     : unknown(text, refused.stream);

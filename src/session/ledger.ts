@@ -119,6 +119,8 @@ export function createLedger(
     close: null,
   };
 
+  /** The last that was sent by either side. */
+  let lastCloseCode: number | null = null;
   const meters = { out: createLevelMeter(), in: createLevelMeter() };
   const emitAudio = (direction: AudioDirection, pcm: Buffer, at: number) => {
     const level = meters[direction](pcm);
@@ -217,16 +219,30 @@ export function createLedger(
       judged = undefined;
       emit({ type: 'turn', turn, state, atMs, ...(holdMs === undefined ? {} : { holdMs }) });
     },
-    closed({ at, by, code, reason }) {
+    closed({ at, by, code, reason, answer }) {
       voice?.end(at);
       facts.close = { code, reason, name: closeCodeName(code) };
+      lastCloseCode = answer?.code ?? code;
       emit({ type: 'close', ...facts.close, from: by }, at);
+      if (answer !== undefined) {
+        const how = [`${answer.code} ${closeCodeName(answer.code)}`, answer.reason].filter(
+          (text) => text !== '',
+        );
+        emit(
+          {
+            type: 'warning',
+            code: 'close-answer',
+            message: `The other side answered the close with ${how.join(': ')}`,
+          },
+          at,
+        );
+      }
     },
     observed: () => ({
       ...metrics.snapshot(),
       events: Object.fromEntries(ofExpected),
       isConfirmed: facts.authoriseMs !== null,
-      closeCode: facts.close?.code ?? null,
+      closeCode: lastCloseCode,
       voice: voice?.summary() ?? { judgements: [], unjudged: 'not listened to' },
       ...measured(),
     }),

@@ -192,11 +192,12 @@ async function talkUntilEnd(parts: TalkParts, halt: AbortController): Promise<vo
   }
 }
 
-/** Failures that are closes by the service: with `--expect-close` they may be expected. */
+/** Failures that are closes by the service, or because of it: with `--expect-close` they may be expected. */
 const closes: readonly ErrorCode[] = [
   'stream-refused',
   'too-many-connections',
   'stream-broken',
+  'protocol-violation',
   'service-error',
 ];
 

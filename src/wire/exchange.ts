@@ -102,6 +102,8 @@ export interface StreamEnd {
   /** 1005: a close frame without a code; 1006: no close frame. */
   code: number;
   reason: string;
+  /** How the other side answered the close, if not with the same code. */
+  answer?: { code: number; reason: string };
   /** What broke, if it was more than a close. */
   breakdown: Breakdown | undefined;
 }

@@ -54,11 +54,6 @@ export function createTwoTracks({ keepMs, pace = 1, returned }: TwoTracksOptions
     stops = stops.filter((at) => at >= keptFromMs);
     clips = clips?.filter(({ endMs }) => endMs > keptFromMs);
   };
-  const whyUnjudged = () => {
-    if (pace !== 1) return 'the audio was not sent in real time';
-    // An echo overlaps completely.
-    return (back === undefined ? returned?.() : back.is) === 'echo' ? echoKindText.echo : null;
-  };
   const sinceKept = <Span extends SoundSpan>(span: Span): Span => ({
     ...span,
     startMs: span.startMs - keptFromMs,
@@ -96,11 +91,17 @@ export function createTwoTracks({ keepMs, pace = 1, returned }: TwoTracksOptions
         clips: clips?.map(sinceKept),
         stops: stops.map((at) => at - keptFromMs),
         waitMs,
-        unjudged: whyUnjudged(),
+        unjudged: whyUnjudged(pace, back === undefined ? returned?.() : back.is),
       });
       return user.isFull || ai.isFull ? { ...found, unjudged: 'only the first hour is judged' } : found;
     },
   };
+}
+
+function whyUnjudged(pace: Pace, returned: EchoKind | undefined): string | null {
+  if (pace !== 1) return 'the audio was not sent in real time';
+  // An echo overlaps completely.
+  return returned === 'echo' ? echoKindText.echo : null;
 }
 
 function createSide(track: HeardTrack) {

@@ -5,6 +5,7 @@ import { closeCodes, streamCloseMs } from '../../protocol/close-codes.ts';
 import { concealText } from '../conceal.ts';
 import type { Side, StreamEnd, WireMessage } from '../exchange.ts';
 import { tokenFacts } from '../token-facts.ts';
+import { ClientSocket, receivedError, socketLimits } from './client-socket.ts';
 import { awaitUpgrade } from './handshake.ts';
 import type { ClientLeg } from './http.ts';
 
@@ -46,7 +47,7 @@ export interface Connection {
 const socketOptions = {
   followRedirects: false,
   perMessageDeflate: false,
-  maxPayload: 16 * 1024 * 1024,
+  ...socketLimits,
   // Counts from the first close frame of either side. Not in the types of ws.
   closeTimeout: streamCloseMs,
 };
@@ -58,13 +59,12 @@ const socketOptions = {
 export async function connect(options: ConnectOptions): Promise<Connection> {
   const { url, ca, clock, signal, redactor, tap, timeoutMs, onText, onBinary } = options;
   signal.throwIfAborted();
-  const socket = new WebSocket(url, [], {
+  const socket = new ClientSocket(url, [], {
     ...socketOptions,
     headers: options.headers ?? {},
     ca,
   });
-  let failure: VoicectlError | undefined;
-  let closedBy: Side = 'service';
+  let cutFor: VoicectlError | undefined;
   const tell = createTeller({ clock, redactor, tap });
   const take = (data: Buffer, isBinary: boolean) => {
     if (isBinary) {
@@ -87,13 +87,13 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
   if (tell !== undefined) reportPings(socket, (call) => inOrder.pass(() => call(tell)));
   // Listen after the handshake too: a bad frame causes an error, then a close.
   socket.on('error', (thrown) => {
-    failure ??= protocolError(thrown);
+    socket.failure ??= receivedError(thrown);
   });
   const closed = new Promise<StreamEnd>((resolve) => {
     socket.on('close', (code, reason) => {
+      const failure = cutFor ?? socket.failure;
       const breakdown = failure && { code: failure.code, message: failure.message };
-      const text = redactor.text(reason.toString());
-      resolve({ at: clock.now(), by: closedBy, code, reason: text, breakdown });
+      resolve({ at: clock.now(), ...endOf(socket, code, redactor.text(reason.toString())), breakdown });
     });
   });
   await awaitUpgrade(socket, {
@@ -102,8 +102,8 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
   });
   inOrder.release();
   const cut = (why?: VoicectlError) => {
-    failure ??= why;
-    socket.terminate();
+    cutFor ??= why;
+    socket.cut();
   };
   const ping = () => {
     socket.ping();
@@ -120,6 +120,7 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
     reading,
     closed,
     get failure() {
+      const failure = cutFor ?? socket.failure;
       return failure && (redactor.thrown(failure) as VoicectlError);
     },
     present(token, opcode = 'text') {
@@ -138,14 +139,23 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
     ping,
     beat: heartbeat.beat,
     close(code = closeCodes.normal) {
-      if (socket.readyState === WebSocket.OPEN) {
-        closedBy = 'device';
-        socket.close(code);
-      }
+      if (socket.readyState === WebSocket.OPEN) socket.close(code);
       return closed;
     },
     cut,
   };
+}
+
+/** Who ended a stream, and how. `code`, `reason`: of the close frame of the service; 1006: it sent none. */
+function endOf(
+  { closedWith, failure }: ClientSocket,
+  code: number,
+  reason: string,
+): Omit<StreamEnd, 'at' | 'breakdown'> {
+  if (closedWith === undefined) return { by: failure === undefined ? 'service' : 'device', code, reason };
+  if (failure !== undefined) return { by: 'device', code: closedWith, reason: '' };
+  if (code === closedWith || code === closeCodes.abnormal) return { by: 'device', code, reason };
+  return { by: 'device', code: closedWith, reason: '', answer: { code, reason } };
 }
 
 type Teller = NonNullable<ReturnType<typeof createTeller>>;
@@ -201,11 +211,6 @@ function createHold(): { pass(call: () => void): void; release(): void } {
 
 function deadError(): VoicectlError {
   return new VoicectlError('timed-out', 'The service stopped answering pings');
-}
-
-function protocolError(thrown: Error): VoicectlError {
-  const text = `The service violated the WebSocket protocol: ${thrown.message}`;
-  return new VoicectlError('protocol-violation', text, { cause: thrown });
 }
 
 const pingEveryMs = 15_000;

@@ -54,6 +54,40 @@ describe('the tap of a connection', () => {
     expect(exchange().end).toMatchObject({ by: 'device', code: 1000, breakdown: undefined });
   });
 
+  test('gets the code that the device closed with, and beside it another one of the answer', async () => {
+    const url = await services.ws((peer) => {
+      // ws answers with the same code.
+      peer.close = () => {};
+      const { _receiver: receiver } = peer as unknown as { _receiver: NodeJS.EventEmitter };
+      receiver.prependListener('conclude', () => Object.getPrototypeOf(peer).close.call(peer, 1011, 'late'));
+    });
+    const { connection, exchange } = await open(url);
+    await connection!.close();
+    const answer = { code: 1011, reason: 'late' };
+    expect(exchange().end).toMatchObject({ by: 'device', code: 1000, reason: '', answer });
+  });
+
+  test('gets the code with which the device closes because of what it receives, and its limit', async () => {
+    const url = await services.ws((peer) => peer.on('error', () => {}).send(Buffer.alloc(17 * 1024 * 1024)));
+    const { connection, exchange } = await open(url);
+    await connection!.closed;
+    expect(exchange().end).toMatchObject({
+      by: 'device',
+      code: 1009,
+      breakdown: { message: 'A message of the service is longer than 16 MiB, which is voicectl’s limit' },
+    });
+  });
+
+  test('learns that the device gave up answering pings', async () => {
+    const url = await services.ws((peer) => {
+      for (let ping = 0; ping < 2_000; ping += 1) peer.ping('hey');
+    });
+    const { connection, exchange } = await open(url);
+    await connection!.closed;
+    expect(exchange().end).toMatchObject({ by: 'device', code: 1006, breakdown: { code: 'stream-broken' } });
+    expect(connection!.failure?.message).toMatch(/more than 100 pings .* voicectl’s limit/);
+  });
+
   test('gets the upgrade as it was sent and answered', async () => {
     const url = await services.ws(() => {});
     const { connection, exchange } = await open(url, { headers: { Origin: 'http://page.test' } });

@@ -1,0 +1,45 @@
+import { WebSocket } from 'ws';
+import { VoicectlError } from '../../kernel/errors.ts';
+
+/** Our limits; the specification has none. */
+const maxMessageBytes = 16 * 1024 * 1024;
+const maxWaitingPongs = 100;
+
+/** Limits of a socket, for its options. */
+export const socketLimits = { maxPayload: maxMessageBytes, maxPendingAutoPongs: maxWaitingPongs };
+
+/** The socket of a client. Knows how this side ended it: ws tells only what the other side did. */
+export class ClientSocket extends WebSocket {
+  /** The code with which this side closed first: by itself, or because of what it received. */
+  closedWith: number | undefined;
+  /** Why it was ended because of what it received. */
+  failure: VoicectlError | undefined;
+
+  /** ws answers a close frame with its code and its reason; it closes because of a bad frame with a code alone. */
+  override close(code?: number, reason?: string | Buffer): void {
+    if (code !== undefined && reason === undefined && this.readyState === WebSocket.OPEN)
+      this.closedWith ??= code;
+    super.close(code, reason);
+  }
+
+  /** ws calls it if too many answers to pings wait to be sent. */
+  override terminate(): void {
+    const text = `The stream was cut: more than ${maxWaitingPongs} pings of the service came at once, which is voicectl’s limit`;
+    this.failure ??= new VoicectlError('stream-broken', text);
+    this.cut();
+  }
+
+  /** Ends the connection without a close frame. */
+  cut(): void {
+    super.terminate();
+  }
+}
+
+/** The error for what ws does not accept. */
+export function receivedError(thrown: Error): VoicectlError {
+  const isTooLong = 'code' in thrown && thrown.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
+  const text = isTooLong
+    ? `A message of the service is longer than ${maxMessageBytes / 1024 / 1024} MiB, which is voicectl’s limit`
+    : `The service violated the WebSocket protocol: ${thrown.message}`;
+  return new VoicectlError('protocol-violation', text, { cause: thrown });
+}
