@@ -6,6 +6,11 @@ export interface LostTime {
   readonly lostMs: number;
 }
 
+/** When a message arrived, by the machine's clock, and the time lost by then. */
+export interface Arrival extends LostTime {
+  readonly at: number;
+}
+
 /** Messages closer than this arrived together. A delayed device may send `tolerated` at once. */
 const togetherMs = 2;
 const tolerated = 3;
@@ -27,10 +32,10 @@ export class PaceCheck {
     this.own = own;
   }
 
-  /** Takes the size of a message that arrived at `now`, in milliseconds. */
-  push(bytes: number, now: number): void {
+  /** Takes the size of a message that arrived at `now`, in milliseconds. `own`: the time lost by then, if that is past. */
+  push(bytes: number, now: number, own = this.own): void {
     const at = Math.round(now * ticksPerMs);
-    const lostSoFar = Math.round(this.own.lostMs * ticksPerMs);
+    const lostSoFar = Math.round(own.lostMs * ticksPerMs);
     if (this.isFirst) {
       this.isFirst = false;
       this.whole.begin(at);

@@ -15,7 +15,7 @@ import {
   patientMs,
 } from './judge-pace.ts';
 import { Listener, type ListenerBudget, type VoiceMeasures } from './listener.ts';
-import { type LostTime, PaceCheck } from './pace-check.ts';
+import { type Arrival, type LostTime, PaceCheck } from './pace-check.ts';
 import { PcmCheck, speechPeak } from './pcm-check.ts';
 import { recogniseContainer } from './recognise-container.ts';
 import { formatSizes } from './recognise-format.ts';
@@ -127,9 +127,15 @@ export class VoiceCheck {
     if (this.isService || isThorough === true) this.kept = [];
   }
 
-  /** Takes a message; returns new findings. */
-  push(message: Buffer): readonly FoundInVoice[] {
-    const now = this.options.clock.now();
+  /** For a message that is taken later. */
+  arrival(): Arrival {
+    const { clock, own } = this.options;
+    return { at: clock.now(), lostMs: own?.lostMs ?? 0 };
+  }
+
+  /** Takes a message; returns new findings. `arrival`: if it did not arrive just now. */
+  push(message: Buffer, arrival?: Arrival): readonly FoundInVoice[] {
+    const now = arrival?.at ?? this.options.clock.now();
     const ms = Math.round(now);
     const ofPause =
       this.isService && this.lastAt >= 0 && ms - this.lastAt >= replyPauseMs
@@ -137,7 +143,7 @@ export class VoiceCheck {
         : nothing;
     this.lastAt = ms;
     this.level.note(message);
-    this.pace.push(message.length, now);
+    this.pace.push(message.length, now, arrival);
     this.heardAt.note(this.passed, message.length, now);
     if (this.nextJudgeAt < 0) this.nextJudgeAt = ms + judgeEveryMs;
     else if (ms >= this.nextJudgeAt) this.isDue = true;

@@ -1,4 +1,5 @@
 import type { RawData } from 'ws';
+import type { Arrival } from '../../audio/verdict/pace-check.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { TokenClaims } from '../../protocol/claims.ts';
 import type { CloseCause, Dialect } from '../../protocol/dialect.ts';
@@ -18,8 +19,8 @@ import type { TokenAuthority } from '../tokens/token-authority.ts';
 import { readUnverified } from '../tokens/token-problem.ts';
 import type { StreamConnection } from './connection.ts';
 
-/** Takes a message of a device, as it arrived. */
-export type ReceiveMessage = (data: Buffer, isBinary: boolean) => void;
+/** Takes a message of a device. `arrival`: if it did not arrive just now. */
+export type ReceiveMessage = (data: Buffer, isBinary: boolean, arrival?: Arrival) => void;
 
 export interface AuthorisationOptions extends AdmitOptions {
   /** Called with what is thrown after the token was awaited: the stream cannot go on. */
@@ -65,7 +66,7 @@ export function awaitToken(options: AuthorisationOptions): void {
 
   const hold: ReceiveMessage = (data, isBinary) => {
     const isFirst = held.length === 0 && !presented;
-    held.push([data, isBinary]);
+    held.push([data, isBinary, connection.device.arrival()]);
     heldBytes += data.length;
     if (isFirst && holdsBinaryToken(data)) {
       wrongForm = binaryFirst(data);

@@ -1,4 +1,5 @@
 import type { FoundInVoice } from '../../audio/verdict/found-sounds.ts';
+import type { Arrival } from '../../audio/verdict/pace-check.ts';
 import { recogniseText } from '../../audio/verdict/recognise-container.ts';
 import type { VoiceCheck } from '../../audio/verdict/voice-check.ts';
 import { type BlockJoiner, createBlockJoiner } from '../../audio/whole-samples.ts';
@@ -74,9 +75,9 @@ export function startLiveStream(options: LiveStreamOptions): LiveStream {
     recognised += 1;
     return recognised <= maxAnswersTold;
   };
-  const receive: ReceiveMessage = (data, isBinary) => {
+  const receive: ReceiveMessage = (data, isBinary, arrival) => {
     if (isBinary) {
-      incoming.take(data);
+      incoming.take(data, arrival);
       return;
     }
     const isTold = tellText(data);
@@ -206,9 +207,9 @@ function watchIdle(
   };
   let timer = clock.after(idleTimeoutMs, look);
   connection.onEnding(() => timer.cancel());
-  return (data, isBinary) => {
+  return (data, isBinary, arrival) => {
     lastAt = clock.now();
-    receive(data, isBinary);
+    receive(data, isBinary, arrival);
   };
 }
 
@@ -241,8 +242,8 @@ class IncomingAudio {
     this.options = options;
   }
 
-  take(message: Buffer): void {
-    for (const found of this.check.push(message)) this.tell(found);
+  take(message: Buffer, arrival?: Arrival): void {
+    for (const found of this.check.push(message, arrival)) this.tell(found);
     if (this.check.isDue) this.tellVerdict();
     if (message.length === 0) {
       this.totals.emptyMessages += 1;

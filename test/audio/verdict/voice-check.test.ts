@@ -48,6 +48,21 @@ const asStereo = (pcm: Buffer) => {
 const tone = (hz: number, peak: number, seconds = 2) =>
   mapSamples(Buffer.alloc(32_000 * seconds), (_, i) => peak * Math.sin((2 * Math.PI * hz * i) / 16_000));
 
+test('messages that are taken later are judged by when they arrived, and by the time lost until then', () => {
+  let now = 1_000;
+  const own = { lostMs: 0 };
+  const check = new VoiceCheck({ from: 'device', clock: { now: () => now }, own });
+  const arrivals = Array.from({ length: 150 }, (_, index) => {
+    now += index === 50 ? 620 : 20;
+    own.lostMs += index === 50 ? 600 : 0;
+    return check.arrival();
+  });
+  now += 5_000;
+  own.lostMs += 5_000;
+  for (const arrival of arrivals) check.push(Buffer.alloc(640), arrival);
+  expect(check.verdict().pace).toMatchObject({ longestGapMs: 20, burstMessages: 0, meanJitterMs: 4.03 });
+});
+
 describe('a device that does everything right', () => {
   test.each(['hello.wav', 'question.wav', 'two-turns.wav', 'answer.wav'])(
     'gets no remark for %s at real time',

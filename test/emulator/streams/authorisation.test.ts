@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import type { WebSocket } from 'ws';
 import type { DialectInput } from '../../../src/protocol/dialect.ts';
 import { setUpEmulators } from '../../helpers/emulators.ts';
 import { createManualClock } from '../../helpers/manual-clock.ts';
@@ -7,6 +8,12 @@ import { createManualClock } from '../../helpers/manual-clock.ts';
 const startEmulator = setUpEmulators();
 type Stream = NonNullable<DialectInput['stream']>;
 
+/** Resolves when the emulator has taken all that was sent before. */
+const answered = (socket: WebSocket) =>
+  new Promise((resolve) => {
+    socket.once('pong', resolve);
+    socket.ping();
+  });
 const frame = (number: number, bytes = 640) => Buffer.alloc(bytes, number % 256);
 
 test('a token that is accepted is confirmed by the first message', async () => {
@@ -86,6 +93,28 @@ describe('audio before the token', () => {
     expect(await client.closed).toMatchObject({ code: 1007 });
     expect(client.audio).toHaveLength(640);
     expect(await emulator.event('stream-closed')).toMatchObject({ framesIn: 2, cause: 'oddBytes' });
+  });
+
+  test.each([
+    ['the token comes late', [], 100],
+    ['the confirmation comes late', ['connected-late:delay=2s'], 0],
+  ])('in real time has the pace of real time: %s', async (_why, faults, tokenAt) => {
+    const clock = createManualClock();
+    const emulator = await startEmulator({ reply: 'silence', clock, faults });
+    const token = await emulator.token();
+    const client = emulator.open();
+    await client.opened;
+    for (let index = 0; index < 250; index += 1) {
+      if (index === tokenAt) client.socket.send(token);
+      client.socket.send(frame(index));
+      await answered(client.socket);
+      clock.advance(20);
+    }
+    client.socket.close(1000);
+    await emulator.event('stream-closed');
+    const verdicts = emulator.events.flatMap((event) => (event.type === 'device-verdict' ? [event] : []));
+    expect(verdicts).toMatchObject([{ pace: { timesRealTime: 1, burstMessages: 0 }, remarks: [] }]);
+    expect(await emulator.event('stream-closed')).toMatchObject({ framesIn: 250 });
   });
 });
 
