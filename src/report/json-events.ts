@@ -351,7 +351,7 @@ const emulatorEvents: DescribedEvents<EmulatorEvent & EmulatorEventBody, Emulato
       stream,
       'device?': 'string: ID of the device; absent if no token was accepted',
       'jti?': 'string: ID of the token',
-      code: 'number: close code of the peer',
+      code: 'number: close code of the peer; of this side if the peer’s was not read',
       reason: 'string: reason of the close',
       'sentCode?': 'number: close code of this side',
       'cause?': 'string: why this side ended it',

@@ -134,7 +134,7 @@ export interface StreamTotals {
   /** Undefined if the stream closed before it was authorised. */
   device: string | undefined;
   jti: string | undefined;
-  /** The code that the peer closed or answered with. */
+  /** The code that the peer closed or answered with; of this side if it did not read the answer. */
   code: number;
   reason: string;
   /** The code that this side closed with, if it sent one. */

@@ -5,7 +5,7 @@ import type { LostTime } from '../../audio/verdict/pace-check.ts';
 import { VoiceCheck } from '../../audio/verdict/voice-check.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { bytesForMs } from '../../protocol/audio-format.ts';
-import { reasonNotUtf8 } from '../../protocol/close-codes.ts';
+import { closeCodes, reasonNotUtf8 } from '../../protocol/close-codes.ts';
 import type { CloseCause, Dialect } from '../../protocol/dialect.ts';
 import { writeError } from '../../protocol/messages.ts';
 import type { EmulatorEvents, StreamTotals } from '../../service/events.ts';
@@ -100,14 +100,13 @@ export function createConnection(options: ConnectionOptions): StreamConnection {
   });
   ending.onEnding(() => audio.shut());
   const onPing = () => watchers.watch?.ping();
-  const { probe, stall, freeze, stopReading } = createLiveness({
-    ...{ socket, transport, clock, totals, audio, ending, onPing },
-  });
-  reportEnd({ socket, totals, ending, durationMs, device, events });
+  const liveness = createLiveness({ socket, transport, clock, totals, audio, ending, onPing });
+  const { probe, stall, freeze, stopReading } = liveness;
+  reportEnd({ socket, totals, ending, liveness, durationMs, device, events });
 
   return {
     ...{ id, socket, remote, tokenElsewhere, values, totals, durationMs, device, audio },
-    ...{ probe, stall, freeze, onThrown: options.onThrown },
+    ...{ probe, stall, freeze, stopReading, onThrown: options.onThrown },
     get ended() {
       return ending.ended;
     },
@@ -126,7 +125,6 @@ export function createConnection(options: ConnectionOptions): StreamConnection {
     sendRaw(text) {
       if (audio.maySend()) say(text);
     },
-    stopReading,
     observe(make) {
       const remove = watchers.add(make);
       audio.watch = watchers.watch;
@@ -165,15 +163,18 @@ function reportEnd({
   socket,
   totals,
   ending,
+  liveness,
   durationMs,
   device,
   events,
 }: Pick<StreamConnection, 'socket' | 'totals' | 'durationMs' | 'device'> & {
   ending: Ending;
+  liveness: Liveness;
   events: EmulatorEvents;
 }): void {
   let violation = '';
   let afterClose = 0;
+  let wasStopped = false;
   // Without a listener a bad frame would end the process. ws closes the connection itself.
   socket.on('error', (error) => {
     totals.cause ??= 'protocol-error';
@@ -181,16 +182,18 @@ function reportEnd({
     ending.begin();
   });
   ending.onEnding(() => {
+    wasStopped = liveness.isStopped;
     socket.on('message', (data: Buffer, isBinary: boolean) => {
       if (isBinary && totals.sentCode !== undefined) afterClose += data.length;
     });
   });
   socket.on('close', (code, reason) => {
     ending.begin();
-    totals.code = code;
+    const isUnread = wasStopped || liveness.isStopped;
+    totals.code = isUnread && code === closeCodes.abnormal ? (totals.sentCode ?? code) : code;
     totals.reason = reason.toString() || violation;
     totals.durationMs = durationMs();
-    if (afterClose > mostInFlightBytes) totals.bytesAfterClose = afterClose;
+    if (afterClose > mostInFlightBytes && !isUnread) totals.bytesAfterClose = afterClose;
     events.emit({ type: 'stream-closed', ...totals, remarks: device.verdict().remarks });
   });
 }
@@ -202,7 +205,10 @@ function violationOf(socket: WebSocket, { message, code }: NodeJS.ErrnoException
 }
 
 /** Checks whether the peer still answers, and applies the faults `stall`, `half-open` and `deaf`. */
-type Liveness = Pick<StreamConnection, 'probe' | 'stall' | 'freeze' | 'stopReading'>;
+interface Liveness extends Pick<StreamConnection, 'probe' | 'stall' | 'freeze' | 'stopReading'> {
+  /** Whether this side, or a network that it simulates, stops traffic: then silence does not mean that the peer is silent. */
+  readonly isStopped: boolean;
+}
 
 interface LivenessOptions extends Pick<ConnectionOptions, 'socket' | 'transport' | 'clock'> {
   totals: StreamTotals;
@@ -217,7 +223,6 @@ function createLiveness(options: LivenessOptions): Liveness {
   let pingPending = false;
   let frozen = false;
   let stalls = 0;
-  let isDeaf = false;
   let hasPeerEnded = false;
   receiverOf(socket).once('conclude', () => {
     hasPeerEnded = true;
@@ -227,10 +232,14 @@ function createLiveness(options: LivenessOptions): Liveness {
   socket.on('pong', () => {
     pingPending = false;
   });
+  const isStopped = () =>
+    frozen || stalls > 0 || socket.isPaused || (transport instanceof Line && transport.isDown);
   return {
+    get isStopped() {
+      return isStopped();
+    },
     probe(everyMs) {
-      // A fault that stops traffic does not mean that the peer is silent.
-      if (frozen || stalls > 0 || isDeaf || (transport instanceof Line && transport.isDown)) {
+      if (isStopped()) {
         pingPending = false;
         return;
       }
@@ -268,10 +277,7 @@ function createLiveness(options: LivenessOptions): Liveness {
       // Discard incoming data, so that the end of the peer is still noticed.
       transport.removeAllListeners('data').resume();
     },
-    stopReading() {
-      isDeaf = true;
-      socket.pause();
-    },
+    stopReading: () => socket.pause(),
   };
 }
 

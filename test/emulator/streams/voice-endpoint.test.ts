@@ -73,6 +73,31 @@ test('connections without a token are limited, and make room when they end', asy
   await emulator.open().opened;
 });
 
+describe('a device is not blamed for a close that', () => {
+  test.each([
+    ['was answered while the emulator reads nothing', 'deaf'],
+    ['was sent while the service is gone', 'half-open'],
+    ['came with output that was held back', 'stall:for=60s'],
+    ['could not pass the network', 'network:profile=offline'],
+  ])('%s', async (_why, fault) => {
+    const emulator = await startEmulator({ reply: 'silence', faults: ['network:profile=none'] });
+    const [by, at] = [await emulator.connect('closed'), await emulator.connect('stopped')];
+    emulator.control.faults.add(fault);
+    for (const { socket } of [by, at]) socket.send(Buffer.alloc(32_000));
+    emulator.control.close({ device: 'closed' }, 1012, '');
+    await emulator.close();
+    const closed = emulator.events.filter((event) => event.type === 'stream-closed');
+    expect(closed.map(({ code, sentCode }) => ({ code, sentCode })).sort((a, b) => b.code - a.code)).toEqual([
+      { code: 1012, sentCode: 1012 },
+      { code: 1001, sentCode: 1001 },
+    ]);
+    for (const event of closed) {
+      expect(event).not.toHaveProperty('bytesAfterClose');
+      expect(event).not.toHaveProperty('level');
+    }
+  });
+});
+
 describe('shutting down', () => {
   test('closes each stream with 1001, with a token and without', async () => {
     const emulator = await startEmulator({ reply: 'silence' });
