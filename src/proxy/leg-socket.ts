@@ -1,3 +1,5 @@
+import type { LostTime } from '../audio/verdict/pace-check.ts';
+import type { Clock } from '../kernel/clock.ts';
 import { closeCodes } from '../protocol/close-codes.ts';
 import { GuardedSocket } from '../service/guard.ts';
 
@@ -14,10 +16,30 @@ const noReason = Buffer.alloc(0);
 
 /**
  * The socket of one leg. ws answers a close frame at once by calling `close`. Here the other side gives the answer, so
- * `close` only reports the frame, and `closeNow` sends one.
+ * `close` only reports the frame, and `closeNow` sends one. It counts the time in which it is not read.
  */
-export class LegSocket extends GuardedSocket {
+export class LegSocket extends GuardedSocket implements LostTime {
   onPeerClose: ((close: PeerClose) => void) | undefined;
+  /** The machine's clock. Undefined: no time is counted. */
+  clock: Pick<Clock, 'now'> | undefined;
+  private pausedAt: number | undefined;
+  private pausedMs = 0;
+
+  get lostMs(): number {
+    const { clock, pausedAt, pausedMs } = this;
+    return clock === undefined || pausedAt === undefined ? pausedMs : pausedMs + clock.now() - pausedAt;
+  }
+
+  override pause(): void {
+    super.pause();
+    this.pausedAt ??= this.clock?.now();
+  }
+
+  override resume(): void {
+    this.pausedMs = this.lostMs;
+    this.pausedAt = undefined;
+    super.resume();
+  }
 
   override close(code?: number, reason?: string | Buffer): void {
     if (this.onPeerClose === undefined) {

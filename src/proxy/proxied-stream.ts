@@ -95,6 +95,7 @@ export class ProxiedStream implements ControlledStream {
     this.lanes = createLanes({
       clock: baseClock,
       listeners: options.listeners,
+      own: { device: device.socket, service: service.socket },
       events,
       at: () => ({ stream: id, device: this.facts.named }),
       onFinding: (side, { finding, remark }) => judge.heard(side, this.subject, finding, remark),
@@ -133,7 +134,7 @@ export class ProxiedStream implements ControlledStream {
       },
     });
     this.substitute = createSubstitute({ joined, witness, values, dialect, pulse: options.pulse, onThrown });
-    for (const { socket } of [device, service]) socket.onThrown = onThrown;
+    for (const { socket } of [device, service]) Object.assign(socket, { onThrown, clock: baseClock });
   }
 
   get claims(): Record<string, unknown> | undefined {

@@ -1,6 +1,7 @@
 import { createSpeechGate, type GateEvent, turnHangOverMs } from '../audio/speech-gate.ts';
 import type { FoundInVoice } from '../audio/verdict/found-sounds.ts';
 import type { ListenerBudget } from '../audio/verdict/listener.ts';
+import type { LostTime } from '../audio/verdict/pace-check.ts';
 import { VoiceCheck } from '../audio/verdict/voice-check.ts';
 import { type BlockJoiner, createBlockJoiner } from '../audio/whole-samples.ts';
 import type { Clock, ClockTimer } from '../kernel/clock.ts';
@@ -35,11 +36,11 @@ export class VoiceLane {
   constructor(
     from: Side,
     listener: LaneListener,
-    { clock, listeners }: Pick<LanesOptions, 'clock' | 'listeners'>,
+    { clock, listeners, own }: Pick<LanesOptions, 'clock' | 'listeners' | 'own'>,
   ) {
     this.clock = clock;
     this.listener = listener;
-    this.check = new VoiceCheck({ from, clock, budget: listeners });
+    this.check = new VoiceCheck({ from, clock, own: own[from], budget: listeners });
   }
 
   /** Takes the audio of the other side as it arrives at this one: it may come back. */
@@ -98,6 +99,8 @@ export interface LanesOptions {
   clock: Clock;
   /** Limits how many voices are listened to at once. Default: no limit. */
   listeners?: ListenerBudget | undefined;
+  /** Time in which a side was not read. */
+  own: Readonly<Record<Side, LostTime>>;
   events: ProxyEvents;
   /** The stream and its device. */
   at(): { stream: number; device: string };
@@ -137,7 +140,7 @@ export function createLanes(options: LanesOptions): Lanes {
 
 function createLane(
   side: Side,
-  { clock, listeners, events, at, onFinding, onPace }: LanesOptions,
+  { clock, listeners, own, events, at, onFinding, onPace }: LanesOptions,
   onTurn = () => {},
 ): VoiceLane {
   let turnStartMs = 0;
@@ -163,6 +166,6 @@ function createLane(
       onPace(side);
     },
   };
-  const lane = new VoiceLane(side, listener, { clock, listeners });
+  const lane = new VoiceLane(side, listener, { clock, listeners, own });
   return lane;
 }

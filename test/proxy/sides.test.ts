@@ -152,6 +152,37 @@ test('messages that end within a sample are held against no side', async ({ expe
   expect(held(events)).toEqual([]);
 });
 
+test('a device is not blamed for the time in which the proxy does not read', async ({ expect: { poll } }) => {
+  const clock = createManualClock();
+  await using service = await startMiniService({
+    onAudio: ({ socket }) => socket.send('{"type":"status"}'),
+  });
+  const events: EmulatorEvent[] = [];
+  await using proxy = await createProxy({ target: service, clock, onEvent: (event) => events.push(event) });
+  await converse(proxy, {
+    audio: [],
+    async close(socket: WebSocket) {
+      const speech = framesOf(speechPcm);
+      const frame = (index: number) => speech[index % speech.length] ?? Buffer.alloc(640);
+      for (let index = 0; index < 150; index += 1) {
+        const answer = once(socket, 'message');
+        socket.send(frame(index));
+        await answer;
+        clock.advance(20);
+      }
+      proxy.control.faults.add('deaf');
+      for (let index = 150; index < 350; index += 1) {
+        socket.send(frame(index));
+        clock.advance(20);
+      }
+      proxy.control.close({}, 1012, '');
+    },
+  });
+  await poll(() => events.filter(({ type }) => type === 'stream-closed').length).toBe(1);
+  expect(held(events)).toEqual([]);
+  expect(events.find(({ type }) => type === 'stream-closed')).toMatchObject({ framesIn: 350, remarks: [] });
+});
+
 /** Bytes that a service sends for each message, and the time between two messages of the device. */
 const paces: [side: Side, does: string, answers: number, everyMs: number][] = [
   ['device', 'sends at double pace', 0, 10],
