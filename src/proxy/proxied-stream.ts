@@ -14,12 +14,12 @@ import type { Faults } from '../service/faults/faults.ts';
 import { bugOf, closeAfterBug, guardClock } from '../service/guard.ts';
 import type { Random } from '../service/random.ts';
 import type { SlotLease } from '../service/state/state.ts';
+import { lostOnTheWay } from '../service/streams/lost-on-the-way.ts';
 import { createMessageValues } from '../service/streams/message-values.ts';
 import { checkClose } from '../service/streams/open-stream.ts';
 import { createSpeaker } from '../service/streams/speaker.ts';
 import type { Side, TokenFacts, Upgrade } from '../wire/exchange.ts';
 import type { Pulse } from '../wire/pulse.ts';
-import { Line } from '../wire/server/network/line.ts';
 import type { UnfinishedMessages } from '../wire/server/unfinished.ts';
 import type { Tap } from '../wire/tap.ts';
 import type { EvidenceBudget } from './evidence.ts';
@@ -95,7 +95,7 @@ export class ProxiedStream implements ControlledStream {
     this.lanes = createLanes({
       clock: baseClock,
       listeners: options.listeners,
-      own: { device: device.socket, service: service.socket },
+      own: { device: lostOnTheWay(device.socket, device.transport), service: service.socket },
       events,
       at: () => ({ stream: id, device: this.facts.named }),
       onFinding: (side, { finding, remark }) => judge.heard(side, this.subject, finding, remark),
@@ -107,7 +107,7 @@ export class ProxiedStream implements ControlledStream {
       onToken: (token) => this.presented(token),
       onText: (from, text, bytes) => this.text(from, text, bytes),
     });
-    this.subject = createSubject(options, {
+    this.subject = createSubject(id, {
       ...{ facts: this.facts, witness: this.witness, lanes: this.lanes },
       failed: onThrown,
     });
@@ -305,12 +305,13 @@ class StreamFacts {
 
 /** The stream as the judge sees it. */
 function createSubject(
-  { id, ...legs }: Pick<ProxiedStreamOptions, 'id' | Side>,
+  id: number,
   stream: { facts: StreamFacts; witness: StreamWitness; lanes: Lanes; failed: (thrown: unknown) => void },
 ): StreamSubject {
   const { facts, witness, lanes, failed } = stream;
   return {
-    ...{ id, failed },
+    id,
+    failed,
     get device() {
       return facts.totals.device;
     },
@@ -323,10 +324,7 @@ function createSubject(
     seenBy: (side) => witness.seenBy(side),
     heard(side) {
       const { check, frames, bytes } = lanes[side];
-      // A network that the proxy simulates is nobody's fault.
-      return frames === 0 || legs[side].transport instanceof Line
-        ? undefined
-        : { check, count: frames, audioMs: msForBytes(bytes) };
+      return frames === 0 ? undefined : { check, count: frames, audioMs: msForBytes(bytes) };
     },
   };
 }

@@ -4,6 +4,8 @@ import { type PaceMeasure, Span, ticksPerMs } from './span.ts';
 export interface LostTime {
   /** So far. */
   readonly lostMs: number;
+  /** How long a simulated network held the message that arrives now. */
+  readonly heldMs?: number;
 }
 
 /** When a message arrived, by the machine's clock, and the time lost by then. */
@@ -34,7 +36,7 @@ export class PaceCheck {
 
   /** Takes the size of a message that arrived at `now`, in milliseconds. `own`: the time lost by then, if that is past. */
   push(bytes: number, now: number, own = this.own): void {
-    const at = Math.round(now * ticksPerMs);
+    const at = Math.round((now - (own.heldMs ?? 0)) * ticksPerMs);
     const lostSoFar = Math.round(own.lostMs * ticksPerMs);
     if (this.isFirst) {
       this.isFirst = false;

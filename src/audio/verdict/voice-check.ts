@@ -130,7 +130,7 @@ export class VoiceCheck {
   /** For a message that is taken later. */
   arrival(): Arrival {
     const { clock, own } = this.options;
-    return { at: clock.now(), lostMs: own?.lostMs ?? 0 };
+    return { at: clock.now(), lostMs: own?.lostMs ?? 0, heldMs: own?.heldMs ?? 0 };
   }
 
   /** Takes a message; returns new findings. `arrival`: if it did not arrive just now. */

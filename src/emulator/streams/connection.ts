@@ -10,6 +10,7 @@ import type { CloseCause, Dialect } from '../../protocol/dialect.ts';
 import { writeError } from '../../protocol/messages.ts';
 import type { EmulatorEvents, StreamTotals } from '../../service/events.ts';
 import type { Random } from '../../service/random.ts';
+import { lostOnTheWay } from '../../service/streams/lost-on-the-way.ts';
 import { createMessageValues } from '../../service/streams/message-values.ts';
 import type { OpenStream } from '../../service/streams/open-stream.ts';
 import { BatchedSocket } from '../../wire/server/batched-socket.ts';
@@ -72,7 +73,8 @@ export function createConnection(options: ConnectionOptions): StreamConnection {
     options;
   const startedAt = baseClock.now();
   const durationMs = () => Math.round(baseClock.now() - startedAt);
-  const { own, listeners } = options;
+  const { listeners } = options;
+  const own = lostOnTheWay(options.own, transport);
   const device = new VoiceCheck({ from: 'device', clock: baseClock, own, budget: listeners });
   const batched = new BatchedSocket(transport);
   const totals = emptyTotals(id);
@@ -184,12 +186,14 @@ function reportEnd({
   ending.onEnding(() => {
     wasStopped = liveness.isStopped;
     socket.on('message', (data: Buffer, isBinary: boolean) => {
-      if (isBinary && totals.sentCode !== undefined) afterClose += data.length;
+      const { at, heldMs = 0 } = device.arrival();
+      if (isBinary && at - heldMs >= (ending.reachedAt ?? Number.POSITIVE_INFINITY))
+        afterClose += data.length;
     });
   });
   socket.on('close', (code, reason) => {
     ending.begin();
-    const isUnread = wasStopped || liveness.isStopped;
+    const isUnread = wasStopped || liveness.isStopped || ending.reachedAt === undefined;
     totals.code = isUnread && code === closeCodes.abnormal ? (totals.sentCode ?? code) : code;
     totals.reason = reason.toString() || violation;
     totals.durationMs = durationMs();

@@ -1,16 +1,19 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { Clock } from '../../kernel/clock.ts';
-import { closeCodes } from '../../protocol/close-codes.ts';
+import { closeCodes, streamCloseMs } from '../../protocol/close-codes.ts';
 import type { CloseCause, Dialect } from '../../protocol/dialect.ts';
 import type { StreamTotals } from '../../service/events.ts';
 import { checkClose } from '../../service/streams/open-stream.ts';
 import type { BatchedSocket } from '../../wire/server/batched-socket.ts';
+import { Line } from '../../wire/server/network/line.ts';
 
 /** Ends a connection once, and notes the cause in its totals. */
 export interface Ending {
   /** Whether this side is closing it, or it has ended. */
   readonly ended: boolean;
+  /** When a close with a code has left for the device; through a simulated network: when it has passed that. */
+  readonly reachedAt: number | undefined;
   /** The connection ends now: calls the listeners. Only the first call counts. */
   begin(): void;
   /** Calls the listener once, when either side begins to close; at once if that has happened. */
@@ -37,11 +40,26 @@ export function createEnding(options: EndingOptions): Ending {
   const { closes, errorBeforeClose, explainRefusals } = options.dialect.stream;
   const endings: (() => void)[] = [];
   let ended = false;
+  let reachedAt: number | undefined;
 
   const begin = () => {
     if (ended) return;
     ended = true;
     for (const call of endings.splice(0)) call();
+  };
+  const sendClose = (code: number, reason: string) => {
+    if (transport instanceof Line) allowForNetwork(socket, transport);
+    if (code === closeCodes.noStatus) {
+      socket.close();
+      return;
+    }
+    totals.sentCode = code;
+    socket.close(code, reason);
+    const reach = () => {
+      reachedAt = clock.now();
+    };
+    if (transport instanceof Line) transport.whenReached(reach);
+    else reach();
   };
   const cut: Ending['cut'] = (how, cause) => {
     if (ended) return;
@@ -55,6 +73,9 @@ export function createEnding(options: EndingOptions): Ending {
   return {
     get ended() {
       return ended;
+    },
+    get reachedAt() {
+      return reachedAt;
     },
     begin,
     cut,
@@ -70,7 +91,7 @@ export function createEnding(options: EndingOptions): Ending {
       const { close: code, reason, code: errorCode, message } = closes[cause];
       if (errorBeforeClose) options.sendError(errorCode, explainRefusals ? (why ?? message) : message);
       if (code === closeCodes.abnormal) endTransport(socket, transport, clock);
-      else sendClose(options, code, reason);
+      else sendClose(code, reason);
     },
     closeWith(code, reason, cause) {
       checkClose(code, reason);
@@ -81,19 +102,18 @@ export function createEnding(options: EndingOptions): Ending {
       }
       begin();
       totals.cause = cause;
-      sendClose(options, code, reason);
+      sendClose(code, reason);
     },
   };
 }
 
-/** Sends a close frame; 1005 means one without a code. */
-function sendClose({ socket, totals }: EndingOptions, code: number, reason: string): void {
-  if (code === closeCodes.noStatus) {
-    socket.close();
-    return;
-  }
-  totals.sentCode = code;
-  socket.close(code, reason);
+/** The longest addition to the time in which a device may answer a close. */
+const longestRoundTripMs = 10_000;
+
+/** Lets a close and its answer pass a simulated network. */
+function allowForNetwork(socket: WebSocket, line: Line): void {
+  // Not in the types of ws.
+  Object.assign(socket, { _closeTimeout: streamCloseMs + Math.min(longestRoundTripMs, line.roundTripMs) });
 }
 
 /** A peer that has not read everything by then is cut anyway. */

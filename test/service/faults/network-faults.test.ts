@@ -3,12 +3,13 @@ import { type IncomingMessage, request as requestPlain } from 'node:http';
 import { request } from 'node:https';
 import { describe, expect, test } from 'vitest';
 import { createEmulator } from '../../../src/emulator/emulator.ts';
+import { waitUntil } from '../../../src/kernel/clock.ts';
 import type { NetworkProfile } from '../../../src/protocol/network.ts';
 import { toneFrame } from '../../helpers/device-exchanges.ts';
 import { setUpEmulators } from '../../helpers/emulators.ts';
 import { hastyClock as clock, hasten } from '../../helpers/hasten.ts';
 import { setUpProxies } from '../../helpers/proxies.ts';
-import { openStream } from '../../helpers/stream-client.ts';
+import { openStream, type StreamClient } from '../../helpers/stream-client.ts';
 
 const startEmulator = setUpEmulators();
 const startProxy = setUpProxies();
@@ -177,5 +178,71 @@ describe('an emulated network', () => {
     await hasten(clock, proxy.close());
     expect(proxy.events.find(({ type }) => type === 'stream-closed')).toMatchObject({ code: 1_000 });
     expect(proxy.events.filter(({ type }) => type === 'violation' || type === 'remark')).toEqual([]);
+  });
+});
+
+/** Talks in real time, `until` it may stop. */
+async function talk({ socket }: StreamClient, until: () => boolean): Promise<void> {
+  const startedAt = clock.now();
+  for (let index = 0; !until(); index += 1) {
+    socket.send(toneFrame(index));
+    await waitUntil(clock, startedAt + 20 * (index + 1));
+  }
+}
+
+describe('a device is not blamed for', () => {
+  const networks = ['latency=150ms,loss=10%', 'profile=satellite,loss=3%', 'profile=edge,upload=200kbit'];
+
+  test.each(networks)('the pace at which its audio leaves a network: %s', async (network) => {
+    const target = await startEmulator({ clock, reply: 'silence' });
+    const faults = [`network:${network}`];
+    const emulator = await startEmulator({ clock, reply: 'silence', faults, seed: 5 });
+    const proxy = await startProxy(target, { clock, faults, seed: 5 });
+    for (const { events, wsUrl } of [emulator, proxy]) {
+      const token = await hasten(clock, (wsUrl === proxy.wsUrl ? target : emulator).token());
+      const client = openStream(wsUrl);
+      await hasten(clock, client.opened);
+      client.socket.send(token);
+      await hasten(clock, client.connected);
+      const endAt = clock.now() + 4_400;
+      await hasten(
+        clock,
+        talk(client, () => clock.now() >= endAt),
+      );
+      client.socket.close(1000);
+      await hasten(
+        clock,
+        (async () => {
+          while (!events.some(({ type }) => type === 'stream-closed'))
+            await waitUntil(clock, clock.now() + 100);
+        })(),
+      );
+      const verdicts = events.flatMap((event) => (event.type === 'device-verdict' ? [event.remarks] : []));
+      expect(verdicts.flat()).toEqual([]);
+      expect(events.filter(({ type }) => type === 'violation' || type === 'remark')).toEqual([]);
+    }
+  });
+
+  test.each([
+    ['a close has not reached it', 0, undefined],
+    ['a close has reached it', 1_000, expect.any(Number)],
+  ])('audio that it sends while %s: %i ms more', async (_what, moreMs, bytesAfterClose) => {
+    const emulator = await startEmulator({ clock, reply: 'silence', faults: ['network:latency=900ms'] });
+    const client = await hasten(clock, emulator.connect());
+    const { socket } = client;
+    let closedAt = Number.POSITIVE_INFINITY;
+    // ws answers a close frame by a call of `close`.
+    const { close } = socket;
+    socket.close = (...given) => {
+      closedAt = clock.now();
+      if (moreMs === 0) close.apply(socket, given);
+    };
+    const talking = talk(client, () => clock.now() >= closedAt + moreMs);
+    emulator.control.close({}, 1012, '');
+    await hasten(clock, talking);
+    if (moreMs > 0) close.call(socket, 1012);
+    const closed = await hasten(clock, emulator.event('stream-closed'));
+    expect(closed).toMatchObject({ code: 1012, sentCode: 1012 });
+    expect(closed.bytesAfterClose).toEqual(bytesAfterClose);
   });
 });

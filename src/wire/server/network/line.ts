@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import type { Clock, ClockTimer } from '../../../kernel/clock.ts';
 import type { NetworkQuality } from '../../../protocol/network.ts';
-import { createOneWay, type OneWay } from './one-way.ts';
+import { createOneWay, type OneWay, retransmitMs, type Sent } from './one-way.ts';
 
 export interface LineOptions {
   clock: Clock;
@@ -50,6 +50,10 @@ export class Line extends Duplex {
   private readonly quality: () => NetworkQuality;
   private written: Done | undefined;
   private giveUp: ClockTimer | undefined;
+  /** The newest bytes of the device that have arrived. */
+  private arrived: Sent = { at: 0, lostMs: 0 };
+  private pausedAt: number | undefined;
+  private pausedMs = 0;
 
   constructor(inner: Socket, options: LineOptions) {
     const { clock, quality, chances, roundTrips, inFlight, onFirst } = options;
@@ -67,10 +71,11 @@ export class Line extends Duplex {
       clock,
       quality: () => ({ ...quality(), bitsPerSecond: quality().upload }),
       chance: chances.upload,
-      deliver: (bytes) => {
+      deliver: (bytes, sent) => {
+        this.arrived = sent;
         if (!this.push(bytes)) this.upload.allow(false);
       },
-      onRoom: () => inner.resume(),
+      onRoom: () => this.readOn(),
       inFlight,
     });
     this.download = createOneWay({
@@ -97,8 +102,10 @@ export class Line extends Duplex {
     const { inner, upload } = this;
     inner.on('data', (bytes: Buffer) => {
       if (this.destroyed) return;
-      upload.send(bytes);
-      if (upload.isFull) inner.pause();
+      upload.send(bytes, this.pausedMs);
+      if (!upload.isFull) return;
+      inner.pause();
+      this.pausedAt ??= this.clock.now();
     });
     inner.on('end', () => {
       upload.after(() => this.push(null));
@@ -119,6 +126,41 @@ export class Line extends Duplex {
       if (!this.destroyed) this.limitRest();
     });
     inner.on('timeout', () => this.emit('timeout'));
+  }
+
+  private readOn(): void {
+    this.pausedMs += this.clock.now() - (this.pausedAt ?? this.clock.now());
+    this.pausedAt = undefined;
+    this.inner.resume();
+  }
+
+  /** How long the newest bytes of the device were under way. */
+  get heldMs(): number {
+    return this.clock.now() - this.arrived.at;
+  }
+
+  /** Time until then in which the device could not send, because too much was under way. */
+  get lostMs(): number {
+    return this.arrived.lostMs;
+  }
+
+  /** How long an answer takes to what is sent now, with what waits, and one loss each way; 0 if nothing passes. */
+  get roundTripMs(): number {
+    if (this.isDown) return 0;
+    const { latency, jitter, loss, rate, upload } = this.quality();
+    const againMs = loss === 0 ? 0 : retransmitMs(latency);
+    const queuedMs = (bytes: number, bitsPerSecond = Number.POSITIVE_INFINITY) =>
+      (bytes * 8_000) / bitsPerSecond;
+    return (
+      2 * (latency + jitter + againMs) +
+      queuedMs(this.download.bytes, rate) +
+      queuedMs(this.upload.bytes, upload)
+    );
+  }
+
+  /** Calls when all that is written so far has reached the device. */
+  whenReached(call: () => void): void {
+    if (this.writable) this.write(Buffer.alloc(0), (error) => error ?? this.download.after(call));
   }
 
   /** Whether nothing passes now in one direction, or both. */

@@ -13,7 +13,8 @@ export interface OneWay {
   readonly isFull: boolean;
   /** Bytes that wait or are under way. */
   readonly bytes: number;
-  send(bytes: Buffer): void;
+  /** `lostMs`: time so far in which the sender could not send. */
+  send(bytes: Buffer, lostMs?: number): void;
   /** Calls when everything sent so far has arrived. */
   after(call: () => void): void;
   /** Nothing arrives for this long. */
@@ -28,12 +29,18 @@ export interface OneWay {
   close(): void;
 }
 
+/** When bytes were sent, and the time until then in which their sender could not send. */
+export interface Sent {
+  at: number;
+  lostMs: number;
+}
+
 export interface OneWayOptions {
   clock: Clock;
   quality: () => DirectionQuality;
   /** Numbers from 0 up to 1. */
   chance: () => number;
-  deliver: (bytes: Buffer) => void;
+  deliver: (bytes: Buffer, sent: Sent) => void;
   onRoom: () => void;
   /** What is under way on all lines together. */
   inFlight: { bytes: number };
@@ -57,7 +64,8 @@ const maxRetransmits = 8;
 interface Packet {
   bytes: Buffer | undefined;
   call: (() => void) | undefined;
-  /** When it was sent, then when it arrives. */
+  sent: Sent;
+  /** When it arrives. */
   at: number;
 }
 
@@ -92,9 +100,9 @@ export function createOneWay({ clock, quality, chance, deliver, onRoom, inFlight
       const packet = waiting.shift() as Packet;
       const bytes = packet.bytes?.length ?? 0;
       const onLineMs = bitsPerSecond === undefined ? 0 : ((bytes + headerBytes) * 8_000) / bitsPerSecond;
-      freeAt = Math.max(freeAt, packet.at) + onLineMs;
+      freeAt = Math.max(freeAt, packet.sent.at) + onLineMs;
       lastAt = Math.max(lastAt, freeAt + delayOf(rest, chance));
-      flying.push({ call: packet.call, bytes: packet.bytes && alone(packet.bytes), at: lastAt });
+      flying.push({ ...packet, bytes: packet.bytes && alone(packet.bytes), at: lastAt });
       waitingBytes -= bytes;
       fly(bytes + packetCostBytes);
     }
@@ -102,9 +110,9 @@ export function createOneWay({ clock, quality, chance, deliver, onRoom, inFlight
   };
   const arrive = (now: number) => {
     while (isReading && flying[0] !== undefined && flying[0].at <= now) {
-      const { bytes, call } = flying.shift() as Packet;
+      const { bytes, call, sent } = flying.shift() as Packet;
       fly(-(bytes?.length ?? 0) - packetCostBytes);
-      if (bytes !== undefined) deliver(bytes);
+      if (bytes !== undefined) deliver(bytes, sent);
       call?.();
     }
   };
@@ -125,9 +133,9 @@ export function createOneWay({ clock, quality, chance, deliver, onRoom, inFlight
     );
     if (next < Number.POSITIVE_INFINITY) timer ??= clock.after(next - clock.now(), run, { background: true });
   };
-  const add = (bytes: Buffer | undefined, call?: () => void) => {
+  const add = (bytes: Buffer | undefined, lostMs: number, call?: () => void) => {
     if (isClosed && bytes !== undefined) return;
-    waiting.push({ bytes, call, at: clock.now() });
+    waiting.push({ bytes, call, sent: { at: clock.now(), lostMs }, at: 0 });
     waitingBytes += bytes?.length ?? 0;
   };
 
@@ -138,12 +146,13 @@ export function createOneWay({ clock, quality, chance, deliver, onRoom, inFlight
     get bytes() {
       return waitingBytes + flyingBytes;
     },
-    send(bytes) {
-      for (let at = 0; at < bytes.length; at += packetBytes) add(bytes.subarray(at, at + packetBytes));
+    send(bytes, lostMs = 0) {
+      for (let at = 0; at < bytes.length; at += packetBytes)
+        add(bytes.subarray(at, at + packetBytes), lostMs);
       run();
     },
     after(call) {
-      add(undefined, call);
+      add(undefined, 0, call);
       run();
     },
     hold(ms) {
@@ -180,6 +189,11 @@ function alone(bytes: Buffer): Buffer {
   return bytes.buffer.byteLength > maxWaitingBytes ? Buffer.from(bytes) : bytes;
 }
 
+/** After how long a lost packet is sent again. */
+export function retransmitMs(latency: number): number {
+  return Math.max(minRetransmitMs, 4 * latency);
+}
+
 /** How long a packet takes. */
 function delayOf(
   { latency, jitter, loss }: Omit<DirectionQuality, 'bitsPerSecond'>,
@@ -188,7 +202,7 @@ function delayOf(
   let ms = latency;
   if (jitter > 0) ms = Math.max(0, latency + (2 * chance() - 1) * jitter);
   if (loss === 0) return ms;
-  let again = Math.max(minRetransmitMs, 4 * latency);
+  let again = retransmitMs(latency);
   for (let lost = 0; lost < maxRetransmits && chance() < loss; lost += 1) {
     ms += again;
     again *= 2;

@@ -61,6 +61,42 @@ async function network(quality: Partial<NetworkQuality>) {
   };
 }
 
+test('knows when bytes were sent, and how long their sender could not send', async () => {
+  const { clock, open } = await network({ upload: 8_000 });
+  const { device, line, read } = await open();
+  device.write(Buffer.alloc(MiB));
+  await expect.poll(() => line.bytes).toBeGreaterThan(64 * 1024);
+  await clock.run(1_500);
+  expect(read()).toBe(1_460);
+  expect(line).toMatchObject({ heldMs: 1_500, lostMs: 0 });
+});
+
+test('knows how long an answer takes: both ways, a loss on each, and what waits', async () => {
+  const quality = { latency: 100, jitter: 10, loss: 0.01, rate: 80_000 };
+  const { open } = await network(quality);
+  const { line } = await open();
+  expect(line.roundTripMs).toBe(2 * (100 + 10 + 400));
+  line.write(Buffer.alloc(10_000));
+  expect(line.roundTripMs).toBeGreaterThanOrEqual(2 * (100 + 10 + 400) + 1_000);
+  quality.rate = 0;
+  expect((await (await network(quality)).open()).line.roundTripMs).toBe(0);
+});
+
+test('says when what was written has reached the device', async () => {
+  const { clock, open } = await network({ latency: 100 });
+  const { line } = await open();
+  line.write(Buffer.alloc(1_000));
+  let isReached = false;
+  line.whenReached(() => {
+    isReached = true;
+  });
+  await new Promise(setImmediate);
+  await clock.run(95);
+  expect(isReached).toBe(false);
+  await clock.run(5);
+  expect(isReached).toBe(true);
+});
+
 test('what a device sent before it hung up arrives on time', async () => {
   const { clock, inFlight, open } = await network({ latency: 2_000 });
   const { device, line, read } = await open();
