@@ -33,6 +33,8 @@ export interface Joined {
   closeTowards(side: Side, code: number, reason: string): void;
   /** Ends one side without a close frame, and therefore the other too. */
   cut(side: Side, how?: 'end' | 'reset'): void;
+  /** Each side disappears for the other one: nothing is passed or answered until one of them ends its connection. */
+  freeze(): void;
 }
 
 /** A peer that has not read everything after this time is cut off anyway. */
@@ -123,6 +125,11 @@ export function joinLegs(options: JoinLegsOptions): Joined {
     cut(side, how) {
       begin(otherSide[side], closeCodes.abnormal, '', true);
       cut(side, how);
+    },
+    freeze() {
+      begin('service', closeCodes.abnormal, '', true);
+      // Discard what comes, so that the end of a connection is still noticed.
+      for (const side of sides) legs[side].transport.removeAllListeners('data').resume();
     },
   };
 }

@@ -106,7 +106,8 @@ function liveSide(
       joined.cut(side, how);
     },
     freeze() {
-      for (const passage of Object.values(joined.passages)) passage.isSilent = true;
+      onFault();
+      joined.freeze();
     },
     stall(ms) {
       transport.cork();

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { type RawData, WebSocket } from 'ws';
+import { type ClientOptions, type RawData, WebSocket } from 'ws';
 import { createEmulator } from '../../src/emulator/emulator.ts';
 import { faultCatalogue, faultNames, proxyRefusalReason } from '../../src/protocol/faults.ts';
 import { readFault } from '../../src/protocol/read-fault.ts';
@@ -43,9 +43,9 @@ async function tokenOf({ baseUrl }: { baseUrl: string }) {
 }
 
 /** A confirmed stream, and what reaches its device. */
-async function open(proxy: WatchedProxy) {
+async function open(proxy: WatchedProxy, options: ClientOptions = {}) {
   const { token } = await tokenOf(proxy);
-  const device = new WebSocket(`${proxy.wsUrl}/voice-stream`);
+  const device = new WebSocket(`${proxy.wsUrl}/voice-stream`, options);
   const got: (string | Buffer)[] = [];
   device.on('error', () => {});
   device.on('message', (data: RawData, isBinary) => got.push(isBinary ? (data as Buffer) : String(data)));
@@ -208,6 +208,35 @@ describe('a fault towards the service', () => {
     expect(told.code).toBe(4777);
   });
 });
+
+test.each(['device', 'service'])(
+  'half-open towards the %s: no ping and no close is answered, and nobody is blamed',
+  async (direction) => {
+    await using emulator = await createEmulator({ reply: 'silence' });
+    const proxy = await startProxy(emulator, { faults: [`half-open:direction=${direction}`] });
+    // Not in the types of ws.
+    const impatient = { closeTimeout: 500 } as ClientOptions;
+    const { device } = await open(proxy, impatient);
+    await expect.poll(() => proxy.events.some(({ type }) => type === 'fault-struck'), soon).toBe(true);
+    let pongs = 0;
+    device.on('pong', () => {
+      pongs += 1;
+    });
+    device.ping();
+    device.send(Buffer.alloc(640));
+    device.close(1000, 'bye');
+    const [code] = await once(device, 'close');
+    expect([code, pongs]).toEqual([1006, 0]);
+    expect(await emulator.waitFor('stream-closed')).toMatchObject({ code: 1006, framesIn: 0 });
+    await expect
+      .poll(() => proxy.events.find(({ type }) => type === 'stream-closed'), soon)
+      .toMatchObject({
+        cause: 'fault',
+        code: 1006,
+      });
+    expect([...blamed(proxy, 'service'), ...blamed(proxy, 'device')]).toEqual([]);
+  },
+);
 
 /** What a fault of the service itself breaks; those that are not here break nothing that the specification says. */
 const broken: Record<string, string[]> = {
