@@ -9,7 +9,7 @@ export interface LostTime {
 }
 
 /** When a message arrived, by the machine's clock, and the time lost by then. */
-export interface Arrival extends LostTime {
+export interface MessageArrival extends LostTime {
   readonly at: number;
 }
 

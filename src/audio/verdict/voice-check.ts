@@ -15,7 +15,7 @@ import {
   patientMs,
 } from './judge-pace.ts';
 import { Listener, type ListenerBudget, type VoiceMeasures } from './listener.ts';
-import { type Arrival, type LostTime, PaceCheck } from './pace-check.ts';
+import { type LostTime, type MessageArrival, PaceCheck } from './pace-check.ts';
 import { PcmCheck, speechPeak } from './pcm-check.ts';
 import { recogniseContainer } from './recognise-container.ts';
 import { formatSizes } from './recognise-format.ts';
@@ -128,13 +128,13 @@ export class VoiceCheck {
   }
 
   /** For a message that is taken later. */
-  arrival(): Arrival {
+  arrival(): MessageArrival {
     const { clock, own } = this.options;
     return { at: clock.now(), lostMs: own?.lostMs ?? 0, heldMs: own?.heldMs ?? 0 };
   }
 
   /** Takes a message; returns new findings. `arrival`: if it did not arrive just now. */
-  push(message: Buffer, arrival?: Arrival): readonly FoundInVoice[] {
+  push(message: Buffer, arrival?: MessageArrival): readonly FoundInVoice[] {
     const now = arrival?.at ?? this.options.clock.now();
     const ms = Math.round(now);
     const ofPause =

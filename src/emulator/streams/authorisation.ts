@@ -1,5 +1,5 @@
 import type { RawData } from 'ws';
-import type { Arrival } from '../../audio/verdict/pace-check.ts';
+import type { MessageArrival } from '../../audio/verdict/pace-check.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { TokenClaims } from '../../protocol/claims.ts';
 import type { CloseCause, Dialect } from '../../protocol/dialect.ts';
@@ -20,7 +20,7 @@ import { readUnverified } from '../tokens/token-problem.ts';
 import type { StreamConnection } from './connection.ts';
 
 /** Takes a message of a device. `arrival`: if it did not arrive just now. */
-export type ReceiveMessage = (data: Buffer, isBinary: boolean, arrival?: Arrival) => void;
+export type ReceiveMessage = (data: Buffer, isBinary: boolean, arrival?: MessageArrival) => void;
 
 export interface AuthorisationOptions extends AdmitOptions {
   /** Called with what is thrown after the token was awaited: the stream cannot go on. */

@@ -1,5 +1,5 @@
 import type { FoundInVoice } from '../../audio/verdict/found-sounds.ts';
-import type { Arrival } from '../../audio/verdict/pace-check.ts';
+import type { MessageArrival } from '../../audio/verdict/pace-check.ts';
 import { recogniseText } from '../../audio/verdict/recognise-container.ts';
 import type { VoiceCheck } from '../../audio/verdict/voice-check.ts';
 import { type BlockJoiner, createBlockJoiner } from '../../audio/whole-samples.ts';
@@ -242,7 +242,7 @@ class IncomingAudio {
     this.options = options;
   }
 
-  take(message: Buffer, arrival?: Arrival): void {
+  take(message: Buffer, arrival?: MessageArrival): void {
     for (const found of this.check.push(message, arrival)) this.tell(found);
     if (this.check.isDue) this.tellVerdict();
     if (message.length === 0) {
