@@ -184,7 +184,7 @@ function reportEnd({
     ending.begin();
   });
   ending.onEnding(() => {
-    wasStopped = liveness.isStopped;
+    wasStopped = liveness.isStopped();
     socket.on('message', (data: Buffer, isBinary: boolean) => {
       const { at, heldMs = 0 } = device.arrival();
       if (isBinary && at - heldMs >= (ending.reachedAt ?? Number.POSITIVE_INFINITY))
@@ -193,7 +193,7 @@ function reportEnd({
   });
   socket.on('close', (code, reason) => {
     ending.begin();
-    const isUnread = wasStopped || liveness.isStopped || ending.reachedAt === undefined;
+    const isUnread = wasStopped || liveness.isStopped() || ending.reachedAt === undefined;
     totals.code = isUnread && code === closeCodes.abnormal ? (totals.sentCode ?? code) : code;
     totals.reason = reason.toString() || violation;
     totals.durationMs = durationMs();
@@ -211,7 +211,7 @@ function violationOf(socket: WebSocket, { message, code }: NodeJS.ErrnoException
 /** Checks whether the peer still answers, and applies the faults `stall`, `half-open` and `deaf`. */
 interface Liveness extends Pick<StreamConnection, 'probe' | 'stall' | 'freeze' | 'stopReading'> {
   /** Whether this side, or a network that it simulates, stops traffic: then silence does not mean that the peer is silent. */
-  readonly isStopped: boolean;
+  isStopped(): boolean;
 }
 
 interface LivenessOptions extends Pick<ConnectionOptions, 'socket' | 'transport' | 'clock'> {
@@ -239,9 +239,7 @@ function createLiveness(options: LivenessOptions): Liveness {
   const isStopped = () =>
     frozen || stalls > 0 || socket.isPaused || (transport instanceof Line && transport.isDown);
   return {
-    get isStopped() {
-      return isStopped();
-    },
+    isStopped,
     probe(everyMs) {
       if (isStopped()) {
         pingPending = false;

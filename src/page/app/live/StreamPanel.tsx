@@ -149,19 +149,27 @@ function LivePicture({ stream }: { stream: PageStream }) {
         <span class="told">
           {hint.value === '' ? 'Scroll to look back; zoom with Ctrl and the wheel' : hint.value}
         </span>
-        <button type="button" aria-label="Zoom out" onClick={() => scroller.current?.zoom(1 / 1.6)}>
-          −
-        </button>
-        <button type="button" onClick={() => scroller.current?.zoom(0)}>
-          Fit
-        </button>
-        <button type="button" aria-label="Zoom in" onClick={() => scroller.current?.zoom(1.6)}>
-          +
-        </button>
-        <button type="button" onClick={() => scroller.current?.follow()}>
-          Now
-        </button>
+        <ZoomButtons scroller={scroller} />
       </div>
+    </>
+  );
+}
+
+function ZoomButtons({ scroller }: { scroller: { readonly current: Scroller | undefined } }) {
+  return (
+    <>
+      <button type="button" aria-label="Zoom out" onClick={() => scroller.current?.zoom(1 / 1.6)}>
+        −
+      </button>
+      <button type="button" onClick={() => scroller.current?.zoom(0)}>
+        Fit
+      </button>
+      <button type="button" aria-label="Zoom in" onClick={() => scroller.current?.zoom(1.6)}>
+        +
+      </button>
+      <button type="button" onClick={() => scroller.current?.follow()}>
+        Now
+      </button>
     </>
   );
 }
