@@ -223,6 +223,16 @@ describe('a device is not blamed for', () => {
     }
   });
 
+  test('an answer that an emulator which stops does not wait for', async () => {
+    const emulator = await startEmulator({ clock, reply: 'silence', faults: ['network:latency=900ms'] });
+    const { socket } = await hasten(clock, emulator.connect());
+    // ws answers a close frame by a call of `close`.
+    socket.close = () => {};
+    const closed = emulator.event('stream-closed');
+    await hasten(clock, emulator.close());
+    expect(await closed).toMatchObject({ code: 1001, sentCode: 1001 });
+  });
+
   test.each([
     ['a close has not reached it', 0, undefined],
     ['a close has reached it', 1_000, expect.any(Number)],
