@@ -18,6 +18,8 @@ type Write = (secret: string) => string;
 
 const plain: Write = (secret) => secret;
 const unescaped: Write = (secret) => unescapeText(secret).text;
+/** As a text is read in which each character of the secret is a number: its backslashes escape nothing any more. */
+const unslashed: Write = (secret) => unescaped(secret.replaceAll('\\', ''));
 const asJson: Write = (secret) => JSON.stringify(secret).slice(1, -1);
 const asUrl: Write = (secret) => encodeURIComponent(secret.toWellFormed());
 const hex: Write = (secret) => Buffer.from(secret).toString('hex');
@@ -33,6 +35,8 @@ export function spellingsOf(secret: string, part: string): Spelling[] {
   // Too little is left to search for, for example of `%41%42`.
   if (read.length < shortestSecret) for (const write of [asJson, asUrl]) add(write, tail(write(part)));
   else if (unescaped(secret) !== secret) add(unescaped, tail(read));
+  const bare = unslashed(part);
+  if (bare !== read && bare.length >= shortestSecret) add(unslashed, tail(bare));
   const end = Buffer.from(part.slice(-anchorUnits));
   const digits = end.toString('hex').slice(-anchorUnits);
   add(hex, digits);

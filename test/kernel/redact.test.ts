@@ -170,6 +170,15 @@ test('a text that is similar to a key, or only a part of it, is kept', () => {
   }
 });
 
+test('a key that looks like an escape is found with each of its characters as a number', () => {
+  const redactor = createRedactor();
+  redactor.conceal('\\u4011\\ 1 +0');
+  const numbers = [...'\\u4011\\ 1 +0'].map(
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  expect(redactor.text(`x ${numbers.join('')} y`)).toBe('x [redacted] y');
+});
+
 test('a text of backslashes only is searched quickly, whatever the key', () => {
   const redactor = createRedactor();
   for (const key of ['Canary-key', `a${'\\'.repeat(40)}b`, '\\a\\b\\c\\d']) redactor.conceal(key);
