@@ -106,7 +106,7 @@ describe.skipIf(!isLinux)('the executable for Linux', () => {
     const { stdout } = await start(context, ['--version', '--verbose']).ended;
     expect(stdout).toMatch(/^voicectl \d+\.\d+\.\d+\n {2}executable for linux-x64, its files unpacked in /);
     expect(stdout).toMatch(/Node \d+\.\d+\.\d+ on linux x64/);
-    const [, licences = ''] = /licences of everything in it: (.*)/.exec(stdout) ?? [];
+    const [, licences = ''] = /licences of all included software: (.*)/.exec(stdout) ?? [];
     const text = readFileSync(licences, 'utf8');
     for (const words of ['commander ', 'Node.js\n', 'WebRTC project authors', 'OpenSSL'])
       expect(text).toContain(words);
