@@ -54,6 +54,12 @@ function writeReset(
   }
 }
 
+/** A limit that is used up, and resets in this time. */
+export function usedUp(limit: number, { resetInMs, nowMs }: { resetInMs: number; nowMs: number }) {
+  const resetAtMs = Math.ceil(nowMs + resetInMs);
+  return { limit, remaining: 0, resetAtMs, resetInMs, retryAtMs: resetAtMs, retryInMs: resetInMs };
+}
+
 /** How `Retry-After` is written. */
 export const retryAfterFormats = ['seconds', 'http-date', 'none'] as const;
 

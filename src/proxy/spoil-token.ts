@@ -5,7 +5,12 @@ import type { Dialect } from '../protocol/dialect.ts';
 import { isRecord } from '../protocol/error-body.ts';
 import type { FaultAt } from '../protocol/faults.ts';
 import { parseJson } from '../protocol/parse-json.ts';
-import { tokenRequestsPerWindow, writeRateLimitHeaders, writeRetryAfter } from '../protocol/rate-limit.ts';
+import {
+  tokenRequestsPerWindow,
+  usedUp,
+  writeRateLimitHeaders,
+  writeRetryAfter,
+} from '../protocol/rate-limit.ts';
 import type { TokenResponse } from '../protocol/token-response.ts';
 import {
   answerWithFaults,
@@ -66,12 +71,10 @@ function madeUp({ clock, dialect, events, about }: SpoilTokenOptions): Omit<Toke
   return {
     refuse: (cause) => refuseRequest(cause, { dialect, events, ...about }),
     limited(resetInMs) {
-      const resetAtMs = Math.ceil(clock.wall() + resetInMs);
-      const rate = { limit: tokenRequestsPerWindow, remaining: 0, resetAtMs, resetInMs };
-      const headers = writeRateLimitHeaders(rate, dialect.rateLimit.resetFormat);
-      const retryAfter = writeRetryAfter({ retryAtMs: resetAtMs, retryInMs: resetInMs }, 'seconds');
-      const answer = refuseRequest('rateLimited', { dialect, events, ...about });
-      return { ...answer, headers: [...headers, ...retryAfter] };
+      const { resetFormat, retryAfter } = dialect.rateLimit;
+      const rate = usedUp(tokenRequestsPerWindow, { resetInMs, nowMs: clock.wall() });
+      const headers = [...writeRateLimitHeaders(rate, resetFormat), ...writeRetryAfter(rate, retryAfter)];
+      return { ...refuseRequest('rateLimited', { dialect, events, ...about }), headers };
     },
   };
 }

@@ -99,6 +99,17 @@ describe('a fault towards the device', () => {
     if (status === 429) expect(answer.headers.get('retry-after')).toBe('7');
   });
 
+  test('a made-up 429 says when to come back as the dialect does', async () => {
+    await using emulator = await createEmulator();
+    const retryAfterOf = async (retryAfter: 'none' | 'http-date') => {
+      const dialect = { rateLimit: { retryAfter } };
+      const { answer } = await tokenOf(await startProxy(emulator, { faults: ['rate-limited'], dialect }));
+      return answer.headers.get('retry-after');
+    };
+    expect(await retryAfterOf('none')).toBeNull();
+    expect(await retryAfterOf('http-date')).toMatch(/ GMT$/);
+  });
+
   test.each(['token-expired', 'token-other-issuer', 'token-bad-signature'])(
     '%s: the service refuses the token',
     async (fault) => {

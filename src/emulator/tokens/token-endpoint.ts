@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Dialect, RefusalCause } from '../../protocol/dialect.ts';
-import { writeRateLimitHeaders, writeRetryAfter } from '../../protocol/rate-limit.ts';
+import { usedUp, writeRateLimitHeaders, writeRetryAfter } from '../../protocol/rate-limit.ts';
 import { parseTokenRequest } from '../../protocol/token-request.ts';
 import type { EmulatorEvents, SentHeaders } from '../../service/events.ts';
 import type { Faults } from '../../service/faults/faults.ts';
@@ -98,11 +98,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
     const answers = {
       normal: (wrong?: WrongToken) => grant(asker, asked, wrong),
       refuse,
-      limited(resetInMs: number) {
-        const resetAtMs = Math.ceil(clock.wall() + resetInMs);
-        const retry = { retryAtMs: resetAtMs, retryInMs: resetInMs };
-        return limited(asker, { limit: rateLimit, remaining: 0, resetAtMs, resetInMs, ...retry });
-      },
+      limited: (resetInMs: number) => limited(asker, usedUp(rateLimit, { resetInMs, nowMs: clock.wall() })),
     };
     return answerWithFaults(struck, answers, clock, asked.signal);
   };
