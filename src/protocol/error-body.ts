@@ -22,6 +22,12 @@ export function errorBody(code: string, message: string, details?: ErrorDetails)
   return { error: details === undefined ? { code, message } : { code, message, details } };
 }
 
+/** How an error message of the stream may hold its error. The specification shows no such message. */
+export const errorShapes = {
+  nested: (code: string, message: string) => errorBody(code, message),
+  flat: (code: string, message: string) => ({ code, message }),
+};
+
 /** What a client knows of an error, whatever its shape. */
 export interface ReadError {
   code: string | undefined;

@@ -1,6 +1,6 @@
 import { fillTemplates, type TemplateValues } from './dialect/templates.ts';
 import type { Dialect } from './dialect.ts';
-import { errorBody } from './error-body.ts';
+import { errorShapes } from './error-body.ts';
 import { connectedKind } from './read-message.ts';
 
 export {
@@ -34,8 +34,7 @@ export function writeError(
   values?: TemplateValues,
 ): string {
   const { kind, shape, fields } = stream.error;
-  const body = shape === 'nested' ? errorBody(code, message) : { code, message };
-  return write(fields, { [stream.kindField]: kind, ...body }, values);
+  return write(fields, { [stream.kindField]: kind, ...errorShapes[shape](code, message) }, values);
 }
 
 /** A message of any kind, with nothing but its kind. */

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { defaultFrameMs } from '../audio-format.ts';
+import { errorShapes } from '../error-body.ts';
 import { closesSchema } from './closes.ts';
 import { messageFields, messageList } from './templates.ts';
 
@@ -75,12 +76,6 @@ const messageSettings = {
     })
     .prefault({})
     .describe('The error message for a reply that cannot continue'),
-};
-
-/** The fields of an error message, beside its kind. */
-const errorFields: Record<'nested' | 'flat', readonly string[]> = {
-  nested: ['error'],
-  flat: ['code', 'message'],
 };
 
 const duration = z
@@ -185,7 +180,7 @@ export const streamSchema = z
       addIssue({ code: 'custom', path, input, message: `expected ${expected}: it holds the kind` });
     if (status.stateField === kindField)
       refuse(['status', 'stateField'], kindField, 'another field than kindField');
-    if (errorFields[error.shape].includes(kindField))
+    if (Object.keys(errorShapes[error.shape]('', '')).includes(kindField))
       refuse(['kindField'], kindField, `a field that a ${error.shape} error does not have`);
   })
   .prefault({});
