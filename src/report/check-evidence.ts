@@ -1,6 +1,6 @@
 import { redacted } from '../kernel/redact.ts';
 import { shellText } from '../kernel/shell-text.ts';
-import type { Seen } from '../rules/rule.ts';
+import type { Finding, Rule, Seen } from '../rules/rule.ts';
 import type {
   HttpAnswer,
   HttpRequest,
@@ -20,6 +20,19 @@ export type EvidenceJson = ReturnType<typeof tokenEvidence> | ReturnType<typeof 
 
 export function evidenceJson(evidence: readonly Seen[]): EvidenceJson[] {
   return evidence.slice(0, maxExchanges).map((seen) => exchangeJson(seen));
+}
+
+/** What a pipeline gets of a verdict: the sentence that was judged, what was found, and the evidence. */
+export function verdictJson({ rule, finding, evidence }: VerdictFacts) {
+  const { verdict, message, evidence: exchanges } = finding;
+  const { section, says } = rule;
+  return { section, says, verdict, message, exchanges, evidence: evidenceJson(evidence) };
+}
+
+interface VerdictFacts {
+  rule: Pick<Rule, 'section' | 'says'>;
+  finding: Finding;
+  evidence: readonly Seen[];
 }
 
 /** One exchange; `isWhole`: without any cuts. */

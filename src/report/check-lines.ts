@@ -7,7 +7,7 @@ import { isFailed } from '../conformance/verdicts.ts';
 import { version } from '../kernel/version.ts';
 import { countText } from '../protocol/count-text.ts';
 import { secondsText } from '../protocol/time-text.ts';
-import { type EvidenceJson, evidenceJson, exchangeJson, exchangeLine } from './check-evidence.ts';
+import { type EvidenceJson, exchangeJson, exchangeLine, verdictJson } from './check-evidence.ts';
 import type { Style } from './style.ts';
 import { countsText, markOf, stoppedLines, verdictWidth, width, wrapText } from './verdict-lines.ts';
 
@@ -148,12 +148,7 @@ export function ruleObject({ rule, finding, evidence, expected }: Judged) {
     type: 'rule',
     id: rule.id,
     title: rule.title,
-    section: rule.section,
-    says: rule.says,
-    verdict: finding.verdict,
-    message: finding.message,
-    exchanges: finding.evidence,
-    evidence: evidenceJson(evidence),
+    ...verdictJson({ rule, finding, evidence }),
     ...(expected === undefined ? {} : { expected }),
   };
 }

@@ -7,7 +7,7 @@ import { version } from '../kernel/version.ts';
 import { secondsText } from '../protocol/time-text.ts';
 import type { Seen } from '../rules/rule.ts';
 import type { Side } from '../wire/exchange.ts';
-import { evidenceJson, exchangeLine } from './check-evidence.ts';
+import { exchangeLine, verdictJson } from './check-evidence.ts';
 import type { Style } from './style.ts';
 import { countsText, markOf, stoppedLines, verdictWidth, wrapText } from './verdict-lines.ts';
 
@@ -131,12 +131,7 @@ export function drilledObject(drilled: Drilled, command: readonly string[]) {
     situation,
     rule: rule.id,
     title,
-    section: rule.section,
-    says: rule.says,
-    verdict: finding.verdict,
-    message: finding.message,
-    exchanges: finding.evidence,
-    evidence: evidenceJson(evidence),
+    ...verdictJson({ rule, finding, evidence }),
     output,
     elapsedMs: Math.round(elapsedMs),
     again: againLine(drilled, command),
