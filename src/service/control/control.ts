@@ -1,17 +1,23 @@
+import * as z from 'zod';
 import { pcmBytes } from '../../audio/pcm-bytes.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { version } from '../../kernel/version.ts';
 import { msForBytes } from '../../protocol/audio-format.ts';
 import { closeCodes } from '../../protocol/close-codes.ts';
-import type { EmulatorState } from '../../protocol/control.ts';
+import {
+  type EmulatorState,
+  eventSchema,
+  messageContentSchema,
+  streamsSchema,
+} from '../../protocol/control.ts';
+import { describeIssue, readOnce, schemaProblemText } from '../../protocol/schema-problem.ts';
 import { secondsText } from '../../protocol/time-text.ts';
 import type { EmulatorEvents } from '../events.ts';
 import type { Faults } from '../faults/faults.ts';
 import { type Eventually, whenKnown } from '../state/eventual.ts';
 import type { MemoryState } from '../state/memory.ts';
 import type { State, Survey } from '../state/state.ts';
-import { checkCall } from './check-call.ts';
 import type { AnyControl, EmulatorControl } from './emulator-control.ts';
 import type { StreamActions } from './stream-actions.ts';
 
@@ -178,4 +184,22 @@ export function describeFaults(active: ReturnType<Faults['list']>): EmulatorStat
 
 function isoTime(ms: number): string {
   return new Date(ms).toISOString();
+}
+
+const selector = streamsSchema;
+const schemas = {
+  send: z.strictObject({ selector, message: messageContentSchema }),
+  speak: z.object({ selector }),
+  event: z.strictObject({ selector, name: eventSchema.shape.event }),
+  close: z.object({ selector, code: z.number(), reason: z.string() }),
+};
+
+/** Throws `usage` naming an argument of a control call that has a wrong value. */
+function checkCall<Call extends keyof typeof schemas>(
+  call: Call,
+  given: z.input<(typeof schemas)[Call]>,
+): void {
+  const [issue] = schemas[call].safeParse(given, readOnce).error?.issues ?? [];
+  if (issue === undefined) return;
+  throw new VoicectlError('usage', `control.${call}: ${schemaProblemText(describeIssue(issue))}`);
 }
