@@ -22,8 +22,8 @@ export interface Repeat {
 }
 
 /**
- * Finds speech that is sent twice in a row within a reply, sample for sample. Peaks are remembered by the samples around them, so the
- * distance of a repeat need not be known.
+ * Finds speech that is sent twice in a row within a reply, sample for sample. Peaks are remembered by the samples around
+ * them, so the distance of a repeat need not be known.
  */
 export class RepeatCheck {
   /** The place of the newest peak with each hash, plus 1. */

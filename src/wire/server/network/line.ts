@@ -160,7 +160,10 @@ export class Line extends Duplex {
 
   /** Calls when all that is written so far has reached the device. */
   whenReached(call: () => void): void {
-    if (this.writable) this.write(Buffer.alloc(0), (error) => error ?? this.download.after(call));
+    if (!this.writable) return;
+    this.write(Buffer.alloc(0), (error) => {
+      if (!error) this.download.after(call);
+    });
   }
 
   /** Whether nothing passes now in one direction, or both. */
