@@ -1,7 +1,7 @@
 import type { ReadStream, WriteStream } from 'node:tty';
 import { systemClock } from './clock.ts';
 import { createKeyboard, type Keyboard, type KeyboardHandlers } from './keyboard.ts';
-import { openOwnTerminal, openTerminal, writeFully, writeSome } from './write-fully.ts';
+import { againAfterMs, openOwnTerminal, openTerminal, writeFully, writeSome } from './write-fully.ts';
 
 /** Events from the terminal and the system for a full-screen program. */
 export interface TerminalHandlers extends KeyboardHandlers {
@@ -23,7 +23,10 @@ export interface TerminalDevice extends Keyboard {
 }
 
 /** How long a terminal may take for `writeNow`. */
-const lastWriteMs = 200;
+const lastWriteMs = 300;
+
+/** Nothing ever wakes what waits on it. */
+const pause = new Int32Array(new SharedArrayBuffer(4));
 
 /** The terminal, if input and output both are one. After `giveUp` aborts, no write waits any longer. */
 export function createTerminalDevice(
@@ -52,7 +55,11 @@ export function createTerminalDevice(
       const until = systemClock.now() + lastWriteMs;
       try {
         let rest: Uint8Array = Buffer.from(text);
-        while (rest.length > 0 && systemClock.now() < until) rest = writeSome(fd, rest);
+        while (rest.length > 0 && systemClock.now() < until) {
+          rest = writeSome(fd, rest);
+          // The terminal may need this processor to read.
+          if (rest.length > 0) Atomics.wait(pause, 0, 0, againAfterMs);
+        }
       } catch {
         // The terminal is gone: nobody sees the text.
       }

@@ -2,7 +2,7 @@ import { constants, openSync, readlinkSync, writeSync } from 'node:fs';
 import { systemClock } from './clock.ts';
 
 /** How long to wait before trying a full descriptor again. */
-const againAfterMs = 5;
+export const againAfterMs = 5;
 
 /** Flags for opening a file whose reader may be slow: no call on it blocks the process or a thread. */
 export const neverBlocks = (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
