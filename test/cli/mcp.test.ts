@@ -6,7 +6,11 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import {
+  type CallToolResult,
+  type JSONRPCMessage,
+  ProgressNotificationSchema,
+} from '@modelcontextprotocol/sdk/types.js';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { findMarked } from '../helpers/marked-processes.ts';
 import { jsonLines, program, setUpSandboxForAll } from '../helpers/voicectl.ts';
@@ -59,11 +63,19 @@ async function connect(mark: string, flags: readonly string[], env: Record<strin
   const follow = async (name: string, args: Record<string, unknown>) => {
     const messages: string[] = [];
     const seen: number[] = [];
-    const onprogress = ({ message, progress }: { message?: string | undefined; progress: number }) => {
-      messages.push(message ?? '');
-      seen.push(progress);
+    const transport = client.transport!;
+    const read = transport.onmessage;
+    // Seen as they come in: the client passes on no progress that it reads in one piece with the answer.
+    transport.onmessage = (message: JSONRPCMessage) => {
+      const progress = ProgressNotificationSchema.safeParse(message).data?.params;
+      if (progress !== undefined) {
+        messages.push(progress.message ?? '');
+        seen.push(progress.progress);
+      }
+      read?.(message);
     };
-    const result = await client.callTool({ name, arguments: args }, undefined, { onprogress });
+    const result = await client.callTool({ name, arguments: args }, undefined, { onprogress() {} });
+    transport.onmessage = read!;
     expect(seen).toEqual(seen.toSorted((a, b) => a - b));
     return { answer: JSON.parse(textOf(result as CallToolResult)) as Answer, messages };
   };
