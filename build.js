@@ -1,6 +1,7 @@
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { build } from 'esbuild';
+import { startAsCommonJs } from './release/common-js.js';
 import { joinChunks } from './release/join-chunks.js';
 import { licensesOf } from './release/licenses.js';
 
@@ -106,6 +107,7 @@ const program = await build({
 // The quickest commands. Others load so much that few of its files are always together.
 const quick = ['src/cli.ts', 'src/commands/run-program.ts', 'src/commands/token/run.ts'];
 const files = await joinChunks(program, quick, printed);
+await startAsCommonJs(files, 'dist/cli.js', { ...printed, target: common.target });
 await mkdir(join(root, 'dist'), { recursive: true });
 await Promise.all([...files].map(([path, text]) => writeFile(join(root, path), text)));
 // The library for require(): Node 20 and Jest cannot load an ES module from CommonJS.
@@ -170,7 +172,9 @@ await removeStale(join(root, 'dist', 'page'), [
 /** Chunks of an earlier build; only now, so that there is no moment without a program. */
 async function removeStale(folder, outputs) {
   const kept = new Set(outputs.map((path) => basename(path)));
-  const chunks = (await readdir(folder)).filter((file) => file.endsWith('.js') && !kept.has(file));
+  const chunks = (await readdir(folder)).filter(
+    (file) => /^(?!library|jest).*\.c?js$/.test(file) && !kept.has(file),
+  );
   await Promise.all(chunks.map((file) => rm(join(folder, file))));
 }
 

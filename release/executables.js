@@ -145,6 +145,7 @@ async function filesFor(target, node) {
   const isOfLibrary = /^(library|jest)\.cjs$|^(index|testing|vitest|jest)\.js$|^types\b|^LICENSES\.txt$/;
   const paths = [
     'package.json',
+    'bin/package.json',
     'bin/voicectl.js',
     ...(await within('dist')).filter((path) => !isOfLibrary.test(path.slice('dist/'.length))),
     ...(await within('examples/scenarios')),

@@ -12,7 +12,8 @@ const large = 65_536;
  * the bundler makes a file for each set of entries that need the same modules: forty for one small command.
  *
  * What an entry needs, and none before it, becomes a few files: what only it needs, what other entries need too, and
- * what other programs of the package need too. None of them brings a large file to somebody who did not need that.
+ * what other programs of the package need too. What the first entry shares with either is so little that it is one
+ * file. None of them brings a large file to somebody who did not need that.
  *
  * @param {import('esbuild').BuildResult<{ metafile: true, write: false }>} built as esbuild gives it, in memory
  * @param {string[]} entries source files, in the order in which a start loads them
@@ -48,8 +49,8 @@ export async function joinChunks({ outputFiles, metafile: { outputs } }, entries
     const alike = new Map();
     for (const path of loads([start])) {
       if (places.has(path) || isLarge(path)) continue;
-      const users =
-        path === start ? 'start' : programs.has(path) ? 'programs' : others.has(path) ? 'entries' : 'start';
+      const isShared = path !== start && others.has(path);
+      const users = !isShared ? 'start' : start === starts[0] || programs.has(path) ? 'programs' : 'entries';
       const key = [users, ...[...loads([path])].filter(isLarge).sort()].join();
       alike.set(key, [...(alike.get(key) ?? []), path]);
     }

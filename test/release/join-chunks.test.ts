@@ -66,7 +66,8 @@ test.each([{}, { minifyWhitespace: true, minifySyntax: true }])(
 test('another entry does not load what only the start needs', async () => {
   const { folder, files, run } = await bundle({
     ...sources,
-    'own-1': `globalThis.loaded = true; ${sources['own-1']}`,
+    start: `import './own-4.js'; ${sources.start}`,
+    'own-4': 'globalThis.loaded = true;',
   });
   expect(run('library')).toBe('1 inner undefined');
   expect(files.get('dist/library.js')).not.toContain('start.js');
