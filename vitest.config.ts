@@ -63,19 +63,24 @@ const computing = [
   'cli/replay',
   'patterns',
 ];
-/** Begun last, a long file would run alone at the end; begun together, those that wait would leave the processor idle. */
-const long = waiting.flatMap((file, index) => [file, computing[index]]).map((file) => `test/${file}.test.ts`);
+/** For each file that waits, so many others: together, those that wait would leave the processor idle. */
+const besideOneThatWaits = 4;
 
-/** Begins with the long files. In a fresh clone vitest knows no durations. */
+/** Begins with the long files: begun last, one would run alone at the end. In a fresh clone vitest knows no durations. */
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const rank = ({ moduleId, project }: TestSpecification) => {
-      if (project.config.isolate) return -1;
-      const place = long.indexOf(relative(import.meta.dirname, moduleId));
-      return place < 0 ? long.length : place;
-    };
-    return sorted.toSorted((a, b) => rank(a) - rank(b));
+    const ofList = (list: string[]) =>
+      list.flatMap((name) =>
+        sorted.filter(({ moduleId }) => relative(import.meta.dirname, moduleId) === `test/${name}.test.ts`),
+      );
+    const alone = sorted.filter(({ project }) => project.config.isolate);
+    const long = ofList(waiting);
+    const others = [...new Set([...ofList(computing), ...sorted])].filter(
+      (file) => !alone.includes(file) && !long.includes(file),
+    );
+    const mixed = long.flatMap((file) => [file, ...others.splice(0, besideOneThatWaits)]);
+    return [...alone, ...mixed, ...others];
   }
 }
 
