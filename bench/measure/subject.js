@@ -1,5 +1,5 @@
 import { fork } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, watch } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, watch } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { putFirst } from '../../test/helpers/ahead.js';
@@ -8,6 +8,8 @@ const root = join(import.meta.dirname, '..', '..');
 export const program = join(root, 'bin', 'voicectl.js');
 const probe = join(import.meta.dirname, 'probe.js');
 const startLimitMs = 15_000;
+/** How the program exits when it is stopped. */
+const terminatedCode = 143;
 
 /**
  * A process that is measured: the program, or a floor.
@@ -47,7 +49,15 @@ export function startProxy(port, args = []) {
 async function startListening(args, nodeArgs, needsToken) {
   const folder = mkdtempSync(join(tmpdir(), 'voicectl-bench-'));
   const readyFile = join(folder, 'ready.json');
-  const child = forkMeasured(program, [...args, '--ready-file', readyFile], nodeArgs);
+  // Clients that measure end without a word, which the program reports a thousand times: shown only if it fails.
+  const errors = join(folder, 'errors.txt');
+  const descriptor = openSync(errors, 'w');
+  const child = forkMeasured(program, [...args, '--ready-file', readyFile], nodeArgs, descriptor);
+  closeSync(descriptor);
+  child.once('exit', (code) => {
+    if (code !== 0 && code !== terminatedCode) process.stderr.write(readFileSync(errors));
+    rmSync(folder, { recursive: true, force: true });
+  });
   try {
     const port = await withLimit(
       new Promise((resolve, reject) => {
@@ -67,8 +77,6 @@ async function startListening(args, nodeArgs, needsToken) {
   } catch (thrown) {
     child.kill();
     throw thrown;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 
@@ -167,11 +175,11 @@ export function startCommand(args, { env = {}, stdin = 'ignore' } = {}) {
   return { ...subjectOf(child, 0, false), ended };
 }
 
-/** @param {string} file @param {string[]} args @param {string[]} nodeArgs */
-function forkMeasured(file, args, nodeArgs) {
+/** @param {string} file @param {string[]} args @param {string[]} nodeArgs @param {number | 'inherit'} [errors] */
+function forkMeasured(file, args, nodeArgs, errors = 'inherit') {
   return fork(file, args, {
     execArgv: ['--expose-gc', '--import', probe, ...nodeArgs],
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    stdio: ['ignore', 'ignore', errors, 'ipc'],
   });
 }
 
