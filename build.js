@@ -104,9 +104,17 @@ const program = await build({
   write: false,
   plugins: [leaveOut, layoutWithoutFetch, mcpWithoutValidator],
 });
-// The quickest commands. Others load so much that few of its files are always together.
-const quick = ['src/cli.ts', 'src/commands/run-program.ts', 'src/commands/token/run.ts'];
-const files = await joinChunks(program, quick, printed);
+// What most starts load, in this order.
+const starts = [
+  'src/cli.ts',
+  'src/commands/run-program.ts',
+  'src/commands/token/run.ts',
+  'src/commands/stream/run.ts',
+  'src/commands/stream/run-sessions.ts',
+  'src/emulator/emulator.ts',
+  'src/commands/serve/run.ts',
+];
+const files = await joinChunks(program, starts, printed);
 await startAsCommonJs(files, 'dist/cli.js', { ...printed, target: common.target });
 await mkdir(join(root, 'dist'), { recursive: true });
 await Promise.all([...files].map(([path, text]) => writeFile(join(root, path), text)));
