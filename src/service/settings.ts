@@ -2,7 +2,8 @@ import type { Clock } from '../kernel/clock.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import { type Dialect, type DialectInput, parseDialect } from '../protocol/dialect.ts';
 import type { FaultInput } from '../protocol/faults.ts';
-import { certificateNames, checkCertificate, type TlsCertificate } from '../wire/server/certificate.ts';
+import type { TlsCertificate } from '../wire/server/certificate.ts';
+import { prepareTls } from '../wire/server/prepare-tls.ts';
 import type { CreatePage } from './control/page-handler.ts';
 import type { EmulatorListener } from './events.ts';
 import type { ScrapeOptions } from './metrics/service-metrics.ts';
@@ -58,7 +59,7 @@ export async function settleService(options: ServiceOptions): Promise<SettledSer
   return {
     ...{ host, port, allowHosts, allowOrigins },
     dialect: checkDialect(options.dialect),
-    tls: await prepareTls(options.tls, () => certificateNames(host, allowHosts)),
+    tls: await prepareTls(options.tls ?? false, { host, allowHosts }),
   };
 }
 
@@ -72,18 +73,4 @@ export function checkDialect(input: DialectInput | undefined) {
   throw new VoicectlError('bad-dialect', `Invalid dialect: ${text}`, {
     details: { problems: parsed.problems },
   });
-}
-
-/** The given certificate, or with `true` a new self-signed one for these names. Throws `bad-input`. */
-async function prepareTls(
-  tls: boolean | TlsCertificate | undefined,
-  names: () => string[],
-): Promise<TlsCertificate | undefined> {
-  if (tls === undefined || tls === false) return undefined;
-  if (tls === true) {
-    const { createCertificate } = await import('../wire/server/self-signed.ts');
-    return createCertificate(names());
-  }
-  checkCertificate(tls);
-  return tls;
 }

@@ -16,7 +16,7 @@ import {
   drillSummaryObject,
   situationObject,
 } from '../../report/drill-lines.ts';
-import { certificateNames } from '../../wire/server/certificate.ts';
+import { prepareTls } from '../../wire/server/prepare-tls.ts';
 import type { ContextOf } from '../command.ts';
 import { runVerdicts, type VerdictFollower } from '../conformance/run-verdicts.ts';
 import { tlsSettings } from '../serve/tls-settings.ts';
@@ -96,10 +96,7 @@ async function accessOf(context: ContextOf<'drill'>): Promise<ServiceAccess> {
     throw new VoicectlError('host-exposed', `Refusing to listen on ${host} with any API key accepted`, {
       hint: 'Set the keys to accept with --accept-key or --accept-key-file.',
     });
-  const wanted = await tlsSettings(settings, context);
-  const { createCertificate } = await import('../../wire/server/self-signed.ts');
-  const tls =
-    wanted === true ? await createCertificate(certificateNames(host, allowHost)) : wanted || undefined;
+  const tls = await prepareTls(await tlsSettings(settings, context), { host, allowHosts: allowHost });
   if (settings.certOut !== undefined && tls !== undefined)
     await writeWhole(settings.certOut, tls.cert, { giveUp: io.giveUp });
   const isFree = args.length > 0 && origin('port') !== 'flag';

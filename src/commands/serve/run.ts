@@ -9,7 +9,8 @@ import { replayedFolder } from '../../emulator/replies/registry.ts';
 import { whenAborted } from '../../kernel/abortable.ts';
 import { isLoopbackHost } from '../../protocol/loopback.ts';
 import type { CurlKey } from '../../report/curl.ts';
-import { certificateNames, type TlsCertificate } from '../../wire/server/certificate.ts';
+import type { TlsCertificate } from '../../wire/server/certificate.ts';
+import { prepareTls } from '../../wire/server/prepare-tls.ts';
 import type { ContextOf } from '../command.ts';
 import { readControlSecret } from '../control/secret.ts';
 import { readEmulatorSettings } from '../service/emulator-settings.ts';
@@ -84,10 +85,8 @@ async function openSeveral(
   { tls, ...options }: Omit<ProcessesOptions, 'tls'> & { tls: boolean | TlsCertificate },
 ) {
   const { openProcesses } = await import('../../cluster/processes/first-process.ts');
-  if (tls !== true) return openProcesses({ ...options, tls });
-  const { createCertificate } = await import('../../wire/server/self-signed.ts');
-  const certificate = await createCertificate(certificateNames(host, allowHost));
-  return openProcesses({ ...options, tls: certificate });
+  const certificate = await prepareTls(tls, { host, allowHosts: allowHost });
+  return openProcesses({ ...options, tls: certificate ?? false });
 }
 
 /** The key in the printed curl command. Without configured keys an emulator accepts any key. */
