@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { program, type RunOptions, setUpSandbox } from '../helpers/voicectl.ts';
+import { fixture, program, type RunOptions, setUpSandbox } from '../helpers/voicectl.ts';
 
 const sandbox = setUpSandbox();
 
@@ -84,6 +84,21 @@ test('token does not wait for its answer parser to be optimised, which takes lon
   });
   expect(trace).toContain('Compiled ');
   expect(trace).not.toContain('using TurboFan');
+});
+
+test('stream --local loads few files, and no YAML for a source that is none', async () => {
+  const source = ['--file', fixture('cough.wav'), '--pace', 'max', '--tail', '0', '--settle', '100ms'];
+  const { files, packages } = await loadedBy(['stream', ...source, '--local', '--reply', 'echo']);
+  expect(packages).toContain('wav');
+  expect(packages).not.toContain('yaml');
+  expect(files).toBeLessThanOrEqual(45);
+});
+
+test('drill without --tls loads nothing that makes certificates', async () => {
+  const device = fileURLToPath(new URL('../../examples/devices/device.js', import.meta.url));
+  const { packages } = await loadedBy(['drill', '--situation', 'D1', '--', process.execPath, device]);
+  expect(packages).toContain('ws');
+  expect(packages).not.toContain('selfsigned');
 });
 
 test('an emulator that nobody scrapes loads nothing that writes metrics', async () => {

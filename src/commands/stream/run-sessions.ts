@@ -19,7 +19,7 @@ import { joinTaps } from '../../wire/tap.ts';
 import type { ContextOf } from '../command.ts';
 import { openTarget } from '../service/target.ts';
 import type { LiveEnds } from './live-ends.ts';
-import { type ConversationFile, openConversation } from './open-conversation.ts';
+import type { ConversationFile } from './open-conversation.ts';
 import { sessionOptions } from './session-settings.ts';
 import type { StreamView } from './view.ts';
 
@@ -232,6 +232,7 @@ async function openSource(
   if (expectFile !== undefined) {
     if (pace === 'max')
       throw new VoicectlError('usage', 'A conversation runs in real time: --pace max cannot be used');
+    const { openConversation } = await import('./open-conversation.ts');
     const conversation = await openConversation(path, { strictFormat, env: io.env, stdin: io.stdin, signal });
     return { source: nothing, name, conversation };
   }
