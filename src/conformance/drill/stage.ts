@@ -9,7 +9,8 @@ import { requestFields } from '../../rules/token-seen.ts';
 import type { EmulatorEvent } from '../../service/events.ts';
 import { playPcm } from '../../service/streams/playable.ts';
 import type { StreamEnd, StreamExchange, TokenExchange, Upgrade, WireMessage } from '../../wire/exchange.ts';
-import { certificateNames, type TlsCertificate } from '../../wire/server/certificate.ts';
+import type { TlsCertificate } from '../../wire/server/certificate.ts';
+import { prepareTls } from '../../wire/server/prepare-tls.ts';
 import { joinTaps, type Tap } from '../../wire/tap.ts';
 import type { DeviceAddress, Service, Situation, StepAction, TimedEvent } from './situation.ts';
 
@@ -91,8 +92,9 @@ async function certificateFor(
   { tls: usual, host = '127.0.0.1', allowHosts = [] }: ServiceAccess,
 ): Promise<TlsCertificate | undefined> {
   if (tls === undefined || usual === undefined) return usual;
+  if (tls !== 'wrong-name') return prepareTls(true, { host, allowHosts });
   const { createCertificate } = await import('../../wire/server/self-signed.ts');
-  return createCertificate(tls === 'wrong-name' ? [otherName] : certificateNames(host, allowHosts));
+  return createCertificate([otherName]);
 }
 
 /** An AI that says nothing on its own. */

@@ -1,11 +1,13 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { hostname } from 'node:os';
 import { createSecureContext } from 'node:tls';
 import { VoicectlError } from '../../kernel/errors.ts';
-import { certificateNames, type TlsCertificate } from './certificate.ts';
+import { isAnyAddress, lanAddresses } from './addresses.ts';
+import type { TlsCertificate } from './certificate.ts';
 
 /**
- * The given certificate, or with `true` a new self-signed one for the names of `certificateNames`. Throws `bad-input` for one
- * that no server can use. What makes certificates is large: it is loaded for a new one only.
+ * The given certificate, or with `true` a new self-signed one for all names under which a service on `host` may be reached.
+ * Throws `bad-input` for one that no server can use. What makes certificates is large: it is loaded for a new one only.
  */
 export async function prepareTls(
   tls: boolean | TlsCertificate,
@@ -34,4 +36,12 @@ function checkCertificate({ cert, key }: TlsCertificate): void {
       cause,
     });
   }
+}
+
+/** Names under which clients on this machine and its network may reach a service that listens on `host`. */
+function certificateNames(host: string, allowHosts: readonly string[]): string[] {
+  const own = hostname();
+  const names = ['localhost', '127.0.0.1', '::1', ...lanAddresses(), own];
+  if (!own.includes('.')) names.push(`${own}.local`);
+  return [...new Set([...names, ...(isAnyAddress(host) ? [] : [host]), ...allowHosts])];
 }
