@@ -8,9 +8,6 @@ import {
   repeat,
   systemClock,
 } from '../../kernel/clock.ts';
-import type { Fault } from '../../protocol/faults.ts';
-import type { EmulatorEventBody } from '../../service/events.ts';
-import { checkFault } from '../../service/faults/faults.ts';
 import type { State } from '../../service/state/state.ts';
 import { type Bus, type BusMessage, createBus } from './bus.ts';
 import { connectRedis, type RedisConnection } from './connection.ts';
@@ -18,6 +15,7 @@ import { type Identity, type IdentityFacts, identityOf, type SharedSecrets } fro
 import { evictionWarnings, joinSharedService, readService, refuseStart } from './join-service.ts';
 import { createSharedJournal, type SharedJournal } from './journal.ts';
 import { createKeys, type RedisKeys } from './keys.ts';
+import { createKnowledge, type Knowledge, type Member, type SharedFault } from './knowledge.ts';
 import { createSharedLeases, type SharedLeases } from './leases.ts';
 import { createRedisLink, ignoreAway, type RedisLink } from './link.ts';
 import { createRedisState } from './redis-state.ts';
@@ -50,26 +48,11 @@ const maxForeignTold = 20;
 /** A century: no clock is further ahead. */
 const maxOffsetMs = 100 * 365 * 86_400_000;
 
-export type SharedFault = { id: number; fault: Fault };
-
 export interface SharedServiceOptions {
   url: string;
   prefix: string;
   base: Clock;
   facts: IdentityFacts;
-}
-
-/** What an emulator does when the service asks it. */
-export interface Member {
-  emit(body: EmulatorEventBody): void;
-  syncFaults(faults: readonly SharedFault[]): void;
-  /** Signs and verifies with these from now on. */
-  takeSecrets(secrets: SharedSecrets): Promise<void>;
-  /** Forgets what it knows of devices, because the service was reset. */
-  forget(): void;
-  /** It has another number from now on. */
-  takeNumber(number: number): void;
-  perform(asked: BusMessage): unknown;
 }
 
 /** One service of several emulators, as one of them sees it. */
@@ -169,58 +152,6 @@ const commonKeys = ({ service, instances, devices, issued, journal }: RedisKeys)
 
 /** Waits until all emulators have handled the earlier messages. */
 const settle = (bus: Bus) => bus.ask('settle', null);
-
-/** What this emulator knows of the service, and reports to the member when it learns more. */
-interface Knowledge {
-  /** The clock of the service, which is moved by what is learnt. */
-  readonly clock: MovableClock;
-  /** Undefined until it takes part. */
-  member: Member | undefined;
-  /** Another emulator asks it to report that it runs. */
-  onPulse: () => void;
-  life: string;
-  secrets: SharedSecrets;
-  number: number;
-  /** How far its clock is ahead, milliseconds. */
-  readonly offset: number;
-  /** The active faults, as Redis has them. */
-  readonly faults: string;
-  moveTo(offset: number): void;
-  takeFaults(list: unknown): void;
-  readFaults(): SharedFault[];
-}
-
-function createKnowledge(
-  clock: MovableClock,
-  { life, secrets, number, faults }: Pick<Knowledge, 'life' | 'secrets' | 'number' | 'faults'>,
-): Knowledge {
-  let offset = 0;
-  let current = faults;
-  const known: Knowledge = {
-    ...{ clock, life, secrets, number },
-    member: undefined,
-    onPulse() {},
-    get offset() {
-      return offset;
-    },
-    get faults() {
-      return current;
-    },
-    moveTo(total) {
-      if (total <= offset) return;
-      const ms = total - offset;
-      offset = total;
-      clock.advance(ms);
-    },
-    takeFaults(list) {
-      const read = readFaults(list);
-      current = JSON.stringify(list);
-      known.member?.syncFaults(read);
-    },
-    readFaults: () => readFaults(JSON.parse(current)),
-  };
-  return known;
-}
 
 /** What the parts of one emulator are made of. */
 interface PartsBase {
@@ -365,14 +296,6 @@ function createState(parts: Parts, { dialect, rateLimit }: IdentityFacts): State
       await bus.ask('forget', null);
     },
   });
-}
-
-function readFaults(value: unknown): SharedFault[] {
-  if (!Array.isArray(value)) return [];
-  return (value as [number, string][]).map(([id, text]) => ({
-    id: Number(id),
-    fault: checkFault(JSON.parse(text)),
-  }));
 }
 
 /** How far the clock of the service is ahead, milliseconds. Throws if it is not such a number. */
