@@ -18,14 +18,17 @@ curl -sN --retry 3 -H "X-Voicectl-Token: \${1##*#}" "\${1%%#*}page/live" > news
       0o755,
     );
     await sandbox.run(args);
-    const news = sandbox
-      .read('news')
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as { type: string; item?: { id: string; isFinal: boolean } });
+    const read = () =>
+      sandbox
+        .read('news')
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as { type: string; item?: { id: string; isFinal: boolean } });
+    // The browser was sent everything before the command ended; it may still be writing it.
+    await expect.poll(() => read().at(-1)).toMatchObject({ type: 'ended' });
+    const news = read();
     expect(news[0]).toMatchObject({ type: 'verdicts', command: args[0] });
     expect(new Set(news.flatMap(({ item }) => (item?.isFinal ? [item.id] : [])))).toEqual(new Set(ids));
-    expect(news.at(-1)).toMatchObject({ type: 'ended' });
   },
 );
 
