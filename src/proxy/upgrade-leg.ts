@@ -3,15 +3,13 @@ import type { Socket } from 'node:net';
 import { VoicectlError } from '../kernel/errors.ts';
 import { streamCloseMs } from '../protocol/close-codes.ts';
 import { handshakeError } from '../wire/client/handshake.ts';
+import { maxMessageBytes } from '../wire/client/message-limit.ts';
 import type { Header } from '../wire/exchange.ts';
 import { headerPairs } from '../wire/headers.ts';
 import { headerLists, passedHeaders } from './headers.ts';
 import { LegSocket } from './leg-socket.ts';
 import type { Leg } from './passage.ts';
 import { type Deadlines, limitRequest } from './reach-target.ts';
-
-/** As much as a client of the service reads. */
-export const maxMessageBytes = 16 * 1024 * 1024;
 
 /** Settings of both legs: nothing is changed on the way, and nothing is answered on behalf of a peer. */
 export const legSettings = {

@@ -1,8 +1,8 @@
 import { WebSocket } from 'ws';
 import { VoicectlError } from '../../kernel/errors.ts';
+import { maxMessageBytes, tooLongText } from './message-limit.ts';
 
-/** Our limits; the specification has none. */
-const maxMessageBytes = 16 * 1024 * 1024;
+/** Our limit; the specification has none. */
 const maxWaitingPongs = 100;
 
 /** Limits of a socket, for its options. */
@@ -39,7 +39,7 @@ export class ClientSocket extends WebSocket {
 export function receivedError(thrown: Error): VoicectlError {
   const isTooLong = 'code' in thrown && thrown.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
   const text = isTooLong
-    ? `A message of the service is longer than ${maxMessageBytes / 1024 / 1024} MiB, which is voicectl’s limit`
+    ? tooLongText
     : `The service violated the WebSocket protocol: ${thrown.message}`;
   return new VoicectlError('protocol-violation', text, { cause: thrown });
 }

@@ -76,7 +76,7 @@ export class FastStream {
       text: (payload) => handlers.onText(payload.toString(), this.#at),
       ping: (payload) => this.send(clientFrame(opcodes.pong, payload)),
       close: (payload) => this.#takeClose(payload),
-      violation: (why) => this.#fail(new VoicectlError('protocol-violation', `The service sent ${why}`)),
+      violation: (text) => this.#fail(new VoicectlError('protocol-violation', text)),
     });
     this.#socket = this.#connect();
   }

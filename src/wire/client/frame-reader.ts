@@ -1,4 +1,5 @@
 import { opcodes } from './client-frame.ts';
+import { maxMessageBytes, tooLongText } from './message-limit.ts';
 
 /** Takes what a frame reader finds. Payloads are views that are valid only during the call. */
 export interface FrameHandlers {
@@ -7,12 +8,10 @@ export interface FrameHandlers {
   text(payload: Buffer): void;
   ping(payload: Buffer): void;
   close(payload: Buffer): void;
-  /** The peer violated the WebSocket protocol; nothing further is read. */
-  violation(why: string): void;
+  /** A sentence about what is not accepted; nothing further is read. */
+  violation(text: string): void;
 }
 
-/** A longer message, or part of one, is a violation. */
-const maxPayloadBytes = 16 * 1024 * 1024;
 const nothing = Buffer.alloc(0);
 
 /**
@@ -69,9 +68,9 @@ export class FrameReader {
         head = 10;
       }
       const first = data[at] ?? 0;
-      const why = faultOf(first, second, length);
-      if (why !== undefined) {
-        this.#violate(why);
+      const what = faultOf(first, second, length);
+      if (what !== undefined || length > maxMessageBytes) {
+        this.#violate(what);
         return end;
       }
       if (end - at < head + length) break;
@@ -115,14 +114,15 @@ export class FrameReader {
     }
     const text = this.#text.length === 0 ? this.payload : Buffer.concat([this.#text, this.payload]);
     this.#text = nothing;
-    if (isFinal) this.#handlers.text(text);
-    else if (text.length > maxPayloadBytes) this.#violate('a message that is too long');
+    if (text.length > maxMessageBytes) this.#violate();
+    else if (isFinal) this.#handlers.text(text);
     else this.#text = Buffer.from(text);
   }
 
-  #violate(why: string): void {
+  /** `what` the service sent. Default: too much. */
+  #violate(what?: string): void {
     this.#isOver = true;
-    this.#handlers.violation(why);
+    this.#handlers.violation(what === undefined ? tooLongText : `The service sent ${what}`);
   }
 }
 
@@ -131,7 +131,6 @@ function faultOf(first: number, second: number, length: number): string | undefi
   const isControl = opcode >= opcodes.close;
   if ((first & 0x70) !== 0) return 'a frame with reserved bits set';
   if ((second & 0x80) !== 0) return 'a masked frame';
-  if (length > maxPayloadBytes) return 'a frame that is too long';
   if (opcode > opcodes.pong || (opcode > opcodes.binary && !isControl)) return `the unknown opcode ${opcode}`;
   if (isControl && (length > 125 || (first & 0x80) === 0)) return 'a bad control frame';
   return undefined;

@@ -82,9 +82,17 @@ test.each([
   ['a long control frame', [0x89, 126, 0, 200], 'a bad control frame'],
   ['a continuation of nothing', [0x80, 0x00], 'a continuation without a beginning'],
   ['a message within a message', [0x02, 0x00, 0x82, 0x00], 'a message within a message'],
-  ['a frame of a terabyte', [0x82, 127, 0, 0, 1, 0, 0, 0, 0, 0], 'a frame that is too long'],
-])('%s is a violation, and nothing after it is read', (_, bytes, why) => {
+])('%s is a violation, and nothing after it is read', (_, bytes, what) => {
   const told = read(Buffer.concat([Buffer.from(bytes), frame(2, Buffer.from('after'))]));
-  expect(told.at(-1)).toEqual(['violation', why]);
+  expect(told.at(-1)).toEqual(['violation', `The service sent ${what}`]);
   expect(told.map(([, text]) => text)).not.toContain('after');
+});
+
+const half = Buffer.alloc(9 * 1024 * 1024, 'x');
+test.each([
+  ['a frame of a terabyte', Buffer.of(0x82, 127, 0, 0, 1, 0, 0, 0, 0, 0)],
+  ['a text in two parts of 9 MiB', Buffer.concat([frame(1, half, false), frame(0, half)])],
+])('%s is more than is read', (_, bytes) => {
+  const text = 'A message of the service is longer than 16 MiB, which is voicectl’s limit';
+  expect(read(bytes)).toEqual([['violation', text]]);
 });
