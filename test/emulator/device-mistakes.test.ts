@@ -202,8 +202,21 @@ const texts = (text: string): Mistake => ({
   },
 });
 
+/** Sends audio at once after its token. The clock of the token's verification is that of the test. */
+const startsEarly: Mistake = {
+  async make({ emulator }) {
+    const client = emulator.open();
+    const token = await emulator.token(device);
+    await client.opened;
+    client.socket.send(token);
+    for (let at = 0; at < 3; at += 1) client.socket.send(speechPcm.subarray(at * 640, at * 640 + 640));
+    await client.connected;
+  },
+};
+
 const inBase64 = speechPcm.subarray(20_000, 20_640).toString('base64');
 const audio: Record<string, Mistake> = {
+  'audio comes before the confirmation': startsEarly,
   'a WAV file with its header': sends(() => wavFile),
   'an Ogg file': sends(() => Buffer.concat([Buffer.from('OggS'), Buffer.alloc(2_000, 0x5a)])),
   'base64 in binary messages': sends(() => Buffer.from(inBase64.repeat(3)), { bytes: inBase64.length }),

@@ -1,3 +1,5 @@
+import { connectedKind } from '../../protocol/read-message.ts';
+
 /** What can be wrong with a voice. The names are published in events, recordings and summaries. */
 export type VoiceFinding = keyof typeof voiceFindings;
 
@@ -7,9 +9,9 @@ export type SpeakingSide = 'device' | 'service';
 interface FindingFacts {
   /**
    * `room`: the microphone or the loudness, whatever the format. `sound`: what a listener hears. `pace`: the text contains
-   * figures, and is made elsewhere.
+   * figures, and is made elsewhere. `order`: when it is sent.
    */
-  about: 'format' | 'room' | 'sound' | 'pace';
+  about: 'format' | 'room' | 'sound' | 'pace' | 'order';
   /** The text about a device's audio, with advice for its developer. */
   device?: string;
   /** The text about a service's audio, which is the subject of the sentence. Missing if it is not wrong for a service. */
@@ -128,6 +130,10 @@ export const voiceFindings = {
   'quiet-voice': sounds('is quiet', 'raise its level to about -26 dBov'),
   'loud-voice': sounds('is loud', 'lower its level to about -26 dBov'),
   'level-jump': sounds('changes its level from one reply to the next', 'keep all replies at the same level'),
+  'too-early': {
+    about: 'order',
+    device: `audio was sent before the confirmation: wait for ${connectedKind}`,
+  },
   'too-fast': { about: 'pace', advice: sendEvenly },
   'too-slow': { about: 'pace', advice: sendEvenly },
   bursts: { about: 'pace', advice: sendEvenly },

@@ -243,6 +243,9 @@ class IncomingAudio {
   }
 
   take(message: Buffer, arrival?: MessageArrival): void {
+    // Only what was held until the stream was confirmed has an arrival of its own.
+    if (arrival !== undefined && message.length > 0)
+      for (const found of this.check.note('too-early')) this.tell(found);
     for (const found of this.check.push(message, arrival)) this.tell(found);
     if (this.check.isDue) this.tellVerdict();
     if (message.length === 0) {

@@ -38,8 +38,6 @@ export class ClientSocket extends WebSocket {
 /** The error for what ws does not accept. */
 export function receivedError(thrown: Error): VoicectlError {
   const isTooLong = 'code' in thrown && thrown.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
-  const text = isTooLong
-    ? tooLongText
-    : `The service violated the WebSocket protocol: ${thrown.message}`;
+  const text = isTooLong ? tooLongText : `The service violated the WebSocket protocol: ${thrown.message}`;
   return new VoicectlError('protocol-violation', text, { cause: thrown });
 }
