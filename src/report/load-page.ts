@@ -1,10 +1,11 @@
 import { countText } from '../protocol/count-text.ts';
-import type {
-  HistogramBar,
-  LoadSummary,
-  MetricSummary,
-  SecondSummary,
-  SecondTimes,
+import {
+  failureOf,
+  type HistogramBar,
+  type LoadSummary,
+  type MetricSummary,
+  type SecondSummary,
+  type SecondTimes,
 } from '../runs/load/summary.ts';
 import { addBaseline, type BaselineResult } from './compare-page.ts';
 import { type Html, html } from './html.ts';
@@ -38,7 +39,7 @@ function ownPage(summary: LoadSummary): ReportPage {
   return {
     title: `voicectl load ${facts.target}`,
     heading: `${facts.target} under load`,
-    verdict: verdictOfLoad(summary),
+    verdict: verdictOf(summary),
     facts: [
       ['task', facts.task],
       ['arrival', facts.arrival],
@@ -63,20 +64,19 @@ ${countsTable(summary)}
   };
 }
 
-function verdictOfLoad({ invalid, stopped, thresholds }: LoadSummary): ReportPage['verdict'] {
-  const crossed = thresholds.filter(({ holds }) => !holds);
+function verdictOf(summary: LoadSummary): ReportPage['verdict'] {
+  const { invalid, stopped, thresholds } = summary;
   const early = stopped === null ? '' : ` Ended early: ${stopped}.`;
-  if (invalid.length > 0) {
+  const failure = failureOf(summary);
+  if (failure?.is === 'not-valid') {
     const more = invalid.length === 1 ? '' : `, and ${countText(invalid.length - 1, 'more reason')}`;
     const text = `Nothing can be said about the service: ${invalid[0]}${more}.${early}`;
     return { tone: 'bad', word: 'Not valid', text };
   }
-  if (crossed.length > 0)
-    return {
-      tone: 'bad',
-      word: 'Failed',
-      text: `${crossed.length} of ${thresholds.length} thresholds crossed: ${crossed.map(({ text }) => text).join('; ')}.${early}`,
-    };
+  if (failure !== undefined) {
+    const which = failure.is === 'crossed' ? `: ${failure.crossed.map(({ text }) => text).join('; ')}` : '';
+    return { tone: 'bad', word: 'Failed', text: `${failure.text}${which}.${early}` };
+  }
   const valid = 'The measurement is valid: this machine was not the bottleneck.';
   if (stopped !== null) return { tone: 'note', word: 'Ended early', text: `${stopped}. ${valid}` };
   return thresholds.length === 0

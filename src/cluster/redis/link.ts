@@ -60,7 +60,9 @@ export function createRedisLink(options: LinkOptions): RedisLink {
   };
   const attempt = async () => {
     let isLost = false;
-    const made = await connectRedis({
+    // Undefined while it connects.
+    let made: RedisConnection | undefined;
+    made = await connectRedis({
       url: options.url,
       scripts: options.scripts,
       deadlineMs: retryDeadlineMs,

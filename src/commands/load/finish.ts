@@ -3,7 +3,7 @@ import { jsonLine } from '../../kernel/escape.ts';
 import type { BaselineResult } from '../../report/compare-page.ts';
 import { loadSummaryLines, loadSummaryObject } from '../../report/load-lines.ts';
 import { runOfLoad } from '../../runs/compare/load-run.ts';
-import type { JudgedResult, LoadSummary } from '../../runs/load/summary.ts';
+import { failureOf, type JudgedResult, type LoadSummary } from '../../runs/load/summary.ts';
 import type { ContextOf } from '../command.ts';
 import type { JudgeByBaseline } from '../compare/baseline.ts';
 import { type MakeReport, writeRunFile } from '../run-reporter.ts';
@@ -22,7 +22,7 @@ export async function finishLoad(
   { report, ended, judge }: FinishOptions,
 ): Promise<number> {
   const { io, json, style } = context;
-  const own = ended ?? verdictOf(summary);
+  const own = ended ?? errorOf(summary);
   const compared = await judge?.(() => runOfLoad(result, 'this run'), { hasFailed: own !== undefined });
   const error = own ?? compared?.error;
   const hasFailed = error !== undefined;
@@ -67,21 +67,20 @@ async function writeFiles(
   return first ?? second;
 }
 
-/** Why the result is a failure, if it is: a run that is not valid says nothing about thresholds. */
-function verdictOf({ invalid, thresholds, counts }: LoadSummary): VoicectlError | undefined {
-  if (invalid.length > 0) {
-    return new VoicectlError('not-valid', `The measurement is not valid: ${invalid.join('; ')}`, {
-      hint: 'Use more processes or machines, a lower rate, or a dedicated machine.',
-    });
+function errorOf(summary: LoadSummary): VoicectlError | undefined {
+  const failure = failureOf(summary);
+  switch (failure?.is) {
+    case undefined:
+      return undefined;
+    case 'not-valid':
+      return new VoicectlError('not-valid', `The measurement is not valid: ${summary.invalid.join('; ')}`, {
+        hint: 'Use more processes or machines, a lower rate, or a dedicated machine.',
+      });
+    case 'crossed':
+      return failed(`${failure.text}: ${failure.crossed.map(({ text }) => text).join(', ')}`);
+    case 'unconfirmed':
+      return failed(failure.text);
   }
-  const crossed = thresholds.filter(({ holds }) => !holds);
-  if (crossed.length > 0) {
-    const texts = crossed.map(({ text }) => text).join(', ');
-    return failed(`${crossed.length} of ${thresholds.length} thresholds were crossed: ${texts}`);
-  }
-  if (counts.arrived > 0 && counts.confirmed === 0)
-    return failed(`None of ${counts.arrived} sessions was confirmed`);
-  return undefined;
 }
 
 function failed(message: string): VoicectlError {

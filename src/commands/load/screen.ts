@@ -4,7 +4,7 @@ import type { TerminalDevice } from '../../kernel/terminal-device.ts';
 import { thresholdText } from '../../report/load-lines.ts';
 import { readLive } from '../../runs/load/live.ts';
 import type { LoadFacts } from '../../runs/load/result.ts';
-import type { LoadSummary } from '../../runs/load/summary.ts';
+import { failureOf, type LoadSummary } from '../../runs/load/summary.ts';
 import type { LoadNews } from '../../ui/load-model.ts';
 import type { ContextOf } from '../command.ts';
 import { openRunScreen, type RunEnd } from '../terminal/run-screen.ts';
@@ -35,17 +35,18 @@ export function createLoadScreen(
   };
 }
 
-function endOf({ invalid, thresholds, stopped }: LoadSummary): RunEnd {
-  const crossed = thresholds.filter(({ holds }) => !holds);
-  const ok = invalid.length === 0 && crossed.length === 0;
-  const verdict =
-    invalid.length > 0
-      ? 'not valid'
-      : crossed.length > 0
-        ? `${crossed.length} of ${thresholds.length} thresholds crossed`
-        : thresholds.length > 0
-          ? 'valid, thresholds hold'
-          : 'valid';
-  const text = stopped === null ? verdict : `stopped, ${verdict}`;
-  return { ok, text, reasons: [...invalid, ...crossed.map(thresholdText)] };
+function endOf(summary: LoadSummary): RunEnd {
+  const { invalid, thresholds, stopped } = summary;
+  const failure = failureOf(summary);
+  const text =
+    failure === undefined
+      ? `valid${thresholds.length > 0 ? ', thresholds hold' : ''}`
+      : failure.is === 'not-valid'
+        ? 'not valid'
+        : failure.text;
+  return {
+    ok: failure === undefined,
+    text: stopped === null ? text : `stopped, ${text}`,
+    reasons: failure?.is === 'crossed' ? failure.crossed.map(thresholdText) : invalid,
+  };
 }

@@ -165,11 +165,11 @@ describe('a run', () => {
     expect(summary).toContain('| pass | failed\\<1% |');
   });
 
-  test('without a confirmed session fails in JUnit too', async () => {
-    const { code } = await load(['--sessions', '1', '--junit', sandbox.path('load.xml')], {
-      acceptKeys: ['another-key'],
-    });
+  test('without a confirmed session fails in JUnit and on the page too', async () => {
+    const files = ['--junit', sandbox.path('load.xml'), '--html', sandbox.path('load.html')];
+    const { code } = await load(['--sessions', '1', ...files], { acceptKeys: ['another-key'] });
     expect(code).toBe(1);
+    expect(sandbox.read('load.html')).toMatch(/Failed.{1,80}None of 1 sessions was confirmed\./s);
     expect(sandbox.read('load.xml')).toContain(
       '<error type="threshold" message="None of 1 sessions was confirmed"',
     );
