@@ -136,6 +136,9 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     await note();
     await page.getByRole('button', { name: 'Send', exact: true }).click();
     await sent(`{"it's":"on"}`);
+    await page.getByLabel('Message as JSON').fill('{');
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await page.getByText('The message is not valid JSON').waitFor();
     await tab(page, 'Event');
     await note();
     await page.getByRole('button', { name: 'Report' }).click();
@@ -170,8 +173,10 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     await page.getByRole('button', { name: 'Release to send' }).waitFor();
     await page.evaluate('window.heldAt = performance.now()');
     await until(page, 'performance.now() > window.heldAt + 500');
+    // Wherever the button of the mouse is let go.
+    await page.mouse.move(1, 1);
     await page.mouse.up();
-    await page.getByText('Played what you said').waitFor();
+    await page.getByText('Played what you said: stream 1').waitFor();
     await emulator.until(() => saidAloud().length > before);
 
     await page.locator('#advance').click();

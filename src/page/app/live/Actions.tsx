@@ -1,11 +1,10 @@
 import { signal, useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
-import { useId } from 'preact/hooks';
+import { useEffect, useId } from 'preact/hooks';
 import type { StreamSelector } from '../../../protocol/control.ts';
 import { ActionForm, CommandLine } from './ActionForm.tsx';
 import { actOn } from './act.ts';
 import { Field } from './Field.tsx';
-import { reportOutcome } from './Notice.tsx';
 import type { PageStream } from './page-stream.ts';
 import { emulatorState, isProxy } from './store.ts';
 import type { Take } from './talk.ts';
@@ -119,14 +118,8 @@ function ErrorMessage({ target }: Targeted) {
 function AnyMessage({ target }: Targeted) {
   const text = useSignal('{"type":"lights","on":true}');
   const send = () => {
-    let json: unknown;
-    try {
-      json = JSON.parse(text.value);
-    } catch {
-      void actOn('send', { json: undefined }, 'The message is not valid JSON');
-      return;
-    }
-    void actOn('send', { ...target, json }, 'Sent the message');
+    const body = async () => ({ ...target, json: parseMessage(text.value) });
+    void actOn('send', body(), 'Sent the message');
   };
   return (
     <ActionForm title="Any JSON" words={['send', text.value]} target={target} onAct={send}>
@@ -134,6 +127,14 @@ function AnyMessage({ target }: Targeted) {
       <button type="submit">Send</button>
     </ActionForm>
   );
+}
+
+function parseMessage(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error('The message is not valid JSON');
+  }
 }
 
 function ScenarioEvent({ target }: Targeted) {
@@ -209,18 +210,13 @@ function Speak({ target }: { target: StreamSelector }) {
   const file = useSignal('hello.wav');
   const take = useSignal<Promise<Take>>();
   const isHeard = useSignal(false);
-  const speak = (sound: Blob, what: string) => actOn('speak', sound, `Played ${what}`, { ...target });
+  const speak = (sound: Promise<Blob>, what: string) =>
+    void actOn('speak', sound, `Played ${what}`, { ...target });
   const speakFile = (chosen: File | undefined) => {
     if (chosen === undefined) return;
     file.value = chosen.name;
-    void reportOutcome(
-      talking()
-        .then(({ soundOf }) => soundOf(chosen))
-        .then(async (sound) => {
-          await speak(sound, chosen.name);
-          return `Played ${chosen.name}`;
-        }),
-    );
+    const sound = talking().then(({ soundOf }) => soundOf(chosen));
+    speak(sound, chosen.name);
   };
   const hold = () => {
     if (take.value === undefined) {
@@ -237,16 +233,19 @@ function Speak({ target }: { target: StreamSelector }) {
     const taken = take.value;
     take.value = undefined;
     isHeard.value = false;
-    if (taken !== undefined)
-      void reportOutcome(
-        taken
-          .then(({ finish }) => finish())
-          .then(async (sound) => {
-            await speak(sound, 'what you said');
-            return 'Played what you said';
-          }),
-      );
+    if (taken === undefined) return;
+    const sound = taken.then(({ finish }) => finish());
+    speak(sound, 'what you said');
   };
+  // The stream may end while the button is held: then the microphone is let go.
+  useEffect(
+    () => () =>
+      void take
+        .peek()
+        ?.then(({ finish }) => finish())
+        .catch(() => {}),
+    [take],
+  );
   return (
     <section class="action speak" aria-label="Speak">
       <div class="line">
@@ -280,7 +279,11 @@ function Speak({ target }: { target: StreamSelector }) {
           class={take.value === undefined ? '' : 'danger'}
           aria-pressed={take.value !== undefined}
           onPointerEnter={() => void talking()}
-          onPointerDown={hold}
+          onPointerDown={({ currentTarget, pointerId }) => {
+            // It is let go wherever the pointer is by then.
+            currentTarget.setPointerCapture(pointerId);
+            hold();
+          }}
           onPointerUp={release}
           onPointerCancel={release}
           onKeyDown={(event) => {

@@ -14,19 +14,19 @@ export async function operate<Answer>(
   return askJson<Answer>('POST', path, { body, ...(query === undefined ? {} : { query }) });
 }
 
-/** Calls an operation on streams and reports which ones it reached. */
+/** Calls an operation on streams, and reports which ones it reached, or why there is no `body`. */
 export function actOn(
   name: string,
   body: unknown,
   done: string,
   query?: Record<string, string | number | undefined>,
 ): Promise<void> {
-  return reportOutcome(
-    operate<{ streams: number[] }>(name, body, query).then(({ streams }) => {
-      if (streams.length === 0) throw new Error('No stream was reached: it has no token yet or has ended');
-      return `${done}: ${streams.length === 1 ? 'stream' : 'streams'} ${streams.join(', ')}`;
-    }),
-  );
+  const act = async () => {
+    const { streams } = await operate<{ streams: number[] }>(name, await body, query);
+    if (streams.length === 0) throw new Error('No stream was reached: it has no token yet or has ended');
+    return `${done}: ${streams.length === 1 ? 'stream' : 'streams'} ${streams.join(', ')}`;
+  };
+  return reportOutcome(act());
 }
 
 /** Saves the answer of the emulator as a file. */
