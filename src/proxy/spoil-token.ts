@@ -20,13 +20,14 @@ import {
   type WrongToken,
 } from '../service/faults/token-faults.ts';
 import { refuseRequest } from '../service/http/refusal.ts';
+import { bodyText } from '../wire/body-text.ts';
 import { headerPairs } from '../wire/headers.ts';
 import { answerHead, answerText, type OutgoingAnswer, sendAnswer } from '../wire/server/http-answer.ts';
 import { passedHeaders } from './headers.ts';
 import type { SeenTokenRequest } from './judge.ts';
 import type { ProxyEvents } from './proxy-events.ts';
 import { type Moment, tokenEvidence } from './token-evidence.ts';
-import type { DeviceRequest, TargetAnswer } from './token-leg.ts';
+import { type DeviceRequest, readAnswer, type TargetAnswer } from './token-leg.ts';
 
 export interface SpoilTokenOptions {
   clock: Clock;
@@ -48,7 +49,7 @@ export async function spoilToken(
   const { clock, sent, moment } = options;
   let arrived: TargetAnswer | undefined;
   const normal = async (wrong?: WrongToken): Promise<OutgoingAnswer> => {
-    arrived = await readAnswer(await options.ask(), clock, moment.startedAt);
+    arrived = await readAnswer(await options.ask(), options, moment.startedAt);
     return writeAgain(arrived, wrong);
   };
   const answer = await answerWithFaults(struck, { normal, ...madeUp(options) }, clock);
@@ -79,34 +80,14 @@ function madeUp({ clock, dialect, events, about }: SpoilTokenOptions): Omit<Toke
   };
 }
 
-/** Far more than any answer to a token request. */
-const maxAnswerBytes = 1024 * 1024;
-
-async function readAnswer(answer: IncomingMessage, clock: Clock, startedAt: number): Promise<TargetAnswer> {
-  const firstByteMs = clock.now() - startedAt;
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of answer as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes <= maxAnswerBytes) chunks.push(chunk);
-  }
-  const headers = headerPairs(answer.rawHeaders);
-  const status = answer.statusCode ?? 0;
-  return {
-    status,
-    headers,
-    body: Buffer.concat(chunks),
-    firstByteMs,
-    totalMs: clock.now() - startedAt,
-    failure: undefined,
-  };
-}
-
-const ownHeaders = ['content-length', 'content-type', 'cache-control'];
+/** The changed answer has its own; its body is not compressed. */
+const ownHeaders = ['content-length', 'content-type', 'cache-control', 'content-encoding'];
 
 /** The answer of the target, with a wrong token instead of its own. */
-function writeAgain({ status, headers, body }: TargetAnswer, wrong: WrongToken | undefined): OutgoingAnswer {
-  const parsed = parseJson(body.toString());
+function writeAgain(answer: TargetAnswer, wrong: WrongToken | undefined): OutgoingAnswer {
+  const { status, headers } = answer;
+  const text = bodyText(answer);
+  const parsed = parseJson(text);
   const value = isRecord(parsed) ? parsed : undefined;
   const token = value?.token;
   const spoilt =
@@ -116,7 +97,7 @@ function writeAgain({ status, headers, body }: TargetAnswer, wrong: WrongToken |
   const type = headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1];
   return {
     status,
-    body: (spoilt as TokenResponse | undefined) ?? body.toString(),
+    body: (spoilt as TokenResponse | undefined) ?? text,
     headers: passedHeaders(headers, ownHeaders),
     ...(type === undefined ? {} : { mediaType: type }),
   };

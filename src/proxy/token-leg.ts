@@ -72,6 +72,42 @@ function failureOf(thrown: Error, host: string): VoicectlError {
   return thrown instanceof VoicectlError ? thrown : connectionError(thrown, host);
 }
 
+/** Reads the answer of the target whole. Throws `stream-broken`, and `protocol-violation` if it is too long to be kept. */
+export async function readAnswer(
+  answer: IncomingMessage,
+  { clock }: Pick<Deadlines, 'clock'>,
+  startedAt: number,
+): Promise<TargetAnswer> {
+  const firstByteMs = clock.now() - startedAt;
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of chunksOf(answer)) {
+    bytes += chunk.length;
+    if (bytes > keptBytes)
+      throw new VoicectlError(
+        'protocol-violation',
+        `The target’s response is longer than ${keptBytes / 1024 / 1024} MiB`,
+      );
+    chunks.push(chunk);
+  }
+  const headers = headerPairs(answer.rawHeaders);
+  const status = answer.statusCode ?? 0;
+  const body = Buffer.concat(chunks);
+  return { status, headers, body, firstByteMs, totalMs: clock.now() - startedAt, failure: undefined };
+}
+
+async function* chunksOf(answer: IncomingMessage): AsyncGenerator<Buffer> {
+  try {
+    yield* answer as AsyncIterable<Buffer>;
+  } catch {
+    throw brokenOff();
+  }
+}
+
+function brokenOff(): VoicectlError {
+  return new VoicectlError('stream-broken', 'The target’s response broke off');
+}
+
 /**
  * Passes the answer of the target on as it arrives: status, headers and body. Resolves when it has ended. If it breaks off,
  * it breaks off for the device too.
@@ -113,7 +149,7 @@ function passBody(
     });
     const cut = () => {
       response.destroy();
-      settle(new VoicectlError('stream-broken', 'The target’s response broke off'));
+      settle(brokenOff());
     };
     answer.once('error', cut);
     answer.once('aborted', cut);

@@ -1,4 +1,6 @@
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { type ClientOptions, type RawData, WebSocket } from 'ws';
 import { createEmulator } from '../../src/emulator/emulator.ts';
@@ -8,8 +10,10 @@ import type { WireMessage } from '../../src/wire/exchange.ts';
 import { runInProcess } from '../helpers/in-process.ts';
 import { converse } from '../helpers/proxied-device.ts';
 import { setUpProxies, type WatchedProxy } from '../helpers/proxies.ts';
+import { setUpServices } from '../helpers/services.ts';
 
 const startProxy = setUpProxies();
+const services = setUpServices();
 const soon = { timeout: 30_000 };
 
 /** Faults that take their time, shortened. */
@@ -120,6 +124,46 @@ describe('a fault towards the device', () => {
       expect(code).toBe(4401);
     },
   );
+
+  test('a compressed answer reaches the device changed, and can be read', async () => {
+    const { baseUrl } = await services.http((response) => {
+      response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' });
+      response.end(gzipSync('{"token":"a.b.c","more":1}'));
+    });
+    const proxy = await startProxy({ baseUrl }, { faults: ['token-bad-signature'] });
+    const { answer, token } = await tokenOf(proxy);
+    expect({ status: answer.status, token }).toEqual({ status: 200, token: 'a.b.A' });
+  });
+
+  test('half of an answer that is not JSON is half of its text', async () => {
+    const { baseUrl } = await services.http((response) => response.end('<p>12345678</p>'));
+    const proxy = await startProxy({ baseUrl }, { faults: ['token-truncated'] });
+    const answer = await fetch(`${proxy.baseUrl}/api/websocket-voice/token`, {
+      method: 'POST',
+      body: '{"apiKey":"key-1","deviceId":"lamp"}',
+    });
+    expect(await answer.text()).toBe('<p>1234');
+  });
+
+  test.each<[string, (response: ServerResponse) => unknown, RegExp]>([
+    [
+      'breaks off',
+      (response) => {
+        response.writeHead(200, { 'Content-Length': 100 });
+        response.write('{"token":', () => response.destroy());
+      },
+      /The target’s response broke off/,
+    ],
+    ['has no end', (response) => response.end('x'.repeat(3_000_000)), /longer than 2 MiB/],
+  ])('an answer that %s is the target’s fault, and no bug', async (_, respond, why) => {
+    const { baseUrl } = await services.http((response) => respond(response));
+    const proxy = await startProxy({ baseUrl }, { faults: ['token-slow:delay=10ms'] });
+    const { answer } = await tokenOf(proxy);
+    expect(answer.status).toBe(503);
+    expect(proxy.events.filter(({ type }) => type === 'bug')).toEqual([]);
+    const refused = proxy.events.find((event) => event.type === 'request-refused');
+    expect(JSON.stringify(refused)).toMatch(why);
+  });
 
   test('a close, a message and a cut strike live streams as soon as they are added', async () => {
     await using emulator = await createEmulator({ reply: 'silence' });

@@ -3,7 +3,7 @@ import { audience, type TokenClaims } from '../../protocol/claims.ts';
 import type { RefusalCause } from '../../protocol/dialect.ts';
 import { errorBody } from '../../protocol/error-body.ts';
 import type { FaultAt } from '../../protocol/faults.ts';
-import type { OutgoingAnswer } from '../../wire/server/http-answer.ts';
+import { answerText, type OutgoingAnswer } from '../../wire/server/http-answer.ts';
 
 /** What is wrong with a token that a fault issues and the stream refuses. */
 export type WrongToken = 'expired' | 'future' | 'other-audience' | 'other-issuer' | 'bad-signature';
@@ -66,9 +66,9 @@ async function answerWith(
         headers: [['Location', fault.location]],
       };
     case 'token-truncated': {
-      const { body, ...rest } = await answers.normal();
-      const whole = JSON.stringify(body);
-      return { ...rest, body: whole.slice(0, whole.length / 2) };
+      const answer = await answers.normal();
+      const whole = answerText(answer);
+      return { ...answer, body: whole.slice(0, whole.length / 2) };
     }
     case 'token-html':
       return { status: 200, body: htmlPage, mediaType: 'text/html' };
