@@ -1,23 +1,16 @@
+import { recogniseForeignFile } from '../foreign-file.ts';
 import { isWavForm } from '../wav/wav-header.ts';
 
 /** The kind of a stream whose first message does not begin with samples. */
 export type Container = 'riff-header' | 'compressed' | 'base64' | 'json';
 
-const compressed = [
-  Buffer.from('OggS'),
-  Buffer.from('fLaC'),
-  Buffer.from('ID3'),
-  Buffer.from([0x1a, 0x45, 0xdf, 0xa3]),
-  Buffer.from([0xff, 0xfb]),
-  Buffer.from([0xff, 0xf1]),
-];
 /** Fewer characters may be samples by chance. */
 const fewestCharacters = 32;
 
 /** The kind of the first binary message of a stream, if it is not samples. */
 export function recogniseContainer(message: Buffer): Container | undefined {
   if (isWavForm(message.toString('latin1', 0, 4))) return 'riff-header';
-  if (compressed.some((magic) => message.subarray(0, magic.length).equals(magic))) return 'compressed';
+  if (recogniseForeignFile(message)?.isCompressed) return 'compressed';
   return recogniseText(message.toString('latin1'));
 }
 

@@ -9,6 +9,7 @@ import { countText } from '../../protocol/count-text.ts';
 import { type ConvertOptions, convertToPcm } from '../convert-to-pcm.ts';
 import { createMonoDecoder } from '../decode.ts';
 import { encodeS16le } from '../encode.ts';
+import { recogniseForeignFile } from '../foreign-file.ts';
 import { createInputSource, type ReadingPlan } from '../input-source.ts';
 import { createResampler } from '../resample.ts';
 import type { AudioSource, SampleFormat } from '../source.ts';
@@ -201,7 +202,7 @@ async function expectWave(input: ByteInput): Promise<void> {
     if (start.length < 12) throw refusal(input.name, 'the file ends within its header');
     if (start.toString('latin1', 8, 12) === 'WAVE') return;
   }
-  const foreign = recognizeForeignFormat(start);
+  const foreign = recogniseForeignFile(start)?.format;
   throw refusal(
     input.name,
     foreign ? `it is ${foreign}, not a WAV file` : 'it is not a WAV file',
@@ -261,28 +262,4 @@ function missingPart(input: ByteInput, format: WavFormat | undefined, data: Data
     return 'its format comes after its audio, which cannot be read from a stream; use a file';
   }
   return 'it does not say how its audio is encoded (no "fmt " chunk)';
-}
-
-/** The first bytes of formats that users mistake for WAV. */
-const signatures: readonly { at: number; text: string; format: string }[] = [
-  { at: 0, text: 'ID3', format: 'an MP3 file' },
-  { at: 0, text: '\xff\xfb', format: 'an MP3 file' },
-  { at: 0, text: '\xff\xf3', format: 'an MP3 file' },
-  { at: 0, text: '\xff\xf1', format: 'an AAC file' },
-  { at: 0, text: 'OggS', format: 'an Ogg file' },
-  { at: 0, text: 'fLaC', format: 'a FLAC file' },
-  { at: 0, text: 'FORM', format: 'an AIFF file' },
-  { at: 0, text: '.snd', format: 'a Sun/NeXT .au file' },
-  { at: 0, text: 'caff', format: 'a Core Audio file' },
-  { at: 0, text: '#!AMR', format: 'an AMR file' },
-  { at: 4, text: 'ftyp', format: 'an MP4 file' },
-  { at: 0, text: '\x1a\x45\xdf\xa3', format: 'a Matroska or WebM file' },
-  { at: 0, text: 'riff\x2e\x91\xcf\x11', format: 'a Sony Wave64 file' },
-  { at: 0, text: 'RIFX', format: 'a big-endian WAV file (RIFX)' },
-];
-
-/** The kind of a file by its first bytes, such as "an MP3 file"; undefined if it is not known. */
-function recognizeForeignFormat(start: Buffer): string | undefined {
-  const text = start.toString('latin1');
-  return signatures.find((entry) => text.startsWith(entry.text, entry.at))?.format;
 }
