@@ -110,7 +110,7 @@ export function recordStream(options: StreamRecordingOptions): StreamRecording {
     async close() {
       begin('');
       await starting;
-      await session?.close().catch(fail);
+      await session?.close(failure === undefined).catch(fail);
     },
   };
 }
@@ -121,7 +121,8 @@ interface RecordedSession {
   tap: Tap;
   ledger: Ledger;
   notice(notice: StreamNotice, at: number): void;
-  close(): Promise<void>;
+  /** `isWhole`: the recording has all traffic, so it gets a summary. */
+  close(isWhole: boolean): Promise<void>;
 }
 
 async function startSession(
@@ -149,9 +150,10 @@ async function startSession(
       if (verdict !== undefined) broken.push(verdict);
       emit({ type: 'warning', ...warning }, at);
     },
-    async close() {
+    async close(isWhole) {
       ledger.sourceEnded();
-      emit({ type: 'summary', ...ledger.summary(undefined, broken, null), ok: broken.length === 0 });
+      if (isWhole)
+        emit({ type: 'summary', ...ledger.summary(undefined, broken, null), ok: broken.length === 0 });
       await recorder.close();
     },
   };
