@@ -14,6 +14,11 @@ export interface Deadlines {
   answerMs: number;
 }
 
+/** What the device is told of a target that was not reached. */
+export function failureText({ message, hint }: VoicectlError): string {
+  return hint === undefined ? message : `${message}. ${hint}`;
+}
+
 export interface TargetRequest extends Omit<HttpRequest, 'body'> {
   ca: string | undefined;
 }

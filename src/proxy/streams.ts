@@ -13,6 +13,7 @@ import type { ObserveStream } from '../service/control/page-handler.ts';
 import { aboutRequest, bugOf, closeAfterBug, guarded } from '../service/guard.ts';
 import { invalidRequest, refuseRequest } from '../service/http/refusal.ts';
 import { addressOf, ownFailure } from '../service/http/service-server.ts';
+import { bodyText } from '../wire/body-text.ts';
 import { concealAnswer, concealRequest } from '../wire/conceal.ts';
 import type { Header, HttpAnswer, Upgrade } from '../wire/exchange.ts';
 import { headerPairs } from '../wire/headers.ts';
@@ -24,7 +25,7 @@ import { LegSocket } from './leg-socket.ts';
 import type { ProxyTarget } from './options.ts';
 import { sides } from './passage.ts';
 import { ProxiedStream, type SharedByStreams } from './proxied-stream.ts';
-import type { Deadlines } from './reach-target.ts';
+import { type Deadlines, failureText } from './reach-target.ts';
 import { refusedByTarget } from './refused-by-target.ts';
 import type { Secrets } from './secrets.ts';
 import { legSettings, openUpgradeLeg, type UpgradeOutcome } from './upgrade-leg.ts';
@@ -191,17 +192,17 @@ function createUpgrades(options: StreamsOptions, streams: OpenStreams): Upgrades
 
   const refuse = (request: IncomingMessage, socket: Duplex, failure: VoicectlError) => {
     const about = { dialect, events: events.of.service, path: streamPath, remote: addressOf(request) };
-    const detail = failure.hint === undefined ? failure.message : `${failure.message} ${failure.hint}`;
-    sendRawAnswer(socket, refuseRequest('unavailable', { ...about, detail }));
+    sendRawAnswer(socket, refuseRequest('unavailable', { ...about, detail: failureText(failure) }));
   };
-  const relay = (refused: IncomingMessage, { request, socket, seen, redactor }: Asked) => {
+  const relay = async (refused: IncomingMessage, { request, socket, seen, redactor, askedAt }: Asked) => {
+    const firstByteMs = baseClock.now() - askedAt;
     const status = refused.statusCode ?? 0;
-    const about = { path: streamPath, remote: addressOf(request) };
-    const body = redactor.text(refused.statusMessage ?? '');
-    events.of.service.emit(refusedByTarget({ status, body }, about));
-    const answer = { status, headers: headerPairs(refused.rawHeaders), body: '', firstByteMs: 0 };
-    streams.refused(seen(concealAnswer(answer, redactor)));
-    void relayRefusal(refused, socket);
+    const headers = headerPairs(refused.rawHeaders);
+    const body = bodyText({ headers, body: await relayRefusal(refused, socket) });
+    const answer = concealAnswer({ status, headers, body, firstByteMs }, redactor);
+    const told = { status, body: answer.body || redactor.text(refused.statusMessage ?? '') };
+    events.of.service.emit(refusedByTarget(told, { path: streamPath, remote: addressOf(request) }));
+    streams.refused(seen(answer));
   };
   const accept = (
     { opened, headers, protocol }: Extract<UpgradeOutcome, { opened: unknown }>,
@@ -219,10 +220,10 @@ function createUpgrades(options: StreamsOptions, streams: OpenStreams): Upgrades
     });
     if (!isTaken) opened.socket.terminate();
   };
-  const answer = (outcome: UpgradeOutcome, asked: Asked) => {
+  const answer = async (outcome: UpgradeOutcome, asked: Asked) => {
     opening.delete(asked.socket);
     if ('failure' in outcome) refuse(asked.request, asked.socket, outcome.failure);
-    else if ('refused' in outcome) relay(outcome.refused, asked);
+    else if ('refused' in outcome) await relay(outcome.refused, asked);
     else accept(outcome, asked);
   };
 
@@ -242,14 +243,13 @@ function createUpgrades(options: StreamsOptions, streams: OpenStreams): Upgrades
       const asked = { request, socket, head, seen, redactor, askedAt };
       opening.add(socket);
       socket.once('close', () => opening.delete(socket));
-      openUpgradeLeg({ ...deadlines, url, ca: target.ca, headers, device: request.socket }, (outcome) =>
-        guarded(
-          () => answer(outcome, asked),
-          (thrown) => {
+      openUpgradeLeg(
+        { ...deadlines, url, ca: target.ca, headers, device: request.socket },
+        (outcome) =>
+          void answer(outcome, asked).catch((thrown: unknown) => {
             events.emit(bugOf(thrown, aboutRequest(request)));
             sendRawAnswer(socket, ownFailure);
-          },
-        ),
+          }),
       );
     },
     close() {
@@ -287,8 +287,17 @@ function createLegServer({ dialect, events }: Pick<StreamsOptions, 'dialect' | '
   return { server, chosen };
 }
 
-/** Passes the target's refusal of a stream on to the device, and ends the connection. */
-async function relayRefusal(answer: IncomingMessage, socket: Duplex): Promise<void> {
+/** How much of the body of a refusal is kept. */
+const keptBytes = 16 * 1024;
+
+/** Passes the target's refusal of a stream on to the device, and ends the connection. Returns the beginning of its body. */
+async function relayRefusal(answer: IncomingMessage, socket: Duplex): Promise<Buffer> {
+  const kept: Buffer[] = [];
+  let bytes = 0;
+  answer.on('data', (chunk: Buffer) => {
+    if (bytes < keptBytes) kept.push(chunk);
+    bytes += chunk.length;
+  });
   const status = answer.statusCode ?? 0;
   const lines = [
     `HTTP/1.1 ${status} ${answer.statusMessage || (STATUS_CODES[status] ?? '')}`,
@@ -299,4 +308,5 @@ async function relayRefusal(answer: IncomingMessage, socket: Duplex): Promise<vo
   // A device that hangs up needs no answer.
   await pipeline(answer, socket).catch(() => {});
   socket.destroy();
+  return Buffer.concat(kept).subarray(0, keptBytes);
 }

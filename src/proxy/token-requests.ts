@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../kernel/clock.ts';
-import { toVoicectlError, type VoicectlError } from '../kernel/errors.ts';
+import { toVoicectlError } from '../kernel/errors.ts';
 import type { Redactor } from '../kernel/redact.ts';
 import { shortText } from '../kernel/short-text.ts';
 import type { TokenClaims } from '../protocol/claims.ts';
@@ -21,7 +21,7 @@ import { type OutgoingAnswer, sendAnswer } from '../wire/server/http-answer.ts';
 import type { ProxyJudge, SeenTokenRequest } from './judge.ts';
 import { deviceName, type TokenMatches } from './match-tokens.ts';
 import type { ProxyEvents } from './proxy-events.ts';
-import type { Deadlines } from './reach-target.ts';
+import { type Deadlines, failureText } from './reach-target.ts';
 import { refusedByTarget } from './refused-by-target.ts';
 import type { Secrets } from './secrets.ts';
 import { spoilToken } from './spoil-token.ts';
@@ -99,15 +99,11 @@ export function createTokenRequests(options: TokenRequestsOptions): PassRequest 
         dialect,
         events: events.of.service,
         ...about,
-        detail: whyText(failure),
+        detail: failureText(failure),
       });
       sendIfPossible(response, answer);
     }
   };
-}
-
-function whyText({ message, hint }: VoicectlError): string {
-  return hint === undefined ? message : `${message}. ${hint}`;
 }
 
 function given(device: string | undefined): { device?: string } {

@@ -39,7 +39,10 @@ export interface UpgradeLegOptions extends Deadlines {
 const ownHeaders = ['host', 'sec-websocket-key', 'sec-websocket-version', 'sec-websocket-extensions'];
 const protocolHeader = 'sec-websocket-protocol';
 
-/** Opens the leg to the target with the headers of the device. Calls `tell` once, in the same step as the socket opens. */
+/**
+ * Opens the leg to the target with the headers of the device. Calls `tell` once, in the same step as the socket opens, unless
+ * the device closes first.
+ */
 export function openUpgradeLeg(options: UpgradeLegOptions, tell: (outcome: UpgradeOutcome) => void): void {
   const { url, ca, headers, device } = options;
   let outcome: UpgradeOutcome | undefined;
@@ -80,6 +83,8 @@ export function openUpgradeLeg(options: UpgradeLegOptions, tell: (outcome: Upgra
     settle({ refused }),
   );
   socket.on('error', (thrown) => {
+    // It was given up with its device: nobody's fault, and nobody to tell.
+    if (device.destroyed) return;
     const { host } = new URL(url);
     settle({ failure: thrown instanceof VoicectlError ? thrown : handshakeError(thrown, host) });
   });

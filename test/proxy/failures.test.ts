@@ -57,10 +57,28 @@ describe('a target that cannot be used', () => {
     const proxy = await startProxy(emulator);
     const answer = await refusedUpgrade(proxy.wsUrl);
     expect(answer).toMatchObject({ status: 418, body: expect.stringContaining('UPGRADE_REFUSED') });
-    expect(proxy.events.find(({ type }) => type === 'request-refused')).toMatchObject({
-      side: 'service',
-      status: 418,
+    await expect
+      .poll(() => proxy.events.find(({ type }) => type === 'request-refused'), soon)
+      .toMatchObject({ side: 'service', status: 418, code: 'UPGRADE_REFUSED' });
+  });
+
+  test('is not blamed for a device that hangs up before the upgrade is answered', async () => {
+    let asked = 0;
+    const { port } = await services.tcp((socket) => {
+      asked += 1;
+      socket.once('close', () => (asked -= 1));
     });
+    const proxy = await startProxy({ baseUrl: `http://127.0.0.1:${port}` });
+    const socket = connect(proxy.port, '127.0.0.1');
+    socket.write(upgrade(proxy.port));
+    await expect.poll(() => asked, soon).toBe(1);
+    socket.resetAndDestroy();
+    await expect.poll(() => asked, soon).toBe(0);
+    const second = new WebSocket(`${proxy.wsUrl}/voice-stream`);
+    second.on('error', () => {});
+    await expect.poll(() => asked, soon).toBe(1);
+    await proxy.close();
+    expect(proxy.events.filter(({ type }) => type === 'request-refused')).toEqual([]);
   });
 
   test('does not answer the upgrade in time: 503', async () => {
