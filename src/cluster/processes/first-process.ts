@@ -67,6 +67,11 @@ export async function openProcesses(
           reject(new VoicectlError(message.code, message.message, { hint: message.hint }));
         } else remote.settle(message);
       });
+      // It could not be started, or a message did not reach it: then it has ended, or ends now.
+      worker.on('error', ({ message }: Error) => {
+        reject(new VoicectlError('interrupted', `A process of the emulator failed: ${message}`));
+        worker.kill('SIGKILL');
+      });
       worker.on('exit', (code, signal) => {
         running.delete(worker);
         remote.dropped(worker);
@@ -136,7 +141,7 @@ function createRemoteControl(any: () => Worker | undefined): RemoteControl {
       }
       const id = ++calls;
       waiting.set(id, { worker, resolve, reject });
-      worker.send({ type: 'call', id, name, args } satisfies ToEmulator);
+      send(worker, { type: 'call', id, name, args });
     });
   return {
     control: {

@@ -16,7 +16,7 @@ import type { VoicectlError } from '../../kernel/errors.ts';
 import type { Io } from '../../kernel/io.ts';
 import type { CommandContext, ContextOf } from '../command.ts';
 
-type LiveOption = 'soundTimeout' | 'volume' | 'aec' | 'recordMic';
+type LiveOption = 'soundTimeout' | 'volume' | 'aec' | 'recordMic' | 'settle';
 type DeviceContext = Pick<ContextOf<'audio'>, 'settings' | 'io' | 'signal'>;
 type LiveContext = Pick<CommandContext<OptionOf<'audio'> | LiveOption>, 'settings' | 'io' | 'signal'>;
 
@@ -111,6 +111,7 @@ function openOutput(
     clock: systemClock,
     notices,
     volume: settings.volume / 100,
+    settleMs: settings.settle,
     onPlayed,
     deviceTimeoutMs: settings.soundTimeout,
     signal,

@@ -33,7 +33,7 @@ export interface PlaybackOptions extends Omit<RecoveryOptions<Speaker>, 'what'> 
   /** 1: unchanged. */
   volume: number;
   /** After a longer pause of AI audio another reply begins. */
-  settleMs?: number;
+  settleMs: number;
   /** Called with each frame that goes to the loudspeaker. */
   onPlayed?: ((frame: Buffer) => void) | undefined;
 }
@@ -56,7 +56,7 @@ const dryMs = 100;
 export async function openPlayback(options: PlaybackOptions): Promise<Playback> {
   const { open, clock, notices, volume, settleMs, onPlayed, signal } = options;
   const first = await open(signal);
-  const buffer = createJitterBuffer({ volume, ...(settleMs === undefined ? {} : { settleMs }) });
+  const buffer = createJitterBuffer({ volume, settleMs });
   const hold = createHold();
   const holdUp = createHoldUp(clock);
   const underruns = createUnderrunCount();

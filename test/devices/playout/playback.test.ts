@@ -66,6 +66,7 @@ async function open(options: Partial<PlaybackOptions> = {}) {
     clock,
     notices,
     volume: 1,
+    settleMs: 1_500,
     deviceTimeoutMs: 0,
     signal: new AbortController().signal,
     ...options,
