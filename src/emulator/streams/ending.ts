@@ -64,6 +64,10 @@ export function createEnding(options: EndingOptions): Ending {
     if (waits) transport.whenReached(reach);
     else if (!isSlow) reach();
   };
+  const finish = (code: number, reason: string) => {
+    if (code === closeCodes.abnormal) endTransport(options);
+    else sendClose(code, reason);
+  };
   const cut: Ending['cut'] = (how, cause) => {
     if (ended) return;
     begin();
@@ -93,19 +97,14 @@ export function createEnding(options: EndingOptions): Ending {
       if (why !== undefined) totals.why = why;
       const { close: code, reason, code: errorCode, message } = closes[cause];
       if (errorBeforeClose) options.sendError(errorCode, explainRefusals ? (why ?? message) : message);
-      if (code === closeCodes.abnormal) endTransport(socket, transport, clock);
-      else sendClose(code, reason);
+      finish(code, reason);
     },
     closeWith(code, reason, cause) {
       checkClose(code, reason);
       if (ended) return;
-      if (code === closeCodes.abnormal) {
-        cut('end', cause);
-        return;
-      }
       begin();
       totals.cause = cause;
-      sendClose(code, reason);
+      finish(code, reason);
     },
   };
 }
@@ -123,7 +122,8 @@ function allowForNetwork(socket: WebSocket, line: Line): void {
 const flushMs = 2_000;
 
 /** Ends the connection without a close frame, after everything already sent. */
-function endTransport(socket: WebSocket, transport: Socket, clock: Clock): void {
+function endTransport({ socket, transport, batched, clock }: EndingOptions): void {
+  batched.release();
   const cut = clock.after(flushMs, () => socket.terminate(), { background: true });
   socket.once('close', cut.cancel);
   transport.destroySoon();

@@ -231,6 +231,18 @@ describe('a close from this side', () => {
     await emulator.close();
     expect(await client.closed).toMatchObject({ code: 1001 });
   });
+
+  test('without a close frame comes after all that was sent, even to a device that reads late', async () => {
+    const emulator = await startEmulator({ reply: 'silence' });
+    const client = await emulator.connect();
+    client.socket.pause();
+    const long = 'x'.repeat(8_000_000);
+    emulator.control.send({}, { json: { type: 'long', long } });
+    emulator.control.close({}, 1006, '');
+    client.socket.resume();
+    expect(await client.closed).toMatchObject({ code: 1006 });
+    expect(JSON.stringify(client.messages)).toContain(long);
+  });
 });
 
 test('a reply that cannot be made is reported on its stream, which continues like all others', async () => {
