@@ -95,6 +95,7 @@ export class ProxiedStream implements ControlledStream {
     this.lanes = createLanes({
       clock: baseClock,
       listeners: options.listeners,
+      shortestTurnMs: dialect.stream.shortestTurnMs,
       own: { device: lostOnTheWay(device.socket, device.transport), service: service.socket },
       events,
       at: () => ({ stream: id, device: this.facts.named }),

@@ -12,6 +12,7 @@ import type { ProxyEvents } from './proxy-events.ts';
 
 /** Receives what is heard and found in the audio of one side. */
 interface LaneListener {
+  /** A sound that is too short for a turn is left out. */
   speech(event: GateEvent): void;
   finding(found: FoundInVoice): void;
   /** It is time to judge the pace. */
@@ -26,6 +27,9 @@ export class VoiceLane {
   oddMessages = 0;
   emptyMessages = 0;
   private readonly gate = createSpeechGate();
+  private readonly shortestMs: number;
+  /** The beginning of a sound that is too short so far for a turn. */
+  private sound: GateEvent | undefined;
   private readonly clock: Clock;
   private readonly listener: LaneListener;
   /** Created at the first message that ends within a sample. */
@@ -36,8 +40,9 @@ export class VoiceLane {
   constructor(
     from: Side,
     listener: LaneListener,
-    { clock, listeners, own }: Pick<LanesOptions, 'clock' | 'listeners' | 'own'>,
+    { clock, listeners, own, shortestTurnMs }: Omit<LanesOptions, keyof LaneEvents>,
   ) {
+    this.shortestMs = from === 'device' ? shortestTurnMs : 0;
     this.clock = clock;
     this.listener = listener;
     this.check = new VoiceCheck({ from, clock, own: own[from], budget: listeners });
@@ -58,8 +63,24 @@ export class VoiceLane {
     this.frames += 1;
     this.bytes += message.length;
     this.lastAt = this.clock.now();
-    for (const event of this.gate.push(this.wholeSamples(message))) this.listener.speech(event);
+    for (const event of this.gate.push(this.wholeSamples(message))) this.hear(event);
+    this.lookForTurn(this.gate.lastVoicedMs);
     if (this.gate.speaking && this.timer === undefined) this.watchForSilence();
+  }
+
+  private hear(event: GateEvent): void {
+    if (event.type === 'speech-start') this.sound = event;
+    this.lookForTurn(event.atMs);
+    if (event.type === 'speech-end' && this.sound === undefined) this.listener.speech(event);
+    if (event.type === 'speech-end') this.sound = undefined;
+  }
+
+  /** A sound becomes a turn when it is long enough. `voicedMs`: its end so far. */
+  private lookForTurn(voicedMs: number): void {
+    const { sound } = this;
+    if (sound === undefined || voicedMs - sound.atMs < this.shortestMs) return;
+    this.sound = undefined;
+    this.listener.speech(sound);
   }
 
   private wholeSamples(message: Buffer): Buffer {
@@ -85,7 +106,7 @@ export class VoiceLane {
   }
 
   private finishTurn(): void {
-    for (const event of this.gate.end()) this.listener.speech(event);
+    for (const event of this.gate.end()) this.hear(event);
   }
 
   close(): void {
@@ -95,12 +116,17 @@ export class VoiceLane {
   }
 }
 
-export interface LanesOptions {
+export interface LanesOptions extends LaneEvents {
   clock: Clock;
   /** Limits how many voices are listened to at once. Default: no limit. */
   listeners?: ListenerBudget | undefined;
   /** Time in which a side was not read. */
   own: Readonly<Record<Side, LostTime>>;
+  /** A shorter sound of the user is not a turn. */
+  shortestTurnMs: number;
+}
+
+interface LaneEvents {
   events: ProxyEvents;
   /** The stream and its device. */
   at(): { stream: number; device: string };
@@ -140,7 +166,7 @@ export function createLanes(options: LanesOptions): Lanes {
 
 function createLane(
   side: Side,
-  { clock, listeners, own, events, at, onFinding, onPace }: LanesOptions,
+  { events, at, onFinding, onPace, ...options }: LanesOptions,
   onTurn = () => {},
 ): VoiceLane {
   let turnStartMs = 0;
@@ -166,6 +192,6 @@ function createLane(
       onPace(side);
     },
   };
-  const lane = new VoiceLane(side, listener, { clock, listeners, own });
+  const lane = new VoiceLane(side, listener, options);
   return lane;
 }
