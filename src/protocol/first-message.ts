@@ -24,6 +24,11 @@ export function findToken(text: string): string | undefined {
   return wholeToken.test(text) ? text : tokenWithin.exec(text.slice(0, readBytes))?.[0];
 }
 
+/** The text with `mark` in place of anything that looks like a JWT, padded or not, and whatever it is attached to. */
+export function withoutTokens(text: string, mark: string): string {
+  return text.replace(/eyJ[\w+/=-]*(?:\.[\w+/=-]*){2,}/g, mark);
+}
+
 /** Whether a binary message holds a JWT, which should have come as text. */
 export function holdsBinaryToken(message: Buffer): boolean {
   return tokenWithin.test(message.toString('latin1', 0, readBytes));

@@ -42,6 +42,8 @@ export function createTokenMatches(): TokenMatches {
     find: (hash) => byHash.get(hash)?.exchange,
     asked(remote, device) {
       const known = devicesAt.get(remote);
+      // The address that asked longest ago is forgotten first.
+      devicesAt.delete(remote);
       devicesAt.set(remote, known === undefined || known === device ? device : severalDevices);
       const [oldest] = devicesAt.keys();
       if (devicesAt.size > maxAddresses && oldest !== undefined) devicesAt.delete(oldest);

@@ -2,17 +2,9 @@ import type { Readable } from 'node:stream';
 import type { Device, DeviceAddress, StartDevice } from '../../conformance/drill/situation.ts';
 import { type CommandOptions, cannotRun, startCommand } from '../../kernel/command-process.ts';
 import { redacted } from '../../kernel/redact.ts';
+import { withoutTokens } from '../../protocol/first-message.ts';
 import { childEnvironment, writeTrustFiles } from '../child/environment.ts';
 import type { ContextOf } from '../command.ts';
-
-/** The line without anything that looks like a JWT. */
-function withoutTokens(line: string): string {
-  return line.replace(/[\w.-]+/g, (word) => {
-    const start = word.indexOf('eyJ');
-    const parts = start < 0 ? [] : word.slice(start).split('.');
-    return parts.length < 3 ? word : word.slice(0, start) + redacted;
-  });
-}
 
 /** Starts the command of the user as a device; undefined if there is none. */
 export function commandDevice(
@@ -23,7 +15,8 @@ export function commandDevice(
   return async ({ baseUrl, wsUrl, certificate }: DeviceAddress) => {
     const own = childEnvironment({ baseUrl, wsUrl, acceptKeys, device: settings.device });
     const trust = certificate === undefined ? undefined : await writeTrustFiles(certificate, io.env);
-    const conceal = (line: string) => withoutTokens(line.replaceAll(own.VOICECTL_API_KEY, redacted));
+    const conceal = (line: string) =>
+      withoutTokens(line.replaceAll(own.VOICECTL_API_KEY, redacted), redacted);
     try {
       const device = await startDevice(args, { cwd: io.cwd, env: { ...io.env, ...own, ...trust?.env } });
       return {

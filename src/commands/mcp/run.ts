@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
-import { checkSecret } from '../../config/secret-size.ts';
+import { checkSecret, warnOfShortSecret } from '../../config/secret-size.ts';
 import { readKeyFile } from '../../config/target.ts';
 import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
 import { failureKind } from '../../kernel/failure-kind.ts';
@@ -127,6 +127,7 @@ async function readSecrets(context: ContextOf<'mcp'>) {
     settings.apiKeyFile !== undefined && isFileStronger
       ? await readKeyFile(settings.apiKeyFile, context)
       : checkSecret(ofEnvironment, 'The API key');
+  if (apiKey !== '') await warnOfShortSecret(apiKey, 'The API key', context.warn);
   return {
     apiKey: apiKey === '' ? undefined : apiKey,
     controlSecret: await readEnvironmentSecret(context),

@@ -19,6 +19,7 @@ export async function run(context: ContextOf<'stream'>): Promise<number> {
     return 0;
   }
   const { junit } = settings;
+  const startedAt = context.io.clock.wall();
   const subject = subjectOf(context);
   const runs: RunResult[] = [];
   let total: RepeatSummary | undefined;
@@ -52,6 +53,7 @@ export async function run(context: ContextOf<'stream'>): Promise<number> {
       const found = { name: `stream ${subject}`, runs, total };
       const error = failure ?? compared?.error;
       unwritten = await writePage(context, found, {
+        startedAt,
         failure,
         baseline: compared?.page,
         hasFailed: error !== undefined,
@@ -67,16 +69,17 @@ export async function run(context: ContextOf<'stream'>): Promise<number> {
 async function writePage(
   context: ContextOf<'stream'>,
   found: SessionReport,
-  { failure, baseline, hasFailed }: PageFacts,
+  { startedAt, failure, baseline, hasFailed }: PageFacts,
 ): Promise<VoicectlError | undefined> {
   return writeRunFile(context, { path: context.settings.html, hasFailed }, async () => {
     const { sessionPage } = await import('../../report/session-page.ts');
-    const startedAt = context.io.clock.wall();
     return sessionPage(found, { startedAt, failure: failure?.message, baseline });
   });
 }
 
 interface PageFacts {
+  /** When the command began, Unix milliseconds. */
+  startedAt: number;
   failure: VoicectlError | undefined;
   baseline: BaselineResult | undefined;
   /** Whether the sessions, or their comparison, have failed. */

@@ -307,7 +307,8 @@ function createWatchers(isOurEnd: () => boolean, first?: MakeWatch): Watchers {
       watch = joinWatches(observers);
       return () => {
         added.stop();
-        observers.splice(observers.indexOf(added), 1);
+        const at = observers.indexOf(added);
+        if (at >= 0) observers.splice(at, 1);
         watch = joinWatches(observers);
       };
     },

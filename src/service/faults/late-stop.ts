@@ -44,7 +44,7 @@ export function createLateStop({ speaker, clock, delayMs, say, onStopped }: Late
   return {
     say(playable) {
       if (timer !== undefined && speaker.speaking) {
-        if (waiting.length > maxWaiting) waiting.shift();
+        if (waiting.length >= maxWaiting) waiting.shift();
         waiting.push(playable);
         return;
       }

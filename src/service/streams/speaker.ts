@@ -65,7 +65,7 @@ export function createSpeaker({ pulse, frameBytes, send, onEnd, onThrown }: Spea
       return leave !== undefined;
     },
     say(playable) {
-      if (queue.length > maxWaiting) queue.shift();
+      if (queue.length > maxWaiting) queue.splice(1, 1);
       queue.push(playable);
       leave ??= pulse.add(tick);
     },

@@ -70,10 +70,12 @@ test('a playable without audio ends at once', () => {
   expect([sent, ends.length]).toEqual([[], 1]);
 });
 
-test('of very many playables the oldest are dropped, and memory is bounded', () => {
+test('of very many playables the oldest that wait are dropped, and memory is bounded', () => {
   const { clock, sent, speaker } = start();
   for (let i = 0; i < 1_000; i += 1) speaker.say(playPcm(Buffer.from([i % 256, i >> 8])));
   clock.advance(60_000);
   expect(sent).toHaveLength(65);
+  // The one that is being said is heard to its end.
+  expect(sent[0]?.pcm.readUInt16LE()).toBe(0);
   expect(sent.at(-1)?.pcm.readUInt16LE()).toBe(999);
 });
