@@ -118,8 +118,8 @@ export class VoiceLane {
 
 export interface LanesOptions extends LaneEvents {
   clock: Clock;
-  /** Limits how many voices are listened to at once. Default: no limit. */
-  listeners?: ListenerBudget | undefined;
+  /** Limits how many voices are listened to at once. */
+  listeners: ListenerBudget;
   /** Time in which a side was not read. */
   own: Readonly<Record<Side, LostTime>>;
   /** A shorter sound of the user is not a turn. */

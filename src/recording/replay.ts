@@ -1,7 +1,7 @@
 import { refusal } from '../files/refusal.ts';
 import { bytesForMs, msForBytes } from '../protocol/audio-format.ts';
 import { isInterruption, readServiceMessage } from '../protocol/messages.ts';
-import { isServiceText, type WireLine } from './format.ts';
+import { isServiceText, type WireAudio, type WireLine } from './format.ts';
 import type { Recording } from './read-recording.ts';
 
 /**
@@ -16,10 +16,8 @@ export function replayOrigin({ wire, folder }: Recording): number {
   return origin.t;
 }
 
-type AudioLine = Extract<WireLine, { type: 'audio' }>;
-
 /** The bytes of a binary message, as they were sent or received. */
-export function pcmOf({ audio }: Recording, { direction, at, bytes }: AudioLine): Buffer {
+export function pcmOf({ audio }: Recording, { direction, at, bytes }: WireAudio): Buffer {
   return audio[direction].subarray(at, at + bytes);
 }
 

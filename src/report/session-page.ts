@@ -51,8 +51,8 @@ function factsOf(summary: SessionSummary): [string, string][] {
   ];
 }
 
-function itemsOf({ run, warmup, summary, failure }: RunResult, several: boolean): ReportItem[] {
-  const prefix = several ? `${warmup ? 'warm-up' : 'run'} ${run}` : 'session';
+function itemsOf({ run, summary, failure }: RunResult, several: boolean): ReportItem[] {
+  const prefix = several ? `run ${run}` : 'session';
   const details =
     summary === undefined ? [] : [linesBlock(summaryLines(summary, plainStyle), `What ${prefix} measured`)];
   const isOwn = failure !== null && failure.code !== 'expectation-failed';

@@ -18,9 +18,8 @@ import type { SessionSummary } from '../session/summary.ts';
 
 /** One session of several. */
 export interface RunResult {
-  /** From 1; warm-up runs are counted separately, also from 1. */
+  /** From 1; warm-up runs do not count. */
   run: number;
-  warmup: boolean;
   /** Milliseconds since the epoch. */
   startedAt: number;
   elapsedMs: number;
@@ -161,7 +160,6 @@ export async function* runRepeatedly(
     const failure = error === undefined ? null : describeFailure(error);
     const result = {
       run,
-      warmup: isWarmup,
       startedAt,
       elapsedMs: roundMs(clock.now() - since),
       summary,

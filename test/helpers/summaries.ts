@@ -33,7 +33,6 @@ export function makeSummary(facts: Partial<SessionSummary> = {}): SessionSummary
 export function makeRun(facts: Partial<RunResult> = {}): RunResult {
   return {
     run: 1,
-    warmup: false,
     startedAt: Date.UTC(2026, 0, 2, 3, 4, 5, 678),
     elapsedMs: 4_000,
     summary: makeSummary(),

@@ -82,7 +82,7 @@ describe('a single run', () => {
     ]);
     expect(thrown).toBeUndefined();
     expect(runs).toEqual([
-      expect.objectContaining({ run: 1, warmup: false, elapsedMs: 1_000, failure: null }),
+      expect.objectContaining({ run: 1, elapsedMs: 1_000, failure: null }),
     ]);
   });
 

@@ -59,8 +59,8 @@ export interface ConnectionOptions {
   baseClock: Clock;
   /** Time in which the emulator did not run. */
   own: LostTime;
-  /** Limits how many devices are listened to at once. Default: all are. */
-  listeners?: ListenerBudget | undefined;
+  /** Limits how many devices are listened to at once. */
+  listeners: ListenerBudget;
   dialect: Dialect;
   events: EmulatorEvents;
   onThrown: (thrown: unknown) => void;

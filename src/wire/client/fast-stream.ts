@@ -30,8 +30,6 @@ export interface FastStreamHandlers {
 }
 
 export interface FastStreamEnd {
-  at: number;
-  by: 'device' | 'service';
   /** 1005: a close frame without a code; 1006: no close frame. */
   code: number;
   reason: string;
@@ -60,7 +58,6 @@ export class FastStream {
   readonly #reader: FrameReader;
   #head: Buffer | undefined = Buffer.alloc(0);
   #at = 0;
-  #by: FastStreamEnd['by'] = 'service';
   #code: number = closeCodes.abnormal;
   #reason = '';
   #failure: VoicectlError | undefined;
@@ -107,14 +104,12 @@ export class FastStream {
       this.cut();
       return;
     }
-    this.#by = 'device';
     this.send(closeFrame(closeCodes.normal));
     this.#closing = this.#target.clock.after(streamCloseMs, () => this.#socket.destroy());
   }
 
   /** Ends the connection without a close frame. */
   cut(failure?: VoicectlError): void {
-    this.#by = 'device';
     this.#failure ??= failure;
     this.#socket.destroy();
   }
@@ -186,8 +181,6 @@ export class FastStream {
     this.#isOver = true;
     this.#closing?.cancel();
     this.#handlers.onEnd({
-      at: this.#target.clock.now(),
-      by: this.#by,
       code: this.#code,
       reason: this.#reason,
       failure: this.#failure,
