@@ -12,8 +12,8 @@ import type { ProxyEvents } from './proxy-events.ts';
 
 /** Receives what is heard and found in the audio of one side. */
 interface LaneListener {
-  /** A sound that is too short for a turn is left out. */
-  speech(event: GateEvent): void;
+  /** A sound that is too short for a turn is left out. `agoMs`: how long ago it was, by the clock. */
+  speech(event: GateEvent, agoMs: number): void;
   finding(found: FoundInVoice): void;
   /** It is time to judge the pace. */
   pace(): void;
@@ -71,7 +71,7 @@ export class VoiceLane {
   private hear(event: GateEvent): void {
     if (event.type === 'speech-start') this.sound = event;
     this.lookForTurn(event.atMs);
-    if (event.type === 'speech-end' && this.sound === undefined) this.listener.speech(event);
+    if (event.type === 'speech-end' && this.sound === undefined) this.tell(event);
     if (event.type === 'speech-end') this.sound = undefined;
   }
 
@@ -80,7 +80,12 @@ export class VoiceLane {
     const { sound } = this;
     if (sound === undefined || voicedMs - sound.atMs < this.shortestMs) return;
     this.sound = undefined;
-    this.listener.speech(sound);
+    this.tell(sound);
+  }
+
+  private tell(event: GateEvent): void {
+    const agoMs = this.gate.positionMs - event.atMs + this.clock.now() - this.lastAt;
+    this.listener.speech(event, Math.round(agoMs));
   }
 
   private wholeSamples(message: Buffer): Buffer {
@@ -171,15 +176,15 @@ function createLane(
 ): VoiceLane {
   let turnStartMs = 0;
   const listener: LaneListener = {
-    speech({ type, atMs }) {
+    speech({ type, atMs }, agoMs) {
       const isStart = type === 'speech-start';
-      if (side === 'service' && isStart) events.of.service.emit({ type: 'reply-started', ...at() });
+      if (side === 'service' && isStart) events.of.service.emit({ type: 'reply-started', ...at(), agoMs });
       else if (side === 'service') events.of.service.emit({ type: 'reply-ended', ...at(), bargeIn: false });
       else if (isStart) {
         turnStartMs = atMs;
         onTurn();
         events.of.device.emit({ type: 'turn-started', ...at(), atMs });
-      } else events.of.device.emit({ type: 'turn-ended', ...at(), atMs, turnMs: atMs - turnStartMs });
+      } else events.of.device.emit({ type: 'turn-ended', ...at(), atMs, turnMs: atMs - turnStartMs, agoMs });
     },
     finding(found) {
       events.of[side].emit({ type: `${side}-finding`, ...at(), ...found });

@@ -319,9 +319,13 @@ const emulatorEvents: DescribedEvents<EmulatorEvent & EmulatorEventBody, Emulato
       device,
       atMs: 'number: position in the audio of the stream',
       turnMs: 'number: length of the turn',
+      agoMs: 'number: how long before this event that was, since a pause must follow',
     },
   },
-  'reply-started': { says: 'The AI started speaking.', fields: { stream, device } },
+  'reply-started': {
+    says: 'The AI started speaking.',
+    fields: { stream, device, 'agoMs?': 'number: with proxy, how long before this event that was' },
+  },
   'reply-failed': {
     says: 'A reply could not be produced.',
     fields: { stream, device, why: 'string: the reason' },

@@ -63,10 +63,10 @@ export type EmulatorEventBody =
   | { type: 'message-sent'; stream: number; device: string; body: unknown }
   /** `count`: number of texts that this event stands for, omitted for one; `bytes`: their total size. */
   | { type: 'text-received'; stream: number; device: string; bytes: number; count?: number }
-  /** Times of turns are milliseconds of audio since the stream began. */
+  /** Times of turns are milliseconds of audio since the stream began. `agoMs`: how long before the event it was. */
   | { type: 'turn-started'; stream: number; device: string; atMs: number }
-  | { type: 'turn-ended'; stream: number; device: string; atMs: number; turnMs: number }
-  | { type: 'reply-started'; stream: number; device: string }
+  | { type: 'turn-ended'; stream: number; device: string; atMs: number; turnMs: number; agoMs: number }
+  | { type: 'reply-started'; stream: number; device: string; agoMs?: number }
   | { type: 'reply-failed'; stream: number; device: string; why: string }
   | { type: 'reply-ended'; stream: number; device: string; bargeIn: boolean }
   /** `id`: the number of the active fault. Without `stream`, the fault struck a request. */

@@ -51,7 +51,7 @@ const emulatorEvents: Bodies<EmulatorEvent> = {
   'message-sent': { ...of, body: { type: 'status', status: 'speaking' } },
   'text-received': { ...of, bytes: 5, count: 2, level: 'warning' },
   'turn-started': { ...of, atMs: 180 },
-  'turn-ended': { ...of, atMs: 1_960, turnMs: 1_780 },
+  'turn-ended': { ...of, atMs: 1_960, turnMs: 1_780, agoMs: 720 },
   'reply-started': of,
   'reply-failed': { ...of, why: 'it ended with 3', level: 'warning' },
   'reply-ended': { ...of, bargeIn: true },

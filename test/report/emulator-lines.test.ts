@@ -51,7 +51,7 @@ const events: [EmulatorEvent, RegExp][] = [
   [{ t: 1, type: 'text-received', stream: 3, device, bytes: 5 }, /text {2}5 bytes after the token$/],
   [{ t: 1, type: 'turn-started', stream: 3, device, atMs: 180 }, /speech starts at 0\.18 s/],
   [
-    { t: 1, type: 'turn-ended', stream: 3, device, atMs: 1960, turnMs: 1780 },
+    { t: 1, type: 'turn-ended', stream: 3, device, atMs: 1960, turnMs: 1780, agoMs: 720 },
     /turn {2}speech ends at 1\.96 s, after 1\.78 s$/,
   ],
   [{ t: 1, type: 'reply-started', stream: 3, device }, /↓ stream 3 d \S+ {2}reply {2}starts$/],

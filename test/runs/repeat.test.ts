@@ -81,9 +81,7 @@ describe('a single run', () => {
       expect.objectContaining({ t: 1_000, type: 'summary', ok: true, elapsedMs: 4_000 }),
     ]);
     expect(thrown).toBeUndefined();
-    expect(runs).toEqual([
-      expect.objectContaining({ run: 1, elapsedMs: 1_000, failure: null }),
-    ]);
+    expect(runs).toEqual([expect.objectContaining({ run: 1, elapsedMs: 1_000, failure: null })]);
   });
 
   test('throws what the session threw', async () => {

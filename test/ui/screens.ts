@@ -230,7 +230,7 @@ export function serveNews(sessions = 3): ServeNews[] {
     { t: 1_060, type: 'stream-authorised', stream: 1, device, jti: 'j', connections: 1 },
     { t: 1_061, type: 'message-sent', stream: 1, device, body: { type: 'service_voice_connected' } },
     { t: 2_000, type: 'turn-started', stream: 1, device, atMs: 900 },
-    { t: 4_000, type: 'turn-ended', stream: 1, device, atMs: 2_900, turnMs: 2_000 },
+    { t: 4_000, type: 'turn-ended', stream: 1, device, atMs: 2_900, turnMs: 2_000, agoMs: 720 },
     { t: 4_001, type: 'reply-started', stream: 1, device },
     { t: 4_500, type: 'fault-struck', fault: 'drop', id: 1, stream: 1, device },
     { t: 5_000, type: 'reply-ended', stream: 1, device, bargeIn: true },

@@ -34,7 +34,8 @@ export interface Voice {
   close(code: number, reason: string): void;
   /** Reports a turn of the user. Times are milliseconds of audio since the stream began. */
   turnStarted(atMs: number): void;
-  turnEnded(atMs: number, turnMs: number): void;
+  /** `agoMs`: how long ago, by the clock: a pause must follow before it is known. */
+  turnEnded(atMs: number, turnMs: number, agoMs: number): void;
 }
 
 /** The emulated AI of one stream. */

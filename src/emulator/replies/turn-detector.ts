@@ -38,7 +38,7 @@ export function detectTurns(
     state = 'quiet';
   };
   const end = (atMs: number) => {
-    voice.turnEnded(atMs, atMs - turnStartMs);
+    voice.turnEnded(atMs, atMs - turnStartMs, gate.positionMs - atMs + voice.clock.now() - lastHeardAt);
     listener.ended(heard.slice(turnStartMs - marginMs, atMs + marginMs));
   };
   /** A sound becomes a turn when it is long enough. `voicedMs`: its end so far. */

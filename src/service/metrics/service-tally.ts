@@ -84,12 +84,12 @@ export function createServiceTally(
         break;
       case 'turn-ended':
         turns.add([]);
-        waiting.set(event.stream, clock.now());
+        waiting.set(event.stream, clock.now() - event.agoMs);
         break;
       case 'reply-started': {
         replies.add([]);
         const since = waiting.get(event.stream);
-        if (since !== undefined) firstAudio.add(clock.now() - since);
+        if (since !== undefined) firstAudio.add(clock.now() - (event.agoMs ?? 0) - since);
         waiting.delete(event.stream);
         break;
       }

@@ -70,7 +70,7 @@ describe('parrot', () => {
     client.socket.send('all was heard');
     await emulator.event('text-received');
     clock.advance(700);
-    expect(await emulator.event('turn-ended')).toMatchObject({ turnMs: 500 });
+    expect(await emulator.event('turn-ended')).toMatchObject({ turnMs: 500, agoMs: 700 });
     await client.until(() => statuses(client.messages).length === 2);
     await clock.run(1_000, 20);
     await client.until(() => statuses(client.messages).length === 3);

@@ -48,8 +48,8 @@ describe('the metrics of a service', () => {
       { type: 'stream-opened', stream: 1, remote: '' },
       { type: 'stream-opened', stream: 2, remote: '' },
       { type: 'stream-authorised', ...at, jti: 'j', connections: 1 },
-      { type: 'turn-ended', ...at, atMs: 1, turnMs: 1 },
-      { type: 'reply-started', ...at },
+      { type: 'turn-ended', ...at, atMs: 1, turnMs: 1, agoMs: 700 },
+      { type: 'reply-started', ...at, agoMs: 80 },
       { type: 'device-finding', ...at, finding: 'too-fast' as never, remark: '' },
       { type: 'fault-struck', fault: 'drop', id: 1 },
       { type: 'fault-struck', fault: 'drop', id: 1 },
@@ -73,8 +73,10 @@ describe('the metrics of a service', () => {
     expect(value('voicectl_replies_total')).toBe(1);
     expect(value('voicectl_findings_total{side="device",kind="too-fast"}')).toBe(1);
     expect(value('voicectl_faults_struck_total{fault="drop"}')).toBe(2);
-    expect(value('voicectl_first_audio_seconds_bucket{le="0.05"}')).toBe(0);
-    expect(value('voicectl_first_audio_seconds_bucket{le="0.1"}')).toBe(1);
+    expect(value('voicectl_first_audio_seconds_bucket{le="0.5"}')).toBe(0);
+    expect(value('voicectl_first_audio_seconds_bucket{le="1"}')).toBe(1);
+    // 100 ms between the two events: the turn ended 700 ms before the one, and the reply began 80 ms before the other.
+    expect(value('voicectl_first_audio_seconds_sum')).toBeCloseTo(0.72);
     expect(value('voicectl_token_duration_seconds_sum')).toBeCloseTo(0.004);
     // Streams that have ended, and those that are open.
     expect(value('voicectl_stream_bytes_total{direction="from_device"}')).toBe(6_400 + 640);
