@@ -6,10 +6,15 @@ import type { HttpAnswer } from '../exchange.ts';
 
 /**
  * What a refusal of the stream means. The specification does not show what happens to bad tokens, the code of the limit, and
- * the close codes. So any sign of a limit that services give counts.
+ * the close codes. So any sign that services give counts.
  */
 
-const limitWords = /limit|too.?many|concurren|quota/i;
+/** Signs of a limit of connections: anywhere, and in a code or a reason, which have few words. */
+const limitWords =
+  /too.?many|concurren|max.{0,4}(?:connection|stream|session)|(?:connection|stream|session).{0,20}limit|limit.{0,20}(?:connection|stream|session)/i;
+const shortLimitWords = /limit/i;
+/** An error that mentions none of these is about something else than the token. */
+const tokenWords = /token|jwt|auth|expire|credential|signature|claim|forbidden|denied|permission|key\b/i;
 /** Codes that mean a failure of the service, not of the token. */
 const serviceSide: readonly number[] = [
   closeCodes.goingAway,
@@ -77,7 +82,7 @@ export function closeError(
     serviceCode: serviceError?.code,
     serviceMessage: serviceError?.message,
   };
-  const [errorCode, text] = classify(code, `${reason} ${said}`, phase, serviceError !== undefined);
+  const [errorCode, text] = classify({ code, reason }, serviceError, phase);
   return new VoicectlError(errorCode, `${text}: ${why}`, { details });
 }
 
@@ -99,26 +104,34 @@ export function streamEndError(
  */
 export function unconfirmedError(said: ReadError | undefined, late: string): VoicectlError {
   if (said === undefined) return new VoicectlError('timed-out', late);
-  const [code, text] = classify(closeCodes.noStatus, textOf(said), 'authorising', true);
+  const [code, text] = classify({ code: closeCodes.noStatus, reason: '' }, said, 'authorising');
   const why = [text, textOf(said)].filter((one) => one !== '').join(': ');
   const details = { serviceCode: said.code, serviceMessage: said.message };
   return new VoicectlError(code, `${why}. ${late}`, { details });
 }
 
 function classify(
-  code: number,
-  words: string,
+  { code, reason }: StreamClose,
+  said: ReadError | undefined,
   phase: 'authorising' | 'live',
-  hasServiceError: boolean,
 ): [ErrorCode, string] {
   if (phase === 'live') {
-    if (hasServiceError && code !== closeCodes.abnormal)
+    if (said !== undefined && code !== closeCodes.abnormal)
       return ['service-error', 'The service ended the stream'];
     return ['stream-broken', 'The stream broke'];
   }
-  if (code === closeCodes.tooManyConnections || limitWords.test(words))
+  const words = `${reason} ${textOf(said)}`;
+  const isLimit = limitWords.test(words) || shortLimitWords.test(`${reason} ${said?.code ?? ''}`);
+  if (code === closeCodes.tooManyConnections || isLimit)
     return ['too-many-connections', 'Too many connections for this device'];
-  if (serviceSide.includes(code) && !hasServiceError)
+  if (said === undefined && serviceSide.includes(code))
     return ['stream-broken', 'The stream broke before it was confirmed'];
+  if (said !== undefined && !isRefusal(code) && !tokenWords.test(words))
+    return ['service-error', 'The service reported an error before it confirmed the stream'];
   return ['stream-refused', 'The stream refused the token'];
+}
+
+/** Whether a service closes with this code because of what a client did. */
+function isRefusal(code: number): boolean {
+  return code === closeCodes.policyViolation || code >= 4000;
 }

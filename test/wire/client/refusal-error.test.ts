@@ -56,8 +56,14 @@ describe('a close before the token was accepted', () => {
     [1008, 'Too many connections', undefined, 'too-many-connections', 5],
     [1013, 'connection limit reached', undefined, 'too-many-connections', 5],
     [1008, '', limit, 'too-many-connections', 5],
-    [1011, '', { code: 'QUOTA', message: undefined }, 'too-many-connections', 5],
+    [1000, '', { code: 'LIMIT', message: undefined }, 'too-many-connections', 5],
+    [1000, '', { code: 'FULL', message: 'Max connections: 10' }, 'too-many-connections', 5],
     [4000, 'concurrency', undefined, 'too-many-connections', 5],
+    // Something else was said.
+    [1000, '', { code: 'QUOTA_EXCEEDED', message: 'The monthly minutes are used up' }, 'service-error', 6],
+    [1000, '', { code: 'MESSAGE_TOO_LARGE', message: 'size limit exceeded' }, 'service-error', 6],
+    [1011, '', { code: 'INTERNAL_ERROR', message: 'oops' }, 'service-error', 6],
+    [4401, '', { code: 'INTERNAL_ERROR', message: 'oops' }, 'stream-refused', 3],
     // Nothing was said of the token.
     [1001, 'restart', undefined, 'stream-broken', 6],
     [1002, '', undefined, 'stream-broken', 6],
