@@ -153,8 +153,7 @@ async function passOn(
 
 /** The same path and query on the target. */
 function urlOn(base: string, wanted: RequestTarget | undefined): string {
-  const { path = '/', query = '' } = wanted ?? {};
-  return serviceUrl(base, query === '' ? path : `${path}?${query}`);
+  return serviceUrl(base, wanted?.written ?? '/');
 }
 
 const defaultAnswerMs = 10_000;

@@ -23,11 +23,18 @@ export interface TargetRequest extends Omit<HttpRequest, 'body'> {
   ca: string | undefined;
 }
 
+/** The path and query of an address as they are written. `URL` would change them: `/a/../b` to `/b`. */
+export function writtenPath(url: string): string {
+  const at = url.indexOf('/', url.indexOf('://') + 3);
+  return at < 0 ? '/' : url.slice(at);
+}
+
 /** Starts a request on a connection of its own. Follows no redirects, and adds no headers except Host and Connection. */
 export function startRequest({ url, method, headers, ca }: TargetRequest): ClientRequest {
   const { protocol, host } = new URL(url);
   const all = [['Host', host], ...headers, ['Connection', 'close']] as const;
-  const options: RequestOptions = { method, agent: false, ca, headers: all.flat() };
+  const path = writtenPath(url);
+  const options: RequestOptions = { method, path, agent: false, ca, headers: all.flat() };
   // Only the flat list keeps order, spelling and repetition. The types of Node 20 do not know it.
   return protocol === 'https:' ? requestHttps(url, options) : requestHttp(url, options);
 }

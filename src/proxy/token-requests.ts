@@ -15,7 +15,7 @@ import type { State } from '../service/state/state.ts';
 import { bodyText } from '../wire/body-text.ts';
 import { readRateLimit } from '../wire/client/rate-limit.ts';
 import { secretsIn } from '../wire/conceal.ts';
-import type { TokenFacts } from '../wire/exchange.ts';
+import type { TokenExchange, TokenFacts } from '../wire/exchange.ts';
 import { headerPairs } from '../wire/headers.ts';
 import { type OutgoingAnswer, sendAnswer } from '../wire/server/http-answer.ts';
 import type { ProxyJudge, SeenTokenRequest } from './judge.ts';
@@ -142,10 +142,15 @@ function rememberToken(
       const { remaining = 0, resetAtMs = 0 } = rateLimit;
       const ms = Math.round(seen.device.totalMs * 1000) / 1000;
       events.of.service.emit({ type: 'token-issued', device: named, jti, exp, remaining, resetAtMs, ms });
-    } else if (answer !== undefined && seen.device === seen.service)
+    } else if (answer !== undefined && seen.device === seen.service && !isPreflight(seen.device))
       events.of.service.emit(refusedByTarget(answer, about));
   }
   judge.token(seen, device);
+}
+
+/** Whether a browser asked only whether it may ask, and may. */
+function isPreflight({ request, answer }: TokenExchange): boolean {
+  return request.method === 'OPTIONS' && answer !== undefined && answer.status < 300;
 }
 
 /** The claims of a token that a list of tokens needs. */

@@ -9,7 +9,7 @@ import { headerPairs } from '../wire/headers.ts';
 import { headerLists, passedHeaders } from './headers.ts';
 import { LegSocket } from './leg-socket.ts';
 import type { Leg } from './passage.ts';
-import { type Deadlines, limitRequest } from './reach-target.ts';
+import { type Deadlines, limitRequest, writtenPath } from './reach-target.ts';
 
 /** Settings of both legs: nothing is changed on the way, and nothing is answered on behalf of a peer. */
 export const legSettings = {
@@ -68,6 +68,7 @@ export function openUpgradeLeg(options: UpgradeLegOptions, tell: (outcome: Upgra
         delete answer.headers[protocolHeader];
       });
       request.once('response', answered);
+      request.path = writtenPath(url);
       device.once('close', () => {
         if (outcome === undefined) request.destroy();
       });

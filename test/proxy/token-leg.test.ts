@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { request } from 'node:http';
+import { type ClientRequest, request } from 'node:http';
 import { connect } from 'node:net';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
@@ -39,6 +39,38 @@ const key = 'sk-canary-4f8e2a';
 const body = JSON.stringify({ apiKey: key, deviceId: 'lamp' });
 
 describe('a token request through a proxy', () => {
+  test.each(['/a/../b/./c', '/%2E%2E/x', '/a\\b', '/a{b}"^`<>', '/x?', '/x?a="<>', '//x'])(
+    'has the path and query that the device wrote: %s',
+    async (path) => {
+      const service = await services.http((response) => response.end());
+      const seen: (string | undefined)[] = [];
+      const wsUrl = await services.ws((_, { url }) => seen.push(url));
+      const proxy = await startProxy({ ...service, wsUrl });
+      const sent = request(proxy.baseUrl, { path, agent: false });
+      sent.end();
+      await once(sent, 'response');
+      expect(service.requests).toMatchObject([{ url: path }]);
+      const device = new WebSocket(`${proxy.wsUrl}/voice-stream`, {
+        finishRequest(upgrade: ClientRequest) {
+          Object.assign(upgrade, { path: `/voice-stream?${path}` });
+          upgrade.end();
+        },
+      });
+      await once(device, 'open');
+      expect(seen).toEqual([`/voice-stream?${path}`]);
+      device.terminate();
+    },
+  );
+
+  test('of a browser that asks first is not taken for a refusal', async () => {
+    await using emulator = await createEmulator();
+    const proxy = await startProxy(emulator);
+    const headers = { Origin: 'http://localhost:5173', 'Access-Control-Request-Method': 'POST' };
+    const answer = await fetch(proxy.baseUrl + tokenPath(), { method: 'OPTIONS', headers });
+    expect(answer.status).toBe(204);
+    expect(proxy.events.filter(({ level }) => level !== undefined)).toEqual([]);
+  });
+
   test('reaches the target byte for byte, and the answer reaches the device', async () => {
     const odd = '\u00e9 {"apiKey" : "x",  "deviceId":"d"}\r\n ';
     const service = await services.http((response) => {

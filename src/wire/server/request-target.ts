@@ -3,6 +3,8 @@ import { isIP } from 'node:net';
 /** The target of a request (RFC 9112, section 3.2). */
 export interface RequestTarget {
   path: string;
+  /** The path and the query as they were sent. */
+  written: string;
   /** Without the question mark; empty if there is none. */
   query: string;
   /** `host:port` of the absolute form, which clients send to proxies. */
@@ -19,8 +21,8 @@ export function readTarget(url: string): RequestTarget | undefined {
 
 function splitQuery(url: string, authority: string | undefined): RequestTarget {
   const mark = url.indexOf('?');
-  if (mark < 0) return { path: url, query: '', authority };
-  return { path: url.slice(0, mark), query: url.slice(mark + 1), authority };
+  const path = mark < 0 ? url : url.slice(0, mark);
+  return { path, written: url, query: mark < 0 ? '' : url.slice(mark + 1), authority };
 }
 
 /**
