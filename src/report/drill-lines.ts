@@ -18,11 +18,19 @@ const indent = ' '.repeat(idWidth);
 const shownExchanges = 4;
 const mostLines = 12;
 
+/** What repeats a drill. */
+export interface DrillCommand {
+  /** How it listened and whom it accepted, without the keys themselves. */
+  flags: readonly string[];
+  /** The command that is the device; empty if it connects by itself. */
+  device: readonly string[];
+}
+
 /**
  * A situation: its verdict, how long it took, and what the device did; if that is wrong, also the evidence and how
  * to repeat it. `command`: the device, if the drill starts it.
  */
-export function drilledLines(drilled: Drilled, command: readonly string[], style: Style): string[] {
+export function drilledLines(drilled: Drilled, command: DrillCommand, style: Style): string[] {
   const { id, title, finding, elapsedMs } = drilled;
   const { verdict, message } = finding;
   // It is only counted: after an interruption users want to see what was found.
@@ -42,7 +50,7 @@ export function drilledLines(drilled: Drilled, command: readonly string[], style
 }
 
 /** What a firmware developer needs to find the mistake. Commands are not wrapped: they are copied. */
-function proof(drilled: Drilled, command: readonly string[]): string[] {
+function proof(drilled: Drilled, command: DrillCommand): string[] {
   const { rule, finding } = drilled;
   return [
     ...(finding.verdict === 'fail' ? wrapText(`${rule.section}: ${rule.says}`, idWidth) : []),
@@ -85,9 +93,12 @@ function lineOf(seen: Seen): string {
 }
 
 /** The command that repeats one situation. */
-export function againLine({ situation }: Pick<Drilled, 'situation'>, command: readonly string[]): string {
-  const device = command.length === 0 ? '' : ` -- ${command.map(shellWord).join(' ')}`;
-  return `voicectl drill --situation ${situation}${device}`;
+export function againLine(
+  { situation }: Pick<Drilled, 'situation'>,
+  { flags, device }: DrillCommand,
+): string {
+  const words = ['voicectl', 'drill', '--situation', situation, ...flags];
+  return [...words, ...(device.length === 0 ? [] : ['--', ...device])].map(shellWord).join(' ');
 }
 
 /** The counts, and why the drill ended early. */
@@ -108,7 +119,7 @@ export function drillListLines(situations: readonly Situation[], style: Style): 
 }
 
 /** A situation in full, for a panel. */
-export function drilledDetail(drilled: Drilled, command: readonly string[]): string[] {
+export function drilledDetail(drilled: Drilled, command: DrillCommand): string[] {
   const { rule, finding } = drilled;
   return [
     ...wrapText(rule.says),
@@ -123,7 +134,7 @@ export function drilledDetail(drilled: Drilled, command: readonly string[]): str
 }
 
 /** The verdict on one situation, as a line of JSON. `command`: the device, if the drill starts it. */
-export function drilledObject(drilled: Drilled, command: readonly string[]) {
+export function drilledObject(drilled: Drilled, command: DrillCommand) {
   const { id, situation, rule, title, finding, evidence, elapsedMs, output } = drilled;
   return {
     type: 'drill',

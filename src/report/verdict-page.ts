@@ -8,7 +8,7 @@ import type { Verdict } from '../rules/rule.ts';
 import { evidenceJson } from './check-evidence.ts';
 import { costText, namesText } from './check-lines.ts';
 import { addBaseline, type BaselineResult } from './compare-page.ts';
-import { againLine, evidenceLines } from './drill-lines.ts';
+import { againLine, type DrillCommand, evidenceLines } from './drill-lines.ts';
 import {
   itemSections,
   linesBlock,
@@ -62,8 +62,7 @@ function itemOfRule({ rule, finding, evidence, expected }: Judged): ReportItem {
 export interface DrillPage {
   /** The device, for people. */
   subject: string;
-  /** The command that is the device; empty if it connects by itself. */
-  device: readonly string[];
+  command: DrillCommand;
   startedAt: number;
   result: DrillResult;
   baseline?: BaselineResult | undefined;
@@ -72,7 +71,7 @@ export interface DrillPage {
 const mostLines = 20;
 
 /** What a device did in each situation, as one page that needs nothing else. */
-export function drillPage({ subject, device, startedAt, result, baseline }: DrillPage): string {
+export function drillPage({ subject, command, startedAt, result, baseline }: DrillPage): string {
   const { drilled, elapsedMs } = result;
   const page = {
     title: `voicectl drill ${subject}`,
@@ -84,19 +83,19 @@ export function drillPage({ subject, device, startedAt, result, baseline }: Dril
       ['began', new Date(startedAt).toISOString()],
     ],
     body: itemSections(
-      drilled.map((one) => itemOfSituation(one, device)),
+      drilled.map((one) => itemOfSituation(one, command)),
       'situation',
     ),
   } satisfies ReportPage;
   return reportPage(addBaseline(page, baseline));
 }
 
-function itemOfSituation(drilled: Drilled, device: readonly string[]): ReportItem {
+function itemOfSituation(drilled: Drilled, command: DrillCommand): ReportItem {
   const { id, situation, title, rule, finding } = drilled;
   // A rule may be broken in several situations.
   const place = id === situation ? id : `${situation}-${id}`;
   const { verdict, message } = finding;
-  const lines = [...evidenceLines(drilled, mostLines), `again: ${againLine(drilled, device)}`];
+  const lines = [...evidenceLines(drilled, mostLines), `again: ${againLine(drilled, command)}`];
   return {
     ...{ id: place, name: id, title, verdict, message, says: rule.says, section: rule.section },
     tone: verdictTones[verdict],

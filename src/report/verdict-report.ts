@@ -5,7 +5,7 @@ import type { VoicectlError } from '../kernel/errors.ts';
 import { failureKind } from '../kernel/failure-kind.ts';
 import type { Finding, Verdict } from '../rules/rule.ts';
 import { exchangeLine, maxExchanges } from './check-evidence.ts';
-import { againLine, evidenceLines } from './drill-lines.ts';
+import { againLine, type DrillCommand, evidenceLines } from './drill-lines.ts';
 import type { Block, RunReport, TestCase } from './run-report.ts';
 
 export interface CheckReport {
@@ -41,8 +41,7 @@ export function checkReport({ subject, startedAt, result, strict }: CheckReport)
 export interface DrillReport {
   /** The device, for people. */
   subject: string;
-  /** The command that is the device; empty if it connects by itself. */
-  device: readonly string[];
+  command: DrillCommand;
   startedAt: number;
   result: DrillResult;
 }
@@ -50,7 +49,7 @@ export interface DrillReport {
 const mostLines = 20;
 
 /** A drill, for pipelines: a case for each situation. */
-export function drillReport({ subject, device, startedAt, result }: DrillReport): RunReport {
+export function drillReport({ subject, command, startedAt, result }: DrillReport): RunReport {
   return verdictReport({
     ...result,
     ...{ command: 'drill', subject, noun: 'situation', startedAt },
@@ -58,7 +57,7 @@ export function drillReport({ subject, device, startedAt, result }: DrillReport)
       const { id, title, rule, finding, elapsedMs } = drilled;
       return {
         ...{ id, title, finding, says: rule.says, seconds: elapsedMs / 1000 },
-        lines: [...evidenceLines(drilled, mostLines), `again: ${againLine(drilled, device)}`],
+        lines: [...evidenceLines(drilled, mostLines), `again: ${againLine(drilled, command)}`],
         isFailed: isFailed(drilled, false),
       };
     }),

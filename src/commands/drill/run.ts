@@ -1,7 +1,8 @@
+import { flagOf } from '../../config/options.ts';
 import { situations } from '../../conformance/drill/catalogue.ts';
 import { type DrillOptions, type DrillResult, drill } from '../../conformance/drill/drill.ts';
 import type { Drilled } from '../../conformance/drill/run-situation.ts';
-import type { Situation } from '../../conformance/drill/situation.ts';
+import type { ListeningAddress, Situation } from '../../conformance/drill/situation.ts';
 import type { ServiceAccess } from '../../conformance/drill/stage.ts';
 import { writeWhole } from '../../files/write-whole.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
@@ -33,6 +34,7 @@ export async function run(context: ContextOf<'drill'>): Promise<number> {
     await io.stdout.write(text);
     return 0;
   }
+  const command = { flags: repeatedFlags(context), device: args };
   const subject = args.length === 0 ? (settings.device ?? 'a device') : args.join(' ');
   return runVerdicts<Drilled, DrillResult>(context, { command: 'drill', subject }, async () => {
     if (args.length === 0 && settings.parallel > 1)
@@ -52,22 +54,34 @@ export async function run(context: ContextOf<'drill'>): Promise<number> {
       row({ id, situation, title, finding: { verdict, message, advice } }) {
         return id === situation ? { id, title, verdict, message, advice } : undefined;
       },
-      lines: (drilled) => drilledLines(drilled, args, style),
-      detail: (drilled) => drilledDetail(drilled, args),
-      object: (drilled) => drilledObject(drilled, args),
+      lines: (drilled) => drilledLines(drilled, command, style),
+      detail: (drilled) => drilledDetail(drilled, command),
+      object: (drilled) => drilledObject(drilled, command),
       judgedIn: ({ drilled }) => drilled,
       summaryLines: (result) => drillSummaryLines(result, style),
       summaryObject: drillSummaryObject,
       async report(result, startedAt) {
         const { drillReport } = await import('../../report/verdict-report.ts');
-        return drillReport({ subject, device: args, startedAt, result });
+        return drillReport({ subject, command, startedAt, result });
       },
       async page(result, startedAt, baseline) {
         const { drillPage } = await import('../../report/verdict-page.ts');
-        return drillPage({ subject, device: args, startedAt, result, baseline });
+        return drillPage({ subject, command, startedAt, result, baseline });
       },
     };
   });
+}
+
+/** The flags with a value that a situation needs again. */
+const repeated = ['host', 'port', 'cert', 'tlsKey', 'device', 'acceptKeyFile'] as const;
+
+/** How a drill listened and whom it accepted, as flags. Keys are left to the user. */
+function repeatedFlags({ settings, origin }: ContextOf<'drill'>): string[] {
+  return [
+    ...(settings.tls ? ['--tls'] : []),
+    ...repeated.flatMap((name) => (origin(name) === 'flag' ? [flagOf(name), String(settings[name])] : [])),
+    ...settings.acceptKey.flatMap(() => ['--accept-key', 'KEY']),
+  ];
 }
 
 /** The situations with these ids, in the order of the catalogue. Throws `usage` for an unknown id. */
@@ -156,11 +170,11 @@ function follow(
 /** What to enter in a device that the drill does not start. */
 function welcomeLines(
   { acceptKeys = [], tls }: ServiceAccess,
-  { baseUrl, wsUrl }: { baseUrl: string; wsUrl: string },
+  { baseUrl, wsUrl, lan }: ListeningAddress,
 ): string[] {
+  const places = lan.length === 0 ? [{ baseUrl, wsUrl }] : lan;
   return [
-    `Base URL  ${baseUrl}`,
-    `Stream    ${wsUrl}`,
+    ...places.flatMap((place) => [`Base URL  ${place.baseUrl}`, `Stream    ${place.wsUrl}`]),
     acceptKeys.length === 0 ? 'API key   any' : 'API key   one of the accepted keys',
     ...(tls === undefined ? [] : ['The device has to trust the certificate: --cert-out FILE writes it.']),
     'Waiting for the device. Some situations need it to be restarted.',

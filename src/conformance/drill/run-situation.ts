@@ -5,7 +5,7 @@ import { type Finding, type Seen, unknown } from '../../rules/rule.ts';
 import { type DrillRule, ruleOf } from './catalogue.ts';
 import { follow } from './follow.ts';
 import { deviceEndText } from './judging.ts';
-import type { DrillView, Situation, StartDevice } from './situation.ts';
+import type { DrillView, ListeningAddress, Situation, StartDevice } from './situation.ts';
 import { openStage, type ServiceAccess } from './stage.ts';
 
 export interface SituationOptions {
@@ -17,7 +17,7 @@ export interface SituationOptions {
   /** Only this device counts; undefined: any. */
   device: string | undefined;
   /** Called with the addresses when the service listens. */
-  onListening?: ((address: { baseUrl: string; wsUrl: string }) => void) | undefined;
+  onListening?: ((address: ListeningAddress) => void) | undefined;
   onStopNeeded?: (() => void) | undefined;
 }
 

@@ -4,6 +4,7 @@ import type { ReplyState } from '../../protocol/messages.ts';
 import type { Finding, Seen } from '../../rules/rule.ts';
 import type { EmulatorEvent } from '../../service/events.ts';
 import type { TokenExchange } from '../../wire/exchange.ts';
+import type { Addresses } from '../../wire/server/addresses.ts';
 
 /** Something that happens to a device, and how a good device reacts. */
 export interface Situation {
@@ -88,9 +89,13 @@ export interface DeviceEnd {
 }
 
 /** Where a device of the drill connects. */
-export interface DeviceAddress {
-  baseUrl: string;
-  wsUrl: string;
+/** Where the service of a situation listens. */
+export interface ListeningAddress extends Addresses {
+  /** The addresses for other machines, if it listens on all interfaces. */
+  lan: readonly Addresses[];
+}
+
+export interface DeviceAddress extends Addresses {
   /** The certificate that the device is to trust, as PEM. */
   certificate: string | undefined;
 }

@@ -12,14 +12,21 @@ import type { StreamEnd, StreamExchange, TokenExchange, Upgrade, WireMessage } f
 import type { TlsCertificate } from '../../wire/server/certificate.ts';
 import { prepareTls } from '../../wire/server/prepare-tls.ts';
 import { joinTaps, type Tap } from '../../wire/tap.ts';
-import type { DeviceAddress, Service, Situation, StepAction, TimedEvent } from './situation.ts';
+import type {
+  DeviceAddress,
+  ListeningAddress,
+  Service,
+  Situation,
+  StepAction,
+  TimedEvent,
+} from './situation.ts';
 
 /** The service of one situation, with what it sees. */
 export interface Stage {
   readonly watch: Watch;
   /** What reached the other host. */
   readonly elsewhere: Watch;
-  readonly address: DeviceAddress;
+  readonly address: DeviceAddress & ListeningAddress;
   do(action: Exclude<StepAction, { stop: unknown }>): void;
   close(): Promise<void>;
 }
@@ -73,6 +80,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     address: {
       baseUrl: emulator.baseUrl,
       wsUrl: emulator.wsUrl,
+      lan: emulator.lan,
       certificate: situation.tls === 'untrusted' ? access.tls?.cert : certificate?.cert,
     },
     do: (action) => perform(action, emulator, voices),

@@ -58,7 +58,7 @@ describe('a device that sends a form', () => {
       'POST, Content-Type: application/json; JSON object with apiKey',
     );
     expect(stdout).toMatch(/T1 at 0\.0 s: POST \/api\/websocket-voice\/token answered 415/);
-    expect(stdout).toContain('again: voicectl drill --situation D1 -- ');
+    expect(stdout).toMatch(/again: voicectl drill --situation D1( --port 0)? -- /);
     const xml = readFileSync(junit, 'utf8');
     expect(xml).toContain('<testcase name="D1: requests a token as specified" classname="voicectl.drill"');
     expect(xml).toContain('<failure type="fail"');
@@ -80,6 +80,24 @@ describe('a device that sends a form', () => {
       /^::error title=voicectl drill .*D1 requests a token as specified::Content-Type is/m,
     );
   });
+});
+
+test('a situation is repeated with the flags that it needs, but without keys', async () => {
+  const flags = ['--tls', '--device', 'lamp', '--accept-key', 'a-secret-key'];
+  const { stdout } = await run(
+    '--json',
+    '--situation',
+    'D14-untrusted',
+    ...flags,
+    '--',
+    'sh',
+    '-c',
+    'exit 3',
+  );
+  const [drilled] = jsonLines(stdout);
+  expect(drilled?.again).toMatch(
+    /^voicectl drill --situation D14-untrusted --tls (--port 0 )?--device lamp --accept-key KEY -- sh -c 'exit 3'$/,
+  );
 });
 
 test('what a device prints is shown without key and token', async () => {
