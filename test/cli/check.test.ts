@@ -329,6 +329,19 @@ test('a timeout names the exchange that it was waiting for', async () => {
   expect(stderr).toMatch(/Timed out after 2 s, waiting for [A-Z]\w*: \w/);
 });
 
+test.each([
+  [['check'], 'an answer of'],
+  [['learn'], 'an answer of'],
+  [['doctor'], 'an answer of'],
+  [['emulator', 'state'], 'an answer of'],
+  [['load', '--sessions', '1', '--processes', 'none'], 'the sessions to end'],
+])('a timeout of %j names what it was waiting for', async (command, what) => {
+  const { port } = await services.tcp(() => {});
+  const target = ['--base-url', `http://127.0.0.1:${port}`, '--timeout', '1s', '-q'];
+  const { code, stderr } = await sandbox.runHere([...command, ...target]);
+  expect({ code, stderr }).toEqual({ code: 7, stderr: expect.stringContaining(`waiting for ${what}`) });
+});
+
 describe('--again', () => {
   const again = (id: string, flags: string[] = [], change: Partial<MiniBehaviour> = {}) =>
     check({ flags: ['--again', id, ...flags], change });

@@ -58,6 +58,7 @@ const localHint =
 /** Checks whether the service is reachable, and its clock. */
 async function checkTarget(context: ContextOf<'doctor'>): Promise<(Check & { code?: ErrorCode })[]> {
   const { settings, origin, signal } = context;
+  context.awaits(`an answer of ${settings.baseUrl}`);
   const { baseUrl, apiVersion, allowPlaintext } = settings;
   const ca = await readTrusted(settings.ca, context);
   try {

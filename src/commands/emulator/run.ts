@@ -107,6 +107,7 @@ export async function call<Name extends keyof ControlAnswers>(
 
 async function controlTarget(context: ReachContext) {
   const { settings, signal } = context;
+  context.awaits(`an answer of ${settings.baseUrl}`);
   return {
     baseUrl: settings.baseUrl,
     ca: await readTrusted(settings.ca, context),

@@ -67,6 +67,7 @@ async function load(context: ContextOf<'load'>, report: (make: MakeReport) => vo
     crew = await openCrew(context, { order, target, pcm, startAt });
     const shown = await openView(context, facts, thresholds);
     view = shown;
+    context.awaits('the sessions to end');
     const begun = settings.startAt ?? io.clock.wall() + leadMs;
     shown.planned(begun);
     const parts = await runLoad({

@@ -11,6 +11,8 @@ const reasons: Record<string, string> = {
   EHOSTUNREACH: 'host unreachable',
   ENETUNREACH: 'network unreachable',
   UND_ERR_CONNECT_TIMEOUT: 'no answer',
+  UND_ERR_HEADERS_TIMEOUT: 'no answer',
+  UND_ERR_BODY_TIMEOUT: 'the answer did not end',
   UND_ERR_SOCKET: 'connection closed before an answer',
 };
 
@@ -22,11 +24,8 @@ const tlsCodes =
 export function connectionError(thrown: unknown, host: string): VoicectlError {
   const problem = tlsProblem(thrown);
   if (problem !== undefined) {
-    const isOther = problem === 'ERR_TLS_CERT_ALTNAME_INVALID';
     return new VoicectlError('tls-failed', `Cannot connect to ${host}: TLS failed (${problem})`, {
-      hint: isOther
-        ? 'The certificate is for other host names: use one of them in the address.'
-        : 'Trust a private certificate authority, or a self-signed certificate, with --ca FILE.',
+      hint: tlsHint(problem, thrown),
       cause: thrown,
     });
   }
@@ -41,6 +40,15 @@ export function connectionError(thrown: unknown, host: string): VoicectlError {
         }
       : {}),
   });
+}
+
+function tlsHint(problem: string, thrown: unknown): string {
+  if (problem === 'ERR_TLS_CERT_ALTNAME_INVALID')
+    return 'The certificate is for other host names: use one of them in the address.';
+  // OpenSSL takes an answer in plain HTTP for one of another version.
+  if (/WRONG_VERSION|wrong version/i.test(`${problem} ${messageOf(thrown)}`))
+    return 'Nothing speaks TLS there: if the service has none, use http:// and ws:// in the addresses.';
+  return 'Trust a private certificate authority, or a self-signed certificate, with --ca FILE.';
 }
 
 /** The code of the failure if it was TLS that failed. */

@@ -58,6 +58,8 @@ export async function callControl<Name extends keyof ControlAnswers>(
   }
 }
 
+/** An emulator answers at once. */
+const answerMs = 15_000;
 /** Far more than a full journal. */
 const maxAnswerBytes = 16 * 1024 * 1024;
 /** Far more than one event: its texts are short, except for a message of up to 1 MiB. */
@@ -143,7 +145,8 @@ async function send(
   }
   const isBytes = body instanceof Uint8Array;
   // A followed journal is silent while nothing happens.
-  const client = new Client(url.origin, { connect: { ca }, bodyTimeout: 0 });
+  const bodyTimeout = name === 'live' ? 0 : answerMs;
+  const client = new Client(url.origin, { connect: { ca }, headersTimeout: answerMs, bodyTimeout });
   const end = () => client.destroy(requestFinished);
   try {
     const response = await request.call(client, {

@@ -38,6 +38,15 @@ describe('a failure to connect', () => {
     });
   });
 
+  test.each([
+    withCode('ERR_SSL_WRONG_VERSION_NUMBER'),
+    Object.assign(new Error('write EPROTO 1:error:0A00010B:SSL routines::wrong version number'), {
+      code: 'EPROTO',
+    }),
+  ])('to a port without TLS is not put down to the certificate: %s', (thrown) => {
+    expect(connectionError(thrown, 'voice.test').hint).toContain('use http:// and ws://');
+  });
+
   test('is explained by the first of several addresses, or by the cause of an error that says nothing', () => {
     const bundle = new AggregateError([withCode('ECONNREFUSED'), withCode('ENETUNREACH')]);
     expect(connectionError(bundle, 'h').message).toContain('connection refused');
