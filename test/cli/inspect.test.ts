@@ -222,6 +222,16 @@ export function createReply(voice) {
   });
 });
 
+test('a WAV has no exchanges to write as HAR', async () => {
+  const ended = await sandbox.runHere(['inspect', fixture('hello.wav'), '--har', 'y.har']);
+  expect(ended).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringContaining('no exchanges for --har'),
+  });
+  expect(existsSync(sandbox.path('y.har'))).toBe(false);
+});
+
 test('a recording becomes an editable scenario that serve plays, with its words and replies', async () => {
   const stream = [
     ...['stream', '--file', fixture('barge-in.wav'), '--device', 'd2'],

@@ -72,6 +72,9 @@ describe('what token prints', () => {
     const decoded = JSON.parse(stdout);
     expect(Object.keys(decoded)).toEqual(['header', 'claims']);
     expect(decoded.claims.sub).toBe('d1');
+    const asJson = await sandbox.runHere(['token', '--local', '--decode', '--json', '--device', 'd1']);
+    expect(JSON.parse(asJson.stdout)).toMatchObject({ claims: { sub: 'd1' } });
+    expect(asJson.stdout).not.toContain('"token"');
     expect(stdout).not.toContain('eyJ');
   });
 

@@ -5,7 +5,7 @@ import { turnHangOverMs } from '../../audio/speech-gate.ts';
 import { createWavFile } from '../../audio/wav/wav-file.ts';
 import { lookAt, writeText } from '../../files/output-file.ts';
 import { noStdin, readText } from '../../files/read-text.ts';
-import { cannotWrite } from '../../files/refusal.ts';
+import { cannotWrite, refusal } from '../../files/refusal.ts';
 import { escapeText, jsonLine } from '../../kernel/escape.ts';
 import { bytesForMs, bytesPerSample } from '../../protocol/audio-format.ts';
 import { countText } from '../../protocol/count-text.ts';
@@ -61,6 +61,7 @@ async function writeExports(
     await writeText(html, await recordingPage(recording, timeline), options);
   }
   if (har !== undefined) {
+    if (recording.isCall) throw refusal(recording.folder, 'it contains no exchanges for --har, only audio');
     const { recordingHar } = await import('../../recording/har.ts');
     await writeText(har, `${JSON.stringify(recordingHar(recording), undefined, 2)}\n`, options);
   }

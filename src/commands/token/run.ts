@@ -47,11 +47,11 @@ export async function run(context: ContextOf<'token'>): Promise<number> {
       json || decode || isTold
         ? redactor.value((await import('../../wire/read-token.ts')).readToken(grant.token))
         : undefined;
-    if (decode && !json && decoded === undefined)
+    if (decode && decoded === undefined)
       throw new VoicectlError('protocol-violation', 'The token is not a JWT, so it cannot be decoded', {
         hint: 'Without --decode it is printed as it is.',
       });
-    if (json) await io.stdout.write(jsonLine(tokenObject(grant, decoded)));
+    if (json) await io.stdout.write(jsonLine(tokenObject(grant, decoded, { isShown: !decode })));
     else if (decode) await io.stdout.write(jsonLines(decoded));
     // A real token needs no escaping, but a hostile service may send something else.
     else await io.stdout.write(`${escapeText(grant.token)}\n`);
@@ -64,15 +64,16 @@ export async function run(context: ContextOf<'token'>): Promise<number> {
   }
 }
 
-/** The one JSON object of `token --json`. `reset` is in seconds since the epoch. */
+/** The one JSON object of `token --json`, with `--decode` without the token. `reset` is in seconds since the epoch. */
 function tokenObject(
   { token, status, headers, rateLimit, timing }: TokenGrant,
   decoded: DecodedToken | undefined,
+  { isShown }: { isShown: boolean },
 ) {
   const { limit = null, remaining = null, resetAtMs } = rateLimit;
   return {
     version,
-    token,
+    ...(isShown ? { token } : {}),
     header: decoded?.header ?? null,
     claims: decoded?.claims ?? null,
     rateLimit: { limit, remaining, reset: resetAtMs === undefined ? null : Math.ceil(resetAtMs / 1000) },

@@ -31,7 +31,9 @@ tell({ type: 'started' });
 try {
   await perform(task);
 } catch (thrown) {
-  tell({ type: 'failed', message: messageOf(thrown) });
+  // A library that is not built lists every place where it looked, each on a line.
+  const [first = ''] = messageOf(thrown).split('\n');
+  tell({ type: 'failed', message: first.replace(/ Tried:$/, '') });
   control.end();
 }
 
