@@ -127,10 +127,11 @@ function judgeExcess(seen: readonly Seen[]): Finding | undefined {
   return fail(`with ${excess.openBefore.length} open, one more was accepted`, excess.stream);
 }
 
-/** If a slot was requested but not judged, half of the rule is not a pass. */
+/** If one half of the rule was requested but not judged, it is not a pass. */
 function judgeSlots(seen: readonly Seen[]): Finding | undefined {
-  const [slot, other] = [judgeSlot(seen), judgeOtherDevices(seen)];
-  return slot?.verdict === 'unknown' && other?.verdict === 'pass' ? slot : mostSevere([slot, other]);
+  const halves = [judgeSlot(seen), judgeOtherDevices(seen)];
+  const worst = mostSevere(halves);
+  return worst?.verdict === 'pass' ? (halves.find((half) => half?.verdict === 'unknown') ?? worst) : worst;
 }
 
 /** After one of a full device's streams was closed, the next is accepted. */
@@ -152,7 +153,16 @@ function judgeSlot(seen: readonly Seen[]): Finding | undefined {
 function judgeOtherDevices(seen: readonly Seen[]): Finding | undefined {
   const all = attempts(seen);
   const other = all.find(({ openElsewhere }) => openElsewhere >= connectionsPerDevice);
-  if (other === undefined) return undefined;
+  if (other === undefined) return judgeByAddress(seen, all);
   if (other.confirmed !== undefined) return pass('another device has its own limit', other.stream);
   return fail(`another device was refused: ${endText(other.stream)}`, other.stream);
+}
+
+/** Of two upgrades that were refused while a device was full, the second is that of another device. */
+function judgeByAddress(seen: readonly Seen[], all: readonly Presentation[]): Finding | undefined {
+  const full = all.find(isLastAllowed);
+  const [, other] = full === undefined ? [] : refusedUpgrades(seen, full);
+  return (
+    other && unknown(`connections are counted before a token names the device: ${endText(other)}`, other)
+  );
 }

@@ -329,6 +329,21 @@ test('a timeout names the exchange that it was waiting for', async () => {
   expect(stderr).toMatch(/Timed out after 2 s, waiting for [A-Z]\w*: \w/);
 });
 
+test('a service that counts connections by address is checked to the end, and learned', async () => {
+  const dialect = sandbox.write('d.yaml', 'stream: { connectionLimit: refuse-upgrade }\n');
+  const rules = ['R42', 'R43', 'R44'].flatMap((id) => ['--rule', id]);
+  const checked = await sandbox.runHere(['check', '--local', '--dialect', dialect, ...rules]);
+  expect(checked).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/R42 +pass.*R43 +pass.*R44 +unknown.*before a token names the device/s),
+  });
+  const learned = await sandbox.runHere(['learn', '--local', '--dialect', dialect, '--level', 'standard']);
+  expect(learned).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('connectionLimit: refuse-upgrade'),
+  });
+});
+
 test.each([
   [['check'], 'an answer of'],
   [['learn'], 'an answer of'],

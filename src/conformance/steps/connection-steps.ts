@@ -48,8 +48,9 @@ async function fillUp(ask: Asker): Promise<void> {
     if (lines.every(({ isConfirmed }) => isConfirmed)) {
       lines.push(await openOne(ask, streamTooMany, 'many', true));
       await Promise.all(lines.map((line) => line.settle()));
-      // Only a second device shows whether the limit also hits others.
-      if (ask.deviceOf('many') !== ask.deviceOf('own')) lines.push(await openOne(ask, 'C-other', 'own'));
+      // Only a second device shows whether the limit also hits others. Before the token a service only knows the address.
+      if (ask.deviceOf('many') !== ask.deviceOf('own'))
+        lines.push(await openOne(ask, 'C-other', 'own', true));
     }
     const oldest = lines.find(({ isOpen, isConfirmed }) => isOpen && isConfirmed);
     await oldest?.close();
