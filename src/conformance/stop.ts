@@ -14,7 +14,7 @@ import { madeUpKeyHint } from '../wire/client/token.ts';
 import type { HttpAnswer } from '../wire/exchange.ts';
 
 /** A reason to stop that lies with the service. */
-function trouble(code: ErrorCode, message: string, hint?: string): VoicectlError {
+export function trouble(code: ErrorCode, message: string, hint?: string): VoicectlError {
   return new VoicectlError(code, message, { hint, details: { isTrouble: true } });
 }
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -128,6 +128,23 @@ describe('voicectl learn', () => {
     });
     expect(ended.code).toBe(3);
     expect(() => readFileSync(file('none.yaml'))).toThrow();
+  });
+
+  test.each([
+    ['token-missing', 'No answer of the service holds a usable token'],
+    ['connected-missing', 'The service confirmed no stream'],
+    ['token-expired', 'The service confirmed no stream'],
+  ])('a service with %s has no dialect, and agrees with none', async (fault, why) => {
+    await using emulator = await createEmulator({ faults: [fault], clock: hastyClock });
+    writeFileSync(file('agreed.yaml'), '{}\n');
+    for (const flags of [
+      ['--out', file(`${fault}.yaml`)],
+      ['--diff', file('agreed.yaml')],
+    ]) {
+      const ended = await runInProcess([...learn, emulator.baseUrl, ...flags], { clock: hastyClock });
+      expect(ended).toMatchObject({ code: 6, stdout: '', stderr: expect.stringContaining(why) });
+    }
+    expect(existsSync(file(`${fault}.yaml`))).toBe(false);
   });
 
   test('a dialect that cannot be read is refused before anything is asked', async () => {

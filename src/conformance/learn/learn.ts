@@ -1,8 +1,11 @@
+import type { VoicectlError } from '../../kernel/errors.ts';
 import { type Cost, noCost } from '../cost.ts';
 import { createExchangeRun, type ExchangeRunOptions } from '../exchange-run.ts';
 import { planRun } from '../plan.ts';
+import { trouble } from '../stop.ts';
 import type { RunConclusion } from '../verdicts.ts';
 import { inferDialect, type Lesson } from './infer.ts';
+import { confirmedAt, createView, type LearnView, presentedAt } from './view.ts';
 
 export type LearnOptions = Omit<ExchangeRunOptions, 'plan'>;
 
@@ -21,6 +24,17 @@ export async function learnDialect(options: LearnOptions): Promise<LearnResult> 
   const once = { ...plan, confirmCost: noCost };
   const run = createExchangeRun({ ...options, grainMs, plan: once });
   const { seen } = await run.hold(plan.steps);
-  const { spent, stopped } = run;
+  const { spent, stopped = whyNothing(createView(seen)) } = run;
   return { ...inferDialect(seen, scope.waitMs), spent, stopped };
+}
+
+/** Why a service whose answers were all seen has no dialect: it does not do what a dialect is about. */
+function whyNothing({ grants, streams }: LearnView): VoicectlError | undefined {
+  const hint = '`voicectl check` shows what it does instead.';
+  if (grants.length === 0)
+    return trouble('protocol-violation', 'No answer of the service holds a usable token', hint);
+  const presented = streams.filter((stream) => presentedAt(stream) !== undefined);
+  return presented.length > 0 && presented.every((stream) => confirmedAt(stream) === undefined)
+    ? trouble('protocol-violation', 'The service confirmed no stream', hint)
+    : undefined;
 }
