@@ -82,6 +82,8 @@ function judgeRate(
     if (report.longestGapMs > longestQuietMs) return [];
     if (isDelayed(report, times)) return 'unsure';
   }
+  // What was kept until the stream was confirmed comes at once, and the rest in real time: more time tells.
+  if (times > fastest && !report.isEven && report.passedMs < patientMs) return 'unsure';
   const { uncertainty } = report;
   const mayBeRealTime = (pace: number) => isRealTime(pace * (1 - uncertainty), pace * (1 + uncertainty));
   if (mayBeRealTime(sent) || mayBeRealTime(times)) return 'unsure';

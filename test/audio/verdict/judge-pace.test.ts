@@ -44,6 +44,8 @@ describe('a pace', () => {
     ['at the upper bound', { timesRealTime: 1.05 }, []],
     ['below it', { timesRealTime: 0.94 }, [sends(0.94)]],
     ['above it', { timesRealTime: 1.06 }, [sends(1.06)]],
+    ['above it because some came at once', { timesRealTime: 1.14, isEven: false }, ['unsure']],
+    ['above it for long', { timesRealTime: 1.14, isEven: false, passedMs: 10_000 }, [sends(1.14)]],
     ['of wide samples in real time', { timesRealTime: 2, sizes: 2 }, []],
     ['of wide samples in real time of bytes', { timesRealTime: 1, sizes: 2 }, []],
     ['of wide samples that is too fast', { timesRealTime: 2.5, sizes: 2 }, [sends(1.25)]],

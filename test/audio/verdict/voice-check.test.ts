@@ -48,6 +48,19 @@ const asStereo = (pcm: Buffer) => {
 const tone = (hz: number, peak: number, seconds = 2) =>
   mapSamples(Buffer.alloc(32_000 * seconds), (_, i) => peak * Math.sin((2 * Math.PI * hz * i) / 16_000));
 
+test.each([100, 300, 500])('%i ms at once at the start, and then real time, is real time', (leadMs) => {
+  let now = 1_000;
+  const check = new VoiceCheck({ from: 'device', clock: { now: () => now } });
+  const told: string[] = [];
+  for (let index = 0; index < 500; index += 1) {
+    for (const { finding } of check.push(speech.subarray(0, 640))) told.push(finding);
+    const verdict = check.isDue ? check.judgePace() : undefined;
+    told.push(...(verdict?.findings ?? []));
+    now += index * 20 < leadMs ? 1 : 20;
+  }
+  expect(told.filter((finding) => finding === 'too-fast' || finding === 'wrong-rate')).toEqual([]);
+});
+
 test('messages that are taken later are judged by when they arrived, and by the time lost until then', () => {
   let now = 1_000;
   const own = { lostMs: 0 };
