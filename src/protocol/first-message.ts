@@ -26,7 +26,11 @@ export function findToken(text: string): string | undefined {
 
 /** The text with `mark` in place of anything that looks like a JWT, padded or not, and whatever it is attached to. */
 export function withoutTokens(text: string, mark: string): string {
-  return text.replace(/eyJ[\w+/=-]*(?:\.[\w+/=-]*){2,}/g, mark);
+  return text.replace(/[\w+/=.-]+/g, (word) => {
+    const start = word.indexOf('eyJ');
+    const parts = start < 0 ? [] : word.slice(start).split('.');
+    return parts.length < 3 ? word : word.slice(0, start) + mark;
+  });
 }
 
 /** Whether a binary message holds a JWT, which should have come as text. */

@@ -9,6 +9,23 @@ import type { JudgedThreshold } from '../runs/load/thresholds.ts';
 import type { Style } from './style.ts';
 import { columnLines } from './table-lines.ts';
 
+/** Why a run fails. `crossed`: thresholds that do not hold. */
+export type LoadFailure =
+  | { is: 'not-valid' }
+  | { is: 'crossed'; crossed: readonly JudgedThreshold[]; text: string }
+  | { is: 'unconfirmed'; text: string };
+
+/** Undefined if the run passes. A run that is not valid says nothing about the service. */
+export function failureOf({ invalid, thresholds, counts }: LoadSummary): LoadFailure | undefined {
+  if (invalid.length > 0) return { is: 'not-valid' };
+  const crossed = thresholds.filter(({ holds }) => !holds);
+  if (crossed.length > 0)
+    return { is: 'crossed', crossed, text: `${crossed.length} of ${thresholds.length} thresholds crossed` };
+  if (counts.arrived > 0 && counts.confirmed === 0)
+    return { is: 'unconfirmed', text: `None of ${counts.arrived} sessions was confirmed` };
+  return undefined;
+}
+
 /** What a run does and what it costs, before it starts. */
 export function loadPlanLines({ target, task, arrival, seed, cost }: LoadFacts, style: Style): string[] {
   const { sessions, tokens, devices, audioMinutes, arrivalsMs, longestMs } = cost;

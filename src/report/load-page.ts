@@ -1,15 +1,14 @@
 import { countText } from '../protocol/count-text.ts';
-import {
-  failureOf,
-  type HistogramBar,
-  type LoadSummary,
-  type MetricSummary,
-  type SecondSummary,
-  type SecondTimes,
+import type {
+  HistogramBar,
+  LoadSummary,
+  MetricSummary,
+  SecondSummary,
+  SecondTimes,
 } from '../runs/load/summary.ts';
 import { addBaseline, type BaselineResult } from './compare-page.ts';
 import { type Html, html } from './html.ts';
-import { loadPlanLines, measuredText, msText, percentText } from './load-lines.ts';
+import { failureOf, loadPlanLines, measuredText, msText, percentText } from './load-lines.ts';
 import {
   itemSections,
   linesBlock,

@@ -218,7 +218,7 @@ export const endings: readonly Ending[] = [
       expect(stdout).toMatch(/^R1 +skipped/m);
       expect(stdout).toContain('\n0 pass, 0 fail, ');
       for (const text of [stdout, html]) expect(text).toMatch(new RegExp(`Stopped: .*${says}`));
-      expect(junit).toMatch(new RegExp(`<error type="[\\w-]+" message=".*${says}"`));
+      expect(junit).toMatch(new RegExp(`<error type="[\\w-]+" message=".*${says}[",]`));
     },
   },
   {

@@ -1,9 +1,9 @@
 import { VoicectlError } from '../../kernel/errors.ts';
 import { jsonLine } from '../../kernel/escape.ts';
 import type { BaselineResult } from '../../report/compare-page.ts';
-import { loadSummaryLines, loadSummaryObject } from '../../report/load-lines.ts';
+import { failureOf, loadSummaryLines, loadSummaryObject } from '../../report/load-lines.ts';
 import { runOfLoad } from '../../runs/compare/load-run.ts';
-import { failureOf, type JudgedResult, type LoadSummary } from '../../runs/load/summary.ts';
+import type { JudgedResult, LoadSummary } from '../../runs/load/summary.ts';
 import type { ContextOf } from '../command.ts';
 import type { JudgeByBaseline } from '../compare/baseline.ts';
 import { type MakeReport, writeRunFile } from '../run-reporter.ts';

@@ -1,10 +1,10 @@
 import type { Threshold } from '../../config/threshold.ts';
 import { escapeText } from '../../kernel/escape.ts';
 import type { TerminalDevice } from '../../kernel/terminal-device.ts';
-import { thresholdText } from '../../report/load-lines.ts';
+import { failureOf, thresholdText } from '../../report/load-lines.ts';
 import { readLive } from '../../runs/load/live.ts';
 import type { LoadFacts } from '../../runs/load/result.ts';
-import { failureOf, type LoadSummary } from '../../runs/load/summary.ts';
+import type { LoadSummary } from '../../runs/load/summary.ts';
 import type { LoadNews } from '../../ui/load-model.ts';
 import type { ContextOf } from '../command.ts';
 import { openRunScreen, type RunEnd } from '../terminal/run-screen.ts';
