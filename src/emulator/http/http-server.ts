@@ -61,6 +61,12 @@ function asksForToken({ url = '' }: IncomingMessage): boolean {
   return tokenPaths.includes(readTarget(url)?.path ?? '');
 }
 
+/** RFC 9110, section 7.8: whoever names a protocol also says so in Connection. */
+const upgradeHeaders: [string, string][] = [
+  ['Upgrade', 'websocket'],
+  ['Connection', 'Upgrade'],
+];
+
 async function answer(
   { request, path, origin, about, watch }: AdmittedRequest,
   response: ServerResponse,
@@ -68,8 +74,7 @@ async function answer(
 ): Promise<RequestOutcome> {
   if (origin !== undefined) allowOrigin(response, origin);
   const refuse = (cause: RefusalCause) => refuseRequest(cause, about);
-  if (path === streamPath)
-    return { ...refuse('upgradeRequired'), headers: [['Upgrade', 'websocket']], hangUp: true };
+  if (path === streamPath) return { ...refuse('upgradeRequired'), headers: upgradeHeaders, hangUp: true };
   if (path === '/' && (request.method === 'GET' || request.method === 'HEAD')) {
     const { welcome } = await import('./welcome.ts');
     return welcome(request.headers.accept, hasPage);

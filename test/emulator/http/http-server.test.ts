@@ -306,7 +306,13 @@ test.each([
   expect(answer.headers).toContainEqual(['Content-Type', 'application/json']);
   expect(answer.headers).toContainEqual(['Cache-Control', 'no-cache, no-store, must-revalidate']);
   if (status === 405) expect(answer.headers).toContainEqual(['Allow', 'POST, OPTIONS']);
-  if (status === 426) expect(answer.headers).toContainEqual(['Upgrade', 'websocket']);
+  if (status === 426)
+    expect(answer.headers).toEqual(
+      expect.arrayContaining([
+        ['Upgrade', 'websocket'],
+        ['Connection', 'Upgrade'],
+      ]),
+    );
 });
 
 test.each(['application/json', 'application/json; charset=utf-8', 'Application/JSON', 'application/json;'])(
@@ -345,6 +351,15 @@ describe('an upgrade', () => {
         'GET /voice-stream HTTP/1.1',
         ...upgradeLines.filter((line) => !/Version/.test(line)),
         'Sec-WebSocket-Version: 9',
+      ],
+      400,
+    ],
+    [
+      'of a draft of the protocol',
+      [
+        'GET /voice-stream HTTP/1.1',
+        ...upgradeLines.filter((line) => !/Version/.test(line)),
+        'Sec-WebSocket-Version: 8',
       ],
       400,
     ],
