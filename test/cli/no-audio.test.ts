@@ -110,6 +110,19 @@ describe('doctor', () => {
     });
   });
 
+  test('asks the address of streams too, if it has one of its own', async () => {
+    const { baseUrl, wsUrl } = await sandbox.serveHere([]);
+    const doctor = ['doctor', '--json', '--base-url', baseUrl];
+    const both = await sandbox.runHere(doctor, { ...lean, env: { ...lean.env, VOICECTL_WS_URL: wsUrl } });
+    expect(both.code).toBe(0);
+    expect(checksOf(both.stdout).get('target')).toMatchObject({
+      found: expect.stringContaining(`and ${wsUrl} too`),
+    });
+    const one = await sandbox.runHere([...doctor, '--ws-url', 'ws://127.0.0.1:1'], lean);
+    expect(one.code).toBe(4);
+    expect(checksOf(one.stdout).get('target')).toMatchObject({ state: 'broken', code: 'connect-failed' });
+  });
+
   // 0.0.0.0 does not look like a loopback address, but reaches a service on this machine.
   test('asks another host nothing over plain HTTP, where no command would send a key', async () => {
     const stub = await startTokenStub(sandbox, grant('t'));

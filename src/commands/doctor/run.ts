@@ -8,7 +8,7 @@ import { type ErrorCode, toVoicectlError, VoicectlError } from '../../kernel/err
 import { escapeText, jsonLines } from '../../kernel/escape.ts';
 import { version } from '../../kernel/version.ts';
 import type { Style } from '../../report/style.ts';
-import { reachService } from '../../wire/client/reach.ts';
+import { reachService, reachStreams } from '../../wire/client/reach.ts';
 import type { ContextOf } from '../command.ts';
 import { deviceSurroundings } from '../sound-devices/open-devices.ts';
 
@@ -59,7 +59,7 @@ const localHint =
 async function checkTarget(context: ContextOf<'doctor'>): Promise<(Check & { code?: ErrorCode })[]> {
   const { settings, origin, signal } = context;
   context.awaits(`an answer of ${settings.baseUrl}`);
-  const { baseUrl, apiVersion, allowPlaintext } = settings;
+  const { baseUrl, wsUrl, apiVersion, allowPlaintext } = settings;
   const ca = await readTrusted(settings.ca, context);
   try {
     if (!allowPlaintext) requireSafeTransport(baseUrl);
@@ -70,11 +70,16 @@ async function checkTarget(context: ContextOf<'doctor'>): Promise<(Check & { cod
       clock: systemClock,
       signal,
     });
+    if (wsUrl !== undefined) {
+      if (!allowPlaintext) requireSafeTransport(wsUrl);
+      await reachStreams({ wsUrl, ca, clock: systemClock, signal });
+    }
+    const streams = wsUrl === undefined ? '' : `, and ${wsUrl} too`;
     return [
       {
         name: 'target',
         state: 'ok',
-        found: `${baseUrl} answers in ${Math.round(ms)} ms (status ${status}); voicectl check tests it against the specification`,
+        found: `${baseUrl} answers in ${Math.round(ms)} ms (status ${status})${streams}; voicectl check tests it against the specification`,
       },
       checkSkew(skewMs),
     ];
@@ -82,7 +87,7 @@ async function checkTarget(context: ContextOf<'doctor'>): Promise<(Check & { cod
     signal.throwIfAborted();
     const { code, message, hint } = toVoicectlError(thrown);
     // The user did not name a service.
-    const isDefault = origin('baseUrl') === 'default';
+    const isDefault = origin('baseUrl') === 'default' && wsUrl === undefined;
     const mend = isDefault ? localHint : hint;
     const mended = mend === undefined ? {} : { mend };
     return isDefault

@@ -19,7 +19,7 @@ export const connectionSettings = {
       help: 'HTTP address of the service',
     },
   }),
-  ...section([...sessionCommands, ...conformanceCommands, 'load'], 'service', {
+  ...section([...sessionCommands, ...conformanceCommands, 'load', 'doctor'], 'service', {
     wsUrl: {
       without: { local: '' },
       flag: '--ws-url <URL>',

@@ -1,6 +1,7 @@
-import { type ApiVersion, serviceUrl, tokenPath } from '../../protocol/paths.ts';
+import { type ApiVersion, serviceUrl, streamPath, tokenPath } from '../../protocol/paths.ts';
 import { readMoment } from '../../protocol/rate-limit.ts';
 import { jsonMediaType } from '../../protocol/token-request.ts';
+import type { HttpRequest } from '../exchange.ts';
 import { headerValue } from '../headers.ts';
 import { type HttpLeg, sendRequest } from './http.ts';
 
@@ -24,10 +25,20 @@ export async function reachService({
   apiVersion,
   ...leg
 }: HttpLeg & { baseUrl: string; apiVersion: ApiVersion | undefined }): Promise<Reached> {
-  const { clock } = leg;
-  const url = serviceUrl(baseUrl, tokenPath(apiVersion));
   const headers = [['Content-Type', jsonMediaType]] as const;
-  const { answer, failure } = await sendRequest({ method: 'POST', url, headers, body: '{}' }, leg);
+  const url = serviceUrl(baseUrl, tokenPath(apiVersion));
+  return reach({ method: 'POST', url, headers, body: '{}' }, leg);
+}
+
+/** The same for the address of streams, with a request that is not an upgrade. */
+export async function reachStreams({ wsUrl, ...leg }: HttpLeg & { wsUrl: string }): Promise<Reached> {
+  const url = serviceUrl(wsUrl.replace(/^ws/, 'http'), streamPath);
+  return reach({ method: 'GET', url, headers: [], body: '' }, leg);
+}
+
+async function reach(request: HttpRequest, leg: HttpLeg): Promise<Reached> {
+  const { clock } = leg;
+  const { answer, failure } = await sendRequest(request, leg);
   if (answer === undefined) throw failure;
   const { status, firstByteMs } = answer;
   const theirs = readMoment(headerValue(answer.headers, 'date'), clock.wall());
