@@ -28,6 +28,7 @@ import { ProxiedStream, type SharedByStreams } from './proxied-stream.ts';
 import { type Deadlines, failureText } from './reach-target.ts';
 import { refusedByTarget } from './refused-by-target.ts';
 import type { Secrets } from './secrets.ts';
+import { keepBeginning } from './token-leg.ts';
 import { legSettings, openUpgradeLeg, type UpgradeOutcome } from './upgrade-leg.ts';
 
 export interface StreamsOptions extends SharedByStreams {
@@ -292,12 +293,7 @@ const keptBytes = 16 * 1024;
 
 /** Passes the target's refusal of a stream on to the device, and ends the connection. Returns the beginning of its body. */
 async function relayRefusal(answer: IncomingMessage, socket: Duplex): Promise<Buffer> {
-  const kept: Buffer[] = [];
-  let bytes = 0;
-  answer.on('data', (chunk: Buffer) => {
-    if (bytes < keptBytes) kept.push(chunk);
-    bytes += chunk.length;
-  });
+  const kept = keepBeginning(answer, keptBytes);
   const status = answer.statusCode ?? 0;
   const lines = [
     `HTTP/1.1 ${status} ${answer.statusMessage || (STATUS_CODES[status] ?? '')}`,
@@ -308,5 +304,5 @@ async function relayRefusal(answer: IncomingMessage, socket: Duplex): Promise<Bu
   // A device that hangs up needs no answer.
   await pipeline(answer, socket).catch(() => {});
   socket.destroy();
-  return Buffer.concat(kept).subarray(0, keptBytes);
+  return kept();
 }

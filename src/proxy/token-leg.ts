@@ -128,18 +128,25 @@ export async function relayAnswer(
   return { status, headers, body, firstByteMs, totalMs: clock.now() - startedAt, failure };
 }
 
+/** Keeps the first `most` bytes of a body that is passed on. Call the result for them. */
+export function keepBeginning(answer: IncomingMessage, most: number): () => Buffer {
+  const kept: Buffer[] = [];
+  let bytes = 0;
+  answer.on('data', (chunk: Buffer) => {
+    if (bytes < most) kept.push(chunk);
+    bytes += chunk.length;
+  });
+  return () => Buffer.concat(kept).subarray(0, most);
+}
+
 function passBody(
   answer: IncomingMessage,
   response: ServerResponse,
 ): Promise<{ body: Buffer; failure: VoicectlError | undefined }> {
-  const kept: Buffer[] = [];
-  let bytes = 0;
+  const kept = keepBeginning(answer, keptBytes);
   return new Promise((resolve) => {
-    const settle = (failure?: VoicectlError) =>
-      resolve({ body: Buffer.concat(kept).subarray(0, keptBytes), failure });
+    const settle = (failure?: VoicectlError) => resolve({ body: kept(), failure });
     answer.on('data', (chunk: Buffer) => {
-      if (bytes < keptBytes) kept.push(chunk);
-      bytes += chunk.length;
       if (!response.write(chunk)) answer.pause();
     });
     response.on('drain', () => answer.resume());

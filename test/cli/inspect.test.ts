@@ -223,13 +223,20 @@ export function createReply(voice) {
 });
 
 test('a WAV has no exchanges to write as HAR', async () => {
-  const ended = await sandbox.runHere(['inspect', fixture('hello.wav'), '--har', 'y.har']);
+  const ended = await sandbox.runHere([
+    'inspect',
+    fixture('hello.wav'),
+    '--html',
+    'y.html',
+    '--har',
+    'y.har',
+  ]);
   expect(ended).toMatchObject({
     code: 2,
     stdout: '',
     stderr: expect.stringContaining('no exchanges for --har'),
   });
-  expect(existsSync(sandbox.path('y.har'))).toBe(false);
+  expect([existsSync(sandbox.path('y.har')), existsSync(sandbox.path('y.html'))]).toEqual([false, false]);
 });
 
 test('a recording becomes an editable scenario that serve plays, with its words and replies', async () => {

@@ -56,12 +56,14 @@ async function writeExports(
   const { html, har, scenarioOut } = context.settings;
   const { giveUp } = context.io;
   const options = { isPrivate: true, giveUp };
+  // Before anything is written.
+  if (har !== undefined && recording.isCall)
+    throw refusal(recording.folder, 'it contains no exchanges for --har, only audio');
   if (html !== undefined) {
     const { recordingPage } = await import('../../page/server/recording-page.ts');
     await writeText(html, await recordingPage(recording, timeline), options);
   }
   if (har !== undefined) {
-    if (recording.isCall) throw refusal(recording.folder, 'it contains no exchanges for --har, only audio');
     const { recordingHar } = await import('../../recording/har.ts');
     await writeText(har, `${JSON.stringify(recordingHar(recording), undefined, 2)}\n`, options);
   }

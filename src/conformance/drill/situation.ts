@@ -88,13 +88,13 @@ export interface DeviceEnd {
   status: number | string;
 }
 
-/** Where a device of the drill connects. */
 /** Where the service of a situation listens. */
 export interface ListeningAddress extends Addresses {
   /** The addresses for other machines, if it listens on all interfaces. */
   lan: readonly Addresses[];
 }
 
+/** Where a device of the drill connects. */
 export interface DeviceAddress extends Addresses {
   /** The certificate that the device is to trust, as PEM. */
   certificate: string | undefined;
