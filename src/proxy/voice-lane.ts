@@ -1,10 +1,10 @@
-import { createSpeechGate, type GateEvent, turnHangOverMs } from '../audio/speech-gate.ts';
+import { TurnGate, type TurnListener } from '../audio/turn-gate.ts';
 import type { FoundInVoice } from '../audio/verdict/found-sounds.ts';
 import type { ListenerBudget } from '../audio/verdict/listener.ts';
 import type { LostTime } from '../audio/verdict/pace-check.ts';
 import { VoiceCheck } from '../audio/verdict/voice-check.ts';
 import { type BlockJoiner, createBlockJoiner } from '../audio/whole-samples.ts';
-import type { Clock, ClockTimer } from '../kernel/clock.ts';
+import type { Clock } from '../kernel/clock.ts';
 import { bytesPerSample } from '../protocol/audio-format.ts';
 import type { StreamTotals } from '../service/events.ts';
 import type { Side } from '../wire/exchange.ts';
@@ -12,8 +12,7 @@ import type { ProxyEvents } from './proxy-events.ts';
 
 /** Receives what is heard and found in the audio of one side. */
 interface LaneListener {
-  /** A sound that is too short for a turn is left out. `agoMs`: how long ago it was, by the clock. */
-  speech(event: GateEvent, agoMs: number): void;
+  readonly turns: TurnListener;
   finding(found: FoundInVoice): void;
   /** It is time to judge the pace. */
   pace(): void;
@@ -26,24 +25,20 @@ export class VoiceLane {
   bytes = 0;
   oddMessages = 0;
   emptyMessages = 0;
-  private readonly gate = createSpeechGate();
-  private readonly shortestMs: number;
-  /** The beginning of a sound that is too short so far for a turn. */
-  private sound: GateEvent | undefined;
-  private readonly clock: Clock;
+  private readonly turns: TurnGate;
   private readonly listener: LaneListener;
   /** Created at the first message that ends within a sample. */
   private samples: BlockJoiner | undefined;
-  private lastAt = 0;
-  private timer: ClockTimer | undefined;
 
   constructor(
     from: Side,
     listener: LaneListener,
     { clock, listeners, own, shortestTurnMs }: Omit<LanesOptions, keyof LaneEvents>,
   ) {
-    this.shortestMs = from === 'device' ? shortestTurnMs : 0;
-    this.clock = clock;
+    this.turns = new TurnGate(listener.turns, {
+      clock,
+      shortestTurnMs: from === 'device' ? shortestTurnMs : 0,
+    });
     this.listener = listener;
     this.check = new VoiceCheck({ from, clock, own: own[from], budget: listeners });
   }
@@ -62,30 +57,7 @@ export class VoiceLane {
     }
     this.frames += 1;
     this.bytes += message.length;
-    this.lastAt = this.clock.now();
-    for (const event of this.gate.push(this.wholeSamples(message))) this.hear(event);
-    this.lookForTurn(this.gate.lastVoicedMs);
-    if (this.gate.speaking && this.timer === undefined) this.watchForSilence();
-  }
-
-  private hear(event: GateEvent): void {
-    if (event.type === 'speech-start') this.sound = event;
-    this.lookForTurn(event.atMs);
-    if (event.type === 'speech-end' && this.sound === undefined) this.tell(event);
-    if (event.type === 'speech-end') this.sound = undefined;
-  }
-
-  /** A sound becomes a turn when it is long enough. `voicedMs`: its end so far. */
-  private lookForTurn(voicedMs: number): void {
-    const { sound } = this;
-    if (sound === undefined || voicedMs - sound.atMs < this.shortestMs) return;
-    this.sound = undefined;
-    this.tell(sound);
-  }
-
-  private tell(event: GateEvent): void {
-    const agoMs = this.gate.positionMs - event.atMs + this.clock.now() - this.lastAt;
-    this.listener.speech(event, Math.round(agoMs));
+    this.turns.push(this.wholeSamples(message));
   }
 
   private wholeSamples(message: Buffer): Buffer {
@@ -96,28 +68,10 @@ export class VoiceLane {
     return this.samples.push(message);
   }
 
-  /** A turn also ends if nothing more arrives for the length of the pause that ends a turn. */
-  private watchForSilence(): void {
-    this.timer = this.clock.after(
-      this.lastAt + turnHangOverMs - this.clock.now(),
-      () => {
-        this.timer = undefined;
-        if (!this.gate.speaking) return;
-        if (this.clock.now() - this.lastAt < turnHangOverMs) this.watchForSilence();
-        else this.finishTurn();
-      },
-      { background: true },
-    );
-  }
-
-  private finishTurn(): void {
-    for (const event of this.gate.end()) this.hear(event);
-  }
-
   close(): void {
-    this.timer?.cancel();
+    this.turns.close();
     for (const found of this.check.end()) this.listener.finding(found);
-    if (this.gate.speaking) this.finishTurn();
+    this.turns.finish();
   }
 }
 
@@ -174,18 +128,29 @@ function createLane(
   { events, at, onFinding, onPace, ...options }: LanesOptions,
   onTurn = () => {},
 ): VoiceLane {
-  let turnStartMs = 0;
-  const listener: LaneListener = {
-    speech({ type, atMs }, agoMs) {
-      const isStart = type === 'speech-start';
-      if (side === 'service' && isStart) events.of.service.emit({ type: 'reply-started', ...at(), agoMs });
-      else if (side === 'service') events.of.service.emit({ type: 'reply-ended', ...at(), bargeIn: false });
-      else if (isStart) {
-        turnStartMs = atMs;
+  const { device, service } = events.of;
+  const turns: Record<Side, TurnListener> = {
+    device: {
+      started({ startMs }) {
         onTurn();
-        events.of.device.emit({ type: 'turn-started', ...at(), atMs });
-      } else events.of.device.emit({ type: 'turn-ended', ...at(), atMs, turnMs: atMs - turnStartMs, agoMs });
+        device.emit({ type: 'turn-started', ...at(), atMs: startMs });
+      },
+      ended: ({ startMs, endMs, agoMs }) =>
+        device.emit({
+          type: 'turn-ended',
+          ...at(),
+          atMs: endMs,
+          turnMs: endMs - startMs,
+          agoMs,
+        }),
     },
+    service: {
+      started: ({ agoMs }) => service.emit({ type: 'reply-started', ...at(), agoMs }),
+      ended: () => service.emit({ type: 'reply-ended', ...at(), bargeIn: false }),
+    },
+  };
+  const listener: LaneListener = {
+    turns: turns[side],
     finding(found) {
       events.of[side].emit({ type: `${side}-finding`, ...at(), ...found });
       onFinding(side, found);

@@ -1,5 +1,4 @@
-import { createSpeechGate, type GateEvent, turnHangOverMs } from '../../audio/speech-gate.ts';
-import type { ClockTimer } from '../../kernel/clock.ts';
+import { TurnGate } from '../../audio/turn-gate.ts';
 import { bytesForMs, msForBytes } from '../../protocol/audio-format.ts';
 import type { Reply, Voice } from './reply.ts';
 
@@ -7,7 +6,7 @@ import type { Reply, Voice } from './reply.ts';
 const marginMs = 120;
 const prerollBytes = bytesForMs(1_000);
 
-export interface TurnListener {
+export interface UserTurns {
   /** The user has begun to speak. */
   started(): void;
   /** The user has finished: the turn, with a little audio around it. */
@@ -17,64 +16,30 @@ export interface TurnListener {
 /** Detects the user's turns. Reports each to the stream, then to the listener. */
 export function detectTurns(
   voice: Pick<Voice, 'clock' | 'shortestTurnMs' | 'turnStarted' | 'turnEnded'>,
-  listener: TurnListener,
+  listener: UserTurns,
 ): Required<Pick<Reply, 'hear' | 'close' | 'endTurn'>> {
-  const gate = createSpeechGate();
   const heard = createTurnBuffer();
-  let turnStartMs = 0;
-  /** `sound`: too short so far for a turn. `unheard`: the rest of a turn that was treated as ended. */
-  let state: 'quiet' | 'sound' | 'turn' | 'unheard' = 'quiet';
-  let lastHeardAt = 0;
-  let silenceTimer: ClockTimer | undefined;
-
-  const onGate = (event: GateEvent) => {
-    if (event.type === 'speech-start') {
-      turnStartMs = event.atMs;
-      state = 'sound';
-      return;
-    }
-    lookForTurn(event.atMs);
-    if (state === 'turn') end(event.atMs);
-    state = 'quiet';
-  };
-  const end = (atMs: number) => {
-    voice.turnEnded(atMs, atMs - turnStartMs, gate.positionMs - atMs + voice.clock.now() - lastHeardAt);
-    listener.ended(heard.slice(turnStartMs - marginMs, atMs + marginMs));
-  };
-  /** A sound becomes a turn when it is long enough. `voicedMs`: its end so far. */
-  const lookForTurn = (voicedMs: number) => {
-    if (state !== 'sound' || voicedMs - turnStartMs < voice.shortestTurnMs) return;
-    state = 'turn';
-    voice.turnStarted(turnStartMs);
-    listener.started();
-  };
-
-  /** A turn also ends when the device stops sending for as long as the pause after a turn. */
-  const watchForSilence = () => {
-    silenceTimer ??= voice.clock.after(lastHeardAt + turnHangOverMs - voice.clock.now(), () => {
-      silenceTimer = undefined;
-      if (!gate.speaking) return;
-      if (voice.clock.now() - lastHeardAt < turnHangOverMs) watchForSilence();
-      else gate.end().forEach(onGate);
-    });
-  };
-
+  const gate = new TurnGate(
+    {
+      started({ startMs }) {
+        voice.turnStarted(startMs);
+        listener.started();
+      },
+      ended({ startMs, endMs, agoMs }) {
+        voice.turnEnded(endMs, endMs - startMs, agoMs);
+        listener.ended(heard.slice(startMs - marginMs, endMs + marginMs));
+      },
+    },
+    voice,
+  );
   return {
     hear(pcm) {
       heard.push(pcm);
-      lastHeardAt = voice.clock.now();
-      gate.push(pcm).forEach(onGate);
-      lookForTurn(gate.lastVoicedMs);
-      if (gate.speaking) watchForSilence();
-      else heard.forgetBefore(prerollBytes);
+      gate.push(pcm);
+      if (!gate.speaking) heard.forgetBefore(prerollBytes);
     },
-    endTurn() {
-      if (state !== 'turn') return false;
-      state = 'unheard';
-      end(gate.positionMs);
-      return true;
-    },
-    close: () => silenceTimer?.cancel(),
+    endTurn: () => gate.endTurn(),
+    close: () => gate.close(),
   };
 }
 

@@ -158,8 +158,7 @@ function startReply(options: LiveStreamOptions): {
     text: (text) => (parseJson(text) !== undefined ? connection.sendText(text) : connection.sendRaw(text)),
     close: (code, reason) => connection.closeWith(code, reason, 'reply'),
     turnStarted: (atMs) => events.emit({ type: 'turn-started', ...at, atMs }),
-    turnEnded: (atMs, turnMs, agoMs) =>
-      events.emit({ type: 'turn-ended', ...at, atMs, turnMs, agoMs: Math.round(agoMs) }),
+    turnEnded: (atMs, turnMs, agoMs) => events.emit({ type: 'turn-ended', ...at, atMs, turnMs, agoMs }),
   };
   const reply = beginReply(createReply, voice);
   connection.onEnding(speech.close);
