@@ -6,8 +6,8 @@ import type { PeerClose } from './leg-socket.ts';
 import { type Leg, otherSide, Passage, type PassageWatch, sides, type WaitingBytes } from './passage.ts';
 
 export interface JoinedEnd extends Pick<StreamEnd, 'by' | 'code' | 'reason'> {
-  /** How a side violated the WebSocket protocol, if it did. */
-  violation: string | undefined;
+  /** How a side violated the WebSocket protocol, if one did. */
+  violation: { by: Side; message: string } | undefined;
   /** Whether the proxy ended it. */
   isOurs: boolean;
 }
@@ -60,7 +60,7 @@ export function joinLegs(options: JoinLegsOptions): Joined {
     hasClosed[side] = true;
     begin(side, code, reason.toString());
     // RFC 6455, section 5.5.1. The frame is passed on unchanged.
-    if (!isUtf8(reason) && first !== undefined) first.violation ??= reasonNotUtf8;
+    if (!isUtf8(reason) && first !== undefined) first.violation ??= { by: side, message: reasonNotUtf8 };
     const { socket } = legs[side];
     // The other side answers this frame. A bad frame gets no answer, and an answer needs none.
     if (isViolation || socket.readyState !== socket.OPEN) socket.closeNow(code, reason);
@@ -100,7 +100,7 @@ export function joinLegs(options: JoinLegsOptions): Joined {
     socket.onPeerClose = (told) => answer(side, told);
     // Without a listener a bad frame would end the process.
     socket.on('error', ({ message }) => {
-      if (first !== undefined) first.violation ??= message;
+      if (first !== undefined) first.violation ??= { by: side, message };
     });
     socket.once('close', () => {
       begin(side, closeCodes.abnormal, '');

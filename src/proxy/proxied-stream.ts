@@ -248,12 +248,11 @@ export class ProxiedStream implements ControlledStream {
     this.substitute.stop();
     lanes.close();
     const text = redactor.text(reason);
-    const breakdown =
-      violation === undefined ? undefined : { code: 'protocol-violation' as const, message: violation };
+    const breakdown = violation && { code: 'protocol-violation' as const, ...violation };
     const end = { at: baseClock.now(), by, code, reason: text, breakdown };
     witness.closed(end, isOurs);
     lanes.count(totals);
-    const told = text === '' ? (violation ?? '') : text;
+    const told = text === '' ? (violation?.message ?? '') : text;
     Object.assign(totals, { code, reason: told, durationMs: facts.durationMs() });
     if (violation !== undefined) totals.cause ??= 'protocol-error';
     if (witness.unjudged > 0) totals.unjudged = witness.unjudged;

@@ -169,7 +169,7 @@ export function freshPresentations(seen: readonly Seen[]): Presentation[] {
 
 /** Whether the service ended the stream, or the device because of what the service sent. */
 export function isServiceEnd(end: StreamEnd | undefined): boolean {
-  return end !== undefined && (end.by === 'service' || end.breakdown !== undefined);
+  return end?.by === 'service' || end?.breakdown?.by === 'service';
 }
 
 /** How an unconfirmed stream ended. */

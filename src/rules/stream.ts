@@ -188,6 +188,8 @@ function judgeAudioFlow({ stream, message, confirmed }: Presentation): Finding |
   const sent = audioOf(stream, 'device');
   const heard = audioOf(stream, 'service').filter(({ at }) => at >= message.at);
   if (confirmed === undefined) return undefined;
+  if (end?.breakdown?.by === 'service' && end.code === closeCodes.protocolError)
+    return fail(`the service violated the WebSocket protocol: ${end.breakdown.message}`, stream);
   if (heard.some(({ at }) => at < confirmed.at)) return fail('audio arrived before the confirmation', stream);
   // Half a sample, or text, is another question.
   const isPlain = sent.length > 0 && sent.every(({ bytes }) => bytes % 2 === 0);

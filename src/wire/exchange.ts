@@ -104,8 +104,8 @@ export interface StreamEnd {
   reason: string;
   /** How the other side answered the close, if not with the same code. */
   answer?: { code: number; reason: string };
-  /** What broke, if it was more than a close. */
-  breakdown: Breakdown | undefined;
+  /** What broke, if it was more than a close, and which side’s fault that is. */
+  breakdown: (Breakdown & { by: Side }) | undefined;
 }
 
 /** One WebSocket connection. Specification: "WSS /voice-stream". */

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { repliesToTurns, spoken } from '../helpers/mini-replies.ts';
 import type { MiniBehaviour, MiniStream } from '../helpers/mini-service.ts';
 import { lawful } from '../helpers/mini-service.ts';
+import { writeRaw } from '../helpers/write-raw.ts';
 
 type Told = 'fail' | 'warn' | 'observed' | 'unknown';
 
@@ -345,6 +346,11 @@ export const mutants: readonly Mutant[] = [
     change: { refusal: (token, now) => (token?.path === v1 ? 'v1' : lawful.refusal(token, now)) },
   },
   { rule: 'R37', does: 'takes no binary messages', change: { onAudio: ({ socket }) => socket.close(1003) } },
+  {
+    rule: 'R37',
+    does: 'sends a frame that violates the WebSocket protocol',
+    change: { onAudio: ({ socket }) => writeRaw(socket, Buffer.of(0xf2, 0)) },
+  },
   {
     rule: 'R37',
     does: 'says its audio as text',

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { createEmulator } from '../../src/emulator/emulator.ts';
 import { setUpProxies } from '../helpers/proxies.ts';
 import { setUpServices, upgradeByHand } from '../helpers/services.ts';
+import { writeRaw } from '../helpers/write-raw.ts';
 
 const services = setUpServices();
 const startProxy = setUpProxies();
@@ -146,7 +147,7 @@ describe('a side that breaks off', () => {
       const reason = Buffer.of(0xff, 0xfe, 0x1b);
       const head = from === 'device' ? [0x88, 0x85, 0, 0, 0, 0] : [0x88, 0x05];
       const close = Buffer.concat([Buffer.of(...head, 0x0f, 0xa0), reason]);
-      const send = (socket: WebSocket) => (socket as unknown as { _socket: Socket })._socket.write(close);
+      const send = (socket: WebSocket) => writeRaw(socket, close);
       const closes: [number, Buffer][] = [];
       const listen = (socket: WebSocket) => socket.on('close', (code, told) => closes.push([code, told]));
       const wsUrl = await services.ws(

@@ -12,6 +12,7 @@ import { converse } from '../helpers/proxied-device.ts';
 import { setUpProxies, type WatchedProxy } from '../helpers/proxies.ts';
 import { openStream } from '../helpers/stream-client.ts';
 import { setUpSandbox } from '../helpers/voicectl.ts';
+import { writeRaw } from '../helpers/write-raw.ts';
 
 const startProxy = setUpProxies();
 
@@ -77,6 +78,45 @@ test('an open stream shows its broken rules, and counts as a connection of its d
   socket?.close(1_000);
   await talking;
   await expect.poll(() => look().devices[0]?.connections, { timeout: 10_000 }).toBe(0);
+});
+
+/** A frame with a reserved bit. */
+const badFrame = (masked: boolean) => Buffer.of(0xf2, masked ? 0x80 : 0, ...(masked ? [0, 0, 0, 0] : []));
+
+describe('a frame that violates the WebSocket protocol', () => {
+  test('is held against the device that sends it, not against the service', async () => {
+    await using service = await startMiniService({});
+    const proxy = await startProxy(service);
+    await converse(proxy, { close: (socket) => writeRaw(socket, badFrame(true)) });
+    expect(await judged(proxy)).toEqual([
+      expect.stringMatching(/^device D13: it violated the WebSocket protocol: /),
+    ]);
+  });
+
+  test('before the confirmation it is not called a refused token', async () => {
+    await using service = await startMiniService({ connected: () => {} });
+    const proxy = await startProxy(service);
+    const audio: Buffer[] = [];
+    await converse(proxy, {
+      audio,
+      confirmWithinMs: 50,
+      close: (socket) => writeRaw(socket, badFrame(true)),
+    });
+    expect(await judged(proxy)).toEqual([
+      expect.stringMatching(/^device D13: it violated the WebSocket protocol: /),
+    ]);
+  });
+
+  test('is held against the service that sends it, not against the device', async () => {
+    await using service = await startMiniService({
+      onAudio: ({ socket }) => writeRaw(socket, badFrame(false)),
+    });
+    const proxy = await startProxy(service);
+    await converse(proxy);
+    expect(await judged(proxy)).toEqual([
+      expect.stringMatching(/^service R37: the service violated the WebSocket protocol: /),
+    ]);
+  });
 });
 
 test('with a dialect, remarks count as violations', async () => {

@@ -5,7 +5,7 @@ import type { LostTime } from '../../audio/verdict/pace-check.ts';
 import { VoiceCheck } from '../../audio/verdict/voice-check.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { bytesForMs } from '../../protocol/audio-format.ts';
-import { closeCodes, reasonNotUtf8 } from '../../protocol/close-codes.ts';
+import { closeCodes } from '../../protocol/close-codes.ts';
 import type { CloseCause, Dialect } from '../../protocol/dialect.ts';
 import { writeError } from '../../protocol/messages.ts';
 import type { EmulatorEvents, StreamTotals } from '../../service/events.ts';
@@ -15,7 +15,7 @@ import { createMessageValues } from '../../service/streams/message-values.ts';
 import type { OpenStream } from '../../service/streams/open-stream.ts';
 import { BatchedSocket } from '../../wire/server/batched-socket.ts';
 import { Line } from '../../wire/server/network/line.ts';
-import { receiverOf } from '../../wire/server/unfinished.ts';
+import { receiverOf, violationOf } from '../../wire/server/unfinished.ts';
 import { AudioOut } from './audio-out.ts';
 import { createEnding, type Ending } from './ending.ts';
 import { joinWatches, type SentWatch } from './tap-stream.ts';
@@ -155,8 +155,6 @@ function emptyTotals(stream: number): StreamTotals {
   };
 }
 
-/** RFC 6455, section 5.2. */
-const closeOpcode = 8;
 /** Audio that a device may send before a close reaches it. */
 const mostInFlightBytes = bytesForMs(500);
 
@@ -200,12 +198,6 @@ function reportEnd({
     if (afterClose > mostInFlightBytes && !isUnread) totals.bytesAfterClose = afterClose;
     events.emit({ type: 'stream-closed', ...totals, remarks: device.verdict().remarks });
   });
-}
-
-/** ws has the same message for an invalid text and an invalid close reason, and ends both with 1007. */
-function violationOf(socket: WebSocket, { message, code }: NodeJS.ErrnoException): string {
-  const { _opcode } = receiverOf(socket);
-  return code === 'WS_ERR_INVALID_UTF8' && _opcode === closeOpcode ? reasonNotUtf8 : message;
 }
 
 /** Checks whether the peer still answers, and applies the faults `stall`, `half-open` and `deaf`. */

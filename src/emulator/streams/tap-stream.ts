@@ -4,8 +4,9 @@ import type { Clock } from '../../kernel/clock.ts';
 import { createRedactor, type Redactor } from '../../kernel/redact.ts';
 import { holdsBinaryToken, tokenPlace } from '../../protocol/first-message.ts';
 import { concealRequest, concealText } from '../../wire/conceal.ts';
-import type { Side, Upgrade } from '../../wire/exchange.ts';
+import type { Side, StreamEnd, Upgrade } from '../../wire/exchange.ts';
 import { headerPairs } from '../../wire/headers.ts';
+import { violationOf } from '../../wire/server/unfinished.ts';
 import type { Tap } from '../../wire/tap.ts';
 import { readPresented } from '../../wire/token-facts.ts';
 
@@ -55,6 +56,7 @@ export function tapStream(options: TapStreamOptions): SentWatch {
   const { tap, socket, clock, isOurEnd } = options;
   const redactor = createRedactor();
   let presented = options.presented ?? false;
+  let breakdown: StreamEnd['breakdown'];
   const binary = (from: Side, data: Buffer) =>
     tap.message?.({ at: clock.now(), from, opcode: 'binary', data, bytes: data.length });
   const text = (from: Side, told: string) =>
@@ -81,13 +83,16 @@ export function tapStream(options: TapStreamOptions): SentWatch {
       control('service', 'pong', data);
     },
     pong: (data: Buffer) => control('device', 'pong', data),
+    error: (thrown: Error) => {
+      breakdown ??= { by: 'device', code: 'protocol-violation', message: violationOf(socket, thrown) };
+    },
     close: (code: number, reason: Buffer) =>
       tap.closed?.({
         at: clock.now(),
         by: isOurEnd() ? 'service' : 'device',
         code,
         reason: redactor.text(reason.toString()),
-        breakdown: undefined,
+        breakdown,
       }),
   };
   for (const [name, listener] of Object.entries(listeners)) socket.on(name, listener);

@@ -92,7 +92,7 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
   const closed = new Promise<StreamEnd>((resolve) => {
     socket.on('close', (code, reason) => {
       const failure = cutFor ?? socket.failure;
-      const breakdown = failure && { code: failure.code, message: failure.message };
+      const breakdown = failure && { code: failure.code, message: failure.message, by: 'service' as const };
       resolve({ at: clock.now(), ...endOf(socket, code, redactor.text(reason.toString())), breakdown });
     });
   });

@@ -1,6 +1,7 @@
 import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
+import { reasonNotUtf8 } from '../../protocol/close-codes.ts';
 
 /** Most bytes of messages that have not arrived whole, over all streams of a process. */
 const maxUnfinishedBytes = 32 * 1024 * 1024;
@@ -20,6 +21,18 @@ interface Receiver extends EventEmitter {
 
 export function receiverOf(socket: WebSocket): Receiver {
   return (socket as unknown as { _receiver: Receiver })._receiver;
+}
+
+/** RFC 6455, section 5.2. */
+const closeOpcode = 8;
+
+/**
+ * How the peer violated the WebSocket protocol, for an error of its socket. ws has the same message for an invalid text and an
+ * invalid close reason, and ends both with 1007.
+ */
+export function violationOf(socket: WebSocket, { message, code }: NodeJS.ErrnoException): string {
+  const isReason = code === 'WS_ERR_INVALID_UTF8' && receiverOf(socket)._opcode === closeOpcode;
+  return isReason ? reasonNotUtf8 : message;
 }
 
 interface Unfinished {

@@ -1,5 +1,6 @@
 import type { MiniDevice } from '../../helpers/mini-device.ts';
 import { lawfulDevice } from '../../helpers/mini-device.ts';
+import { writeRaw } from '../../helpers/write-raw.ts';
 
 /** A device that breaks one rule. */
 export interface DeviceMutant {
@@ -130,6 +131,11 @@ export const deviceMutants: readonly DeviceMutant[] = [
   },
   { rule: 'D12', does: 'is silent while it hears', change: { isHalfDuplex: true } },
   { rule: 'D13', does: 'hangs up without a close', change: { end: (socket) => socket.terminate() } },
+  {
+    rule: 'D13',
+    does: 'ends with a frame that violates the WebSocket protocol',
+    change: { end: (socket) => writeRaw(socket, Buffer.of(0xf2, 0x80, 0, 0, 0, 0)) },
+  },
   { rule: 'D13', does: 'closes with another code', change: { end: (socket) => socket.close(3000) } },
   {
     rule: 'D13',
