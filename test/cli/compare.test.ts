@@ -23,6 +23,17 @@ const session = [
 ];
 
 describe('compare', () => {
+  test.each(['stream', 'load'])(
+    '%s compares nothing without a baseline, whatever the tolerance',
+    async (command) => {
+      const ended = await sandbox.runHere([command, '--tolerance', 'failed<1%']);
+      expect(ended).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('--tolerance needs --baseline'),
+      });
+    },
+  );
+
   test('says that it cannot judge two runs, unless a tolerance is given', async () => {
     const [a, b] = [sandbox.write('a.json', result(400)), sandbox.write('b.json', result(480, 2))];
     const unknown = await sandbox.runHere(['compare', a, b]);

@@ -222,6 +222,11 @@ export function createReply(voice) {
   });
 });
 
+test('a recording has no channels to swap', async () => {
+  const ended = await sandbox.runHere(['inspect', '.', '--swap']);
+  expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining('--swap is for a stereo WAV') });
+});
+
 test('a WAV has no exchanges to write as HAR', async () => {
   const ended = await sandbox.runHere([
     'inspect',

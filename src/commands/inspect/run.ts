@@ -6,6 +6,7 @@ import { createWavFile } from '../../audio/wav/wav-file.ts';
 import { lookAt, writeText } from '../../files/output-file.ts';
 import { noStdin, readText } from '../../files/read-text.ts';
 import { cannotWrite, refusal } from '../../files/refusal.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
 import { escapeText, jsonLine } from '../../kernel/escape.ts';
 import { bytesForMs, bytesPerSample } from '../../protocol/audio-format.ts';
 import { countText } from '../../protocol/count-text.ts';
@@ -27,6 +28,8 @@ export async function run(context: ContextOf<'inspect'>): Promise<number> {
 
   const path = args[0] ?? '';
   const isFile = (await stat(path).catch(() => undefined))?.isFile() === true;
+  if (settings.swap && !isFile)
+    throw new VoicectlError('usage', '--swap is for a stereo WAV: a recording knows who is who');
   const recording = isFile
     ? await readCall(path, { swap: settings.swap ?? false })
     : await readRecording(path);

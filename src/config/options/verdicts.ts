@@ -169,6 +169,7 @@ export const compareSettings = {
   }),
   ...section(['compare', 'load', 'load merge', 'stream'], 'verdicts', {
     tolerance: {
+      needs: { baseline: 'a run alone is not compared' },
       flag: '--tolerance <TOLERANCE>',
       parse: parseTolerance,
       repeatable: true,
