@@ -9,7 +9,15 @@ import { countText } from '../protocol/count-text.ts';
 import { secondsText } from '../protocol/time-text.ts';
 import { type EvidenceJson, exchangeJson, exchangeLine, verdictJson } from './check-evidence.ts';
 import type { Style } from './style.ts';
-import { countsText, markOf, stoppedLines, verdictWidth, width, wrapText } from './verdict-lines.ts';
+import {
+  countsText,
+  expectedText,
+  markOf,
+  stoppedLines,
+  verdictWidth,
+  width,
+  wrapText,
+} from './verdict-lines.ts';
 
 const idWidth = 5;
 const titleWidth = 42;
@@ -29,10 +37,9 @@ export function ruleLines(
   const { ids, more } = namesOf(finding, isDetailed);
   const mark = markOf(verdict, style)(verdict.padEnd(verdictWidth));
   const line = `${rule.id.padEnd(idWidth)}${mark}${rule.title.padEnd(titleWidth)} ${ids}`.trimEnd();
-  if (verdict === 'pass') {
-    const surprise = expected === undefined ? [] : wrap(`expected to fail, but passed: ${expected}`);
-    return [line, ...more, ...surprise];
-  }
+  const meaning = expectedText(verdict, expected);
+  const expectation = meaning === undefined ? [] : wrap(meaning);
+  if (verdict === 'pass') return [line, ...more, ...expectation];
   if (verdict === 'skipped') return [line, ...wrap(message).map((text) => style.dim(text))];
   const shown =
     verdict === 'observed' ? [] : evidence.slice(0, isDetailed ? evidence.length : shownExchanges);
@@ -40,7 +47,7 @@ export function ruleLines(
     line,
     ...more,
     ...wrap(message),
-    ...(expected === undefined ? [] : wrap(`expected: ${expected}`)),
+    ...expectation,
     ...shown.flatMap((seen) => wrap(`${seen.id}: ${exchangeLine(seen)}`).map((text) => style.dim(text))),
   ];
 }

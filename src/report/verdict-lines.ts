@@ -1,5 +1,5 @@
 import { cutText, escapeText } from '../kernel/escape.ts';
-import type { Verdict } from '../rules/rule.ts';
+import type { Finding, Verdict } from '../rules/rule.ts';
 import type { Style } from './style.ts';
 
 /** Columns of a report for people. */
@@ -19,6 +19,20 @@ export function markOf(verdict: Verdict, style: Style): (text: string) => string
     skipped: style.dim,
   };
   return marks[verdict];
+}
+
+/** What the verdict on a rule means if the rule is expected to fail, because of `why`; undefined for other rules. */
+export function expectedText(verdict: Verdict, why: string | undefined): string | undefined {
+  if (why === undefined) return undefined;
+  return verdict === 'pass' ? `expected to fail, but passed: ${why}` : `expected: ${why}`;
+}
+
+/** The message of a finding, and what it means if its rule is expected to fail. */
+export function messageText(
+  { verdict, message }: Pick<Finding, 'verdict' | 'message'>,
+  why: string | undefined,
+): string {
+  return why === undefined ? message : `${message} (${expectedText(verdict, why)})`;
 }
 
 /** A text from outside in lines that fit beside an indent. */

@@ -17,6 +17,7 @@ import {
   type ReportTone,
   reportPage,
 } from './report-page.ts';
+import { messageText } from './verdict-lines.ts';
 
 export interface CheckPage {
   /** Where the service is, for people. */
@@ -45,11 +46,11 @@ export function checkPage({ subject, startedAt, result, baseline }: CheckPage): 
 
 function itemOfRule({ rule, finding, evidence, expected }: Judged): ReportItem {
   const { id, title, says, section } = rule;
-  const { verdict, message } = finding;
+  const { verdict } = finding;
   return {
     ...{ id, name: id, title, says, section, verdict },
     tone: expected !== undefined && verdict === 'fail' ? 'note' : verdictTones[verdict],
-    message: expected === undefined ? message : `${message} (expected: ${expected})`,
+    message: messageText(finding, expected),
     evidence: {
       names: namesText(finding.evidence),
       details: evidenceJson(evidence).map((one) =>

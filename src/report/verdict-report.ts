@@ -7,6 +7,7 @@ import type { Finding, Verdict } from '../rules/rule.ts';
 import { exchangeLine, maxExchanges } from './check-evidence.ts';
 import { againLine, type DrillCommand, evidenceLines } from './drill-lines.ts';
 import type { Block, RunReport, TestCase } from './run-report.ts';
+import { expectedText } from './verdict-lines.ts';
 
 export interface CheckReport {
   /** What was checked, for people: `https://voice.example`. */
@@ -137,11 +138,11 @@ function caseOf(item: JudgedItem, classname: string): TestCase {
   const { id, title, says, finding, lines, seconds, expected } = item;
   const { verdict, message } = finding;
   const common = { name: `${id}: ${title}`, classname, seconds };
-  const out = [says, `${verdict}: ${message}`, ...lines];
+  const meaning = expectedText(verdict, expected);
+  const out = [says, `${verdict}: ${message}`, ...(meaning === undefined ? [] : [meaning]), ...lines];
   if (item.isFailed) return { ...common, outcome: { element: 'failure', type: verdict, message }, out };
-  const why = expected === undefined ? message : `expected: ${expected}`;
   return leftOut.includes(verdict)
-    ? { ...common, outcome: { element: 'skipped', type: verdict, message: why }, out }
+    ? { ...common, outcome: { element: 'skipped', type: verdict, message: meaning ?? message }, out }
     : { ...common, out };
 }
 

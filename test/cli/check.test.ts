@@ -1,4 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { createEmulator } from '../../src/emulator/emulator.ts';
 import { hastyClock } from '../helpers/hasten.ts';
@@ -191,9 +192,14 @@ describe('what counts as a failure', () => {
   test('excludes what --expected names; a rule that passes although it is expected to fail is reported', async () => {
     sandbox.write('known.txt', '# known\nR12 61 s until spring\n\nR1 the gateway answers 201\n');
     const flags = ['--rule', 'R1', '--rule', 'R12', '--expected', sandbox.path('known.txt')];
-    const { code, lines } = await check({ flags, change: wrong });
+    const files = ['--junit', sandbox.path('known.xml'), '--html', sandbox.path('known.html')];
+    const { code, lines } = await check({ flags: [...flags, ...files], change: wrong });
     expect(code).toBe(0);
     expect(lines).toContain('     expected: 61 s until spring');
+    for (const file of ['known.xml', 'known.html'])
+      expect(readFileSync(sandbox.path(file), 'utf8')).toContain(
+        'expected to fail, but passed: the gateway answers 201',
+      );
     expect(lines[line(lines, 'R1') + 1]).toBe('     expected to fail, but passed: the gateway answers 201');
   });
 

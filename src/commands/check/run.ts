@@ -4,7 +4,7 @@ import { planRun } from '../../conformance/plan.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { curlLine, exchangeLine, maxExchanges } from '../../report/check-evidence.ts';
 import { checkSummaryLines, checkSummaryObject, ruleLines, ruleObject } from '../../report/check-lines.ts';
-import { wrapText } from '../../report/verdict-lines.ts';
+import { expectedText, messageText, wrapText } from '../../report/verdict-lines.ts';
 import type { ContextOf } from '../command.ts';
 import { followSteps, openExchanges, printPlan, scopeOf, subjectName } from '../conformance/exchanges.ts';
 import { runVerdicts } from '../conformance/run-verdicts.ts';
@@ -36,9 +36,7 @@ export async function run(context: ContextOf<'check'>): Promise<number> {
           ...{ signal, strict, onJudged: judged },
         }),
       row({ rule: { id, title }, finding, expected }) {
-        const message =
-          expected === undefined ? finding.message : `${finding.message} (expected: ${expected})`;
-        return { id, title, verdict: finding.verdict, message };
+        return { id, title, verdict: finding.verdict, message: messageText(finding, expected) };
       },
       lines: (judged) => ruleLines(judged, style, verbose),
       detail: ruleDetail,
@@ -66,6 +64,7 @@ function rulesOf({ settings }: ContextOf<'check'>): string[] {
 
 /** A rule in full, for a panel: what the specification says, what was seen, and how to reproduce it. */
 function ruleDetail({ rule, finding, evidence, expected }: Judged): string[] {
+  const meaning = expectedText(finding.verdict, expected);
   const exchanges = evidence.slice(0, maxExchanges).flatMap((seen) => {
     const { exchange } = seen;
     const again = exchange.kind === 'token' ? wrapText(curlLine(exchange)) : [];
@@ -76,7 +75,7 @@ function ruleDetail({ rule, finding, evidence, expected }: Judged): string[] {
     ...wrapText(`(${rule.section})`),
     '',
     ...wrapText(`${finding.verdict}: ${finding.message}`),
-    ...(expected === undefined ? [] : wrapText(`expected: ${expected}`)),
+    ...(meaning === undefined ? [] : wrapText(meaning)),
     ...exchanges,
     ...(evidence.length > maxExchanges ? ['', `and ${evidence.length - maxExchanges} more`] : []),
   ];
