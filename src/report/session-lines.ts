@@ -8,7 +8,7 @@ import { readTranscript, type Spoken, spokenText } from '../protocol/transcript.
 import type { SessionEvent } from '../session/events.ts';
 import { type EventWords, eventLine, type SaidWords, say } from './event-words.ts';
 import { plainStyle, type Style } from './style.ts';
-import { expectationText, resultText, spreadText, summaryLines, summaryMsText } from './summary-lines.ts';
+import { expectationRow, resultText, spreadText, summaryLines, summaryMsText } from './summary-lines.ts';
 
 /** The lines that plain output prints for a session event. */
 export function sessionLines(event: SessionEvent, style: Style): string[] {
@@ -57,7 +57,7 @@ export function describeSessionEvent(event: SessionEvent): EventWords {
 export function describeExpectations({ t, verdicts }: SessionEvent & { type: 'summary' }): EventWords[] {
   return verdicts.map((verdict) => ({
     t,
-    ...say('self', escapeText(verdict.name), expectationText(verdict, plainStyle)),
+    ...say('self', ...expectationRow(verdict, plainStyle)),
     level: verdict.ok ? 'info' : 'error',
   }));
 }

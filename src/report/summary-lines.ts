@@ -39,22 +39,20 @@ export function summaryLines(summary: SessionSummary, style: Style): string[] {
         ? '–'
         : `${close.code} ${escapeText(close.name)}${close.reason === '' ? '' : ` (${escapeText(close.reason)})`}`,
     ],
-    ...verdicts.map((verdict): [string, string] => [
-      escapeText(verdict.name),
-      expectationText(verdict, style),
-    ]),
+    ...verdicts.map((verdict) => expectationRow(verdict, style)),
     ['result', resultText(summary, style)],
   ];
   return factLines(rows, style);
 }
 
-/** `pass: expected any AI audio, measured 1000 ms` */
-export function expectationText(
-  { ok, skipped, expected, measured }: SessionSummary['verdicts'][number],
+/** `expect-audio` and `pass: expected any AI audio, measured 1000 ms`. */
+export function expectationRow(
+  { name, ok, skipped, expected, measured }: SessionSummary['verdicts'][number],
   style: Style,
-): string {
+  found: 'measured' | 'held in' = 'measured',
+): [name: string, text: string] {
   const word = skipped ? 'skip' : ok ? style.good('pass') : style.bad('FAIL');
-  return `${word}: expected ${escapeText(expected)}, measured ${escapeText(measured)}`;
+  return [escapeText(name), `${word}: expected ${escapeText(expected)}, ${found} ${escapeText(measured)}`];
 }
 
 /** `ok in 6.1 s`. A stream recorded by a proxy can fail without a failure, because a rule was broken. */

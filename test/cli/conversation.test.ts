@@ -139,6 +139,14 @@ describe('--expect-file', () => {
     });
   });
 
+  test('several runs show no escape sequence of a name', async () => {
+    const path = write('turns: [{ name: "\\e[2J", say: hi.wav, expect-audio: 0 }]\n');
+    const { stdout } = await sandbox.runHere([
+      ...['stream', '--local', '--reply', 'echo', '--expect-file', path, '--repeat', '2'],
+    ]);
+    expect(stdout).toMatch(/turn 1 \(\\u001b\[2J\): expect-audio +pass: expected .*, held in 2 of 2 runs/);
+  });
+
   test.each([
     ['a missing clip', 'turns:\n  - say: no.wav\n', 'c.yaml:2:10: turns.0.say: Cannot read'],
     ['a clip that is not a WAV', 'turns:\n  - say: c.yaml\n', 'c.yaml:2:10: turns.0.say: Cannot read'],
@@ -153,7 +161,7 @@ describe('--expect-file', () => {
       'turns:\n  - max-gap: soon\n',
       'c.yaml:2:14: turns.0.max-gap: "soon", expected a duration',
     ],
-    ['no turns', 'turns: []\n', 'c.yaml:1:8: turns: "(a list)", expected'],
+    ['no turns', 'turns: []\n', 'c.yaml:1:8: turns: (a list), expected'],
     ['an empty file', '', 'c.yaml:1:1: turns: missing, expected array'],
     [
       'a bad moment',

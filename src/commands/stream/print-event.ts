@@ -3,7 +3,7 @@ import { kindCountsText } from '../../kernel/failure-kind.ts';
 import { secondsText } from '../../protocol/time-text.ts';
 import { isWarning, sessionLines } from '../../report/session-lines.ts';
 import type { Style } from '../../report/style.ts';
-import { resultText } from '../../report/summary-lines.ts';
+import { expectationRow, resultText } from '../../report/summary-lines.ts';
 import { factLines } from '../../report/table-lines.ts';
 import type {
   MetricSpread,
@@ -89,10 +89,7 @@ function totalLines(summary: RepeatSummary, style: Style): string[] {
       spreadText(summary.spread[name as SpreadMetric]),
     ]),
     ['turn-taking', turnTakingText(summary.turnTaking)],
-    ...verdicts.map(({ name, ok, expected, measured }): [string, string] => [
-      name,
-      `${ok ? style.good('pass') : style.bad('FAIL')}: expected ${escapeText(expected)}, held in ${escapeText(measured)}`,
-    ]),
+    ...verdicts.map((verdict) => expectationRow(verdict, style, 'held in')),
     ['result', resultText(summary, style)],
   ];
   return factLines(rows, style);
