@@ -1,7 +1,7 @@
 import { inOrder, type PlacedProblem } from '../files/problem-text.ts';
 import type { PlacedValue } from '../files/yaml.ts';
 import { isRecord } from '../protocol/error-body.ts';
-import { noSuchSetting } from '../protocol/schema-problem.ts';
+import { hidden, noSuchSetting, someText, valueOrKind } from '../protocol/schema-problem.ts';
 import { suggest } from '../protocol/suggestion.ts';
 import { oldKey, readValue, type WrongValue } from './option.ts';
 import { flagOf, type OptionName, optionNames, optionSpec, options } from './options.ts';
@@ -47,13 +47,9 @@ async function findProblems(config: unknown): Promise<ConfigProblem[]> {
 }
 
 function notAMapping(value: unknown, at: ConfigProblem['at']): ConfigProblem {
-  return { at, part: 'value', value: shownKind(value), expected: 'a mapping of settings' };
-}
-
-/** A text where a mapping is expected may be an API key. */
-function shownKind(value: unknown): unknown {
-  if (Array.isArray(value)) return '(a list)';
-  return typeof value === 'string' ? '(some text)' : value;
+  // A text where a mapping is expected may be an API key.
+  const shown = typeof value === 'string' ? someText : valueOrKind(value);
+  return { at, part: 'value', value: shown, expected: 'a mapping of settings' };
 }
 
 async function checkSettings(
@@ -85,7 +81,7 @@ function unknownSetting(name: string, parent: ConfigProblem['at']): ConfigProble
   const meant = Object.hasOwn(options, name)
     ? `${flagOf(name as OptionName)} on the command line`
     : suggest(name, parent.length === 0 ? knownAtRoot : known);
-  const problem = { at, part: 'key', value: '(hidden)', expected: noSuchSetting } as const;
+  const problem = { at, part: 'key', value: hidden, expected: noSuchSetting } as const;
   return meant === undefined ? problem : { ...problem, meant };
 }
 
@@ -98,10 +94,10 @@ function pathText(at: ConfigProblem['at']): string {
 
 /** A name from the file. A text that is not a word may be an API key in the wrong place. */
 function shownName(name: string | number): string {
-  return typeof name === 'number' || /^[A-Za-z][A-Za-z-]{0,40}$/.test(name) ? String(name) : '(hidden)';
+  return typeof name === 'number' || /^[A-Za-z][A-Za-z-]{0,40}$/.test(name) ? String(name) : hidden;
 }
 
 /** The user chooses the names of profiles. */
 function shownProfile(name: string | number | undefined): string | undefined {
-  return name === undefined || /^[\w.-]{1,40}$/.test(String(name)) ? name?.toString() : '(hidden)';
+  return name === undefined || /^[\w.-]{1,40}$/.test(String(name)) ? name?.toString() : hidden;
 }

@@ -1,4 +1,5 @@
-import { type Parse, parseFlag, parseText } from './parse.ts';
+import { hidden, valueOrKind } from '../protocol/schema-problem.ts';
+import { type Parse, parseFlag, parseOutputFile, parseText } from './parse.ts';
 
 /** Every command that takes options, by its full name. */
 export type CommandName =
@@ -178,9 +179,9 @@ export function section<
 }
 
 /** Reads one value of a setting. */
-export function parseValue({ parse, flag }: OptionSpec, text: string): unknown {
-  const parseByFlag = flag.includes('<') ? parseText : parseFlag;
-  return (parse ?? parseByFlag)(text);
+export function parseValue({ parse, flag, path }: OptionSpec, text: string): unknown {
+  const parseWord = path === 'written' ? parseOutputFile : parseText;
+  return (parse ?? (flag.includes('<') ? parseWord : parseFlag))(text);
 }
 
 /** An invalid value, in a form that may be shown. */
@@ -238,10 +239,8 @@ export function camelCase(name: string): string {
 
 /** An invalid value in a form that may be shown: without secrets, and a list or an object only by its kind. */
 function shownValue({ secret }: OptionSpec, raw: unknown): unknown {
-  if (secret) return '(hidden)';
-  if (Array.isArray(raw)) return '(a list)';
-  if (typeof raw === 'object' && raw !== null) return '(an object)';
-  return typeof raw === 'string' ? withoutSecrets(raw) : raw;
+  if (secret) return hidden;
+  return typeof raw === 'string' ? withoutSecrets(raw) : valueOrKind(raw);
 }
 
 /** Neither user, query nor fragment of a URL is shown: each may grant access. */

@@ -19,6 +19,10 @@ function expected(what: string): never {
 
 export const parseText: Parse<string> = (text) => (text === '' ? expected('some text') : text);
 
+/** A file to write. Standard output has the lines of the command. */
+export const parseOutputFile: Parse<string> = (text) =>
+  text === '-' ? expected('a file: standard output has the lines of the command') : parseText(text);
+
 export function parseInteger(min: number, max: number): Parse<number> {
   return (text) => {
     const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;

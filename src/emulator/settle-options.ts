@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { VoicectlError } from '../kernel/errors.ts';
 import { isLoopbackHost } from '../protocol/loopback.ts';
 import { connectionsPerDevice, tokenRequestsPerWindow } from '../protocol/rate-limit.ts';
-import { describeIssue, readOnce, schemaProblemText } from '../protocol/schema-problem.ts';
+import { describeIssues, readOnce, schemaProblemText } from '../protocol/schema-problem.ts';
 import { defaultHost, type SettledService, settleService } from '../service/settings.ts';
 import type { EmulatorOptions } from './options.ts';
 import { guardReply } from './replies/guard.ts';
@@ -99,7 +99,7 @@ const secrets = new Set(['acceptKeys', 'controlSecret', 'tls']);
 function checkEmulatorOptions(options: unknown): void {
   const { error } = optionsSchema.safeParse(options, readOnce);
   if (error === undefined) return;
-  const problems = error.issues.map((issue) => describeIssue(issue, secrets));
+  const problems = describeIssues(error.issues, secrets);
   const texts = problems.map((problem) => schemaProblemText(problem, `unknown option ${problem.path}`));
   throw new VoicectlError('usage', `Invalid emulator options: ${texts.join('; ')}`, {
     hint: `The options are ${Object.keys(schemas).join(', ')}.`,

@@ -1,4 +1,4 @@
-import { noSuchSetting, type SchemaProblem } from '../protocol/schema-problem.ts';
+import { noSuchSetting, type SchemaProblem, shownValueText } from '../protocol/schema-problem.ts';
 import type { Place } from './yaml-document.ts';
 
 /** A problem of a file, at its place. */
@@ -27,7 +27,7 @@ function problemText(file: string, { path, value, expected, meant, ...place }: P
   if (expected === noSuchSetting) {
     return `${where}: ${noSuchSetting}${meant === undefined ? '' : `, did you mean ${meant}?`}`;
   }
-  return `${where}: ${value === undefined ? 'missing' : JSON.stringify(value)}, expected ${expected}`;
+  return `${where}: ${shownValueText(value)}, expected ${expected}`;
 }
 
 export function locationText(file: string, { line, column }: Place): string {

@@ -4,6 +4,7 @@ import { expectedUnit, lacksUnit } from '../protocol/read-duration.ts';
 import { createSchemaPlaces, type SchemaPlaces } from '../protocol/schema-places.ts';
 import {
   describeIssue,
+  eachIssue,
   issuePath,
   noSuchSetting,
   readOnce,
@@ -104,14 +105,9 @@ function findProblems(
   { places, secrets }: { places: SchemaPlaces; secrets: SecretNames | undefined },
 ): FileProblem[] {
   return [
-    ...issues.flatMap(eachKey).map((issue) => describe(issue, places, secrets)),
+    ...eachIssue(issues).map((issue) => describe(issue, places, secrets)),
     ...findBareDurations(input, places),
   ];
-}
-
-/** Makes a problem for each unknown key. A schema reports the unknown keys of a mapping together. */
-function eachKey(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
-  return issue.code === 'unrecognized_keys' ? issue.keys.map((key) => ({ ...issue, keys: [key] })) : [issue];
 }
 
 function describe(

@@ -4,7 +4,7 @@ import { refusalsSchema } from './dialect/refusals.ts';
 import { streamSchema } from './dialect/stream.ts';
 import { jsonFields } from './dialect/templates.ts';
 import { resetFormats, retryAfterFormats } from './rate-limit.ts';
-import { describeIssue, readOnce, type SchemaProblem, type SecretNames } from './schema-problem.ts';
+import { describeIssues, readOnce, type SchemaProblem, type SecretNames } from './schema-problem.ts';
 
 export type { CloseCause } from './dialect/closes.ts';
 export type { InvalidCase, RefusalCause } from './dialect/refusals.ts';
@@ -122,7 +122,7 @@ export type ParsedDialect = { ok: true; dialect: Dialect } | { ok: false; proble
 export function parseDialect(input: unknown): ParsedDialect {
   const result = dialectSchema.safeParse(input, readOnce);
   if (result.success) return { ok: true, dialect: result.data };
-  return { ok: false, problems: result.error.issues.map((issue) => describeIssue(issue, dialectSecrets)) };
+  return { ok: false, problems: describeIssues(result.error.issues, dialectSecrets) };
 }
 
 /** The dialect with the default of every setting. */

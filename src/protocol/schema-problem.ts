@@ -10,7 +10,26 @@ export interface SchemaProblem {
 /** Names of settings whose values are never shown. */
 export type SecretNames = ReadonlySet<PropertyKey>;
 
-const hidden = '(hidden)';
+/** In place of a value that is not shown. */
+export const hidden = '(hidden)';
+/** In place of a text that may be a secret. */
+export const someText = '(some text)';
+const aList = '(a list)';
+const anObject = '(an object)';
+const kinds: readonly unknown[] = [hidden, someText, aList, anObject];
+
+/** A value, or the kind of a list or an object. */
+export function valueOrKind(value: unknown): unknown {
+  if (Array.isArray(value)) return aList;
+  return typeof value === 'object' && value !== null ? anObject : value;
+}
+
+/** The value of a problem, as it is shown. */
+export function shownValueText(value: unknown): string {
+  if (value === undefined) return 'missing';
+  return kinds.includes(value) ? String(value) : JSON.stringify(value);
+}
+
 /** What is expected of a setting that does not exist. */
 export const noSuchSetting = 'no such setting';
 const noSecrets: SecretNames = new Set();
@@ -21,7 +40,21 @@ const noSecrets: SecretNames = new Set();
  */
 export const readOnce = { reportInput: true, jitless: true } as const;
 
-/** What a schema found, in our words. Call the schema with `readOnce`, so that the value is known. */
+/** Makes an issue for each unknown key. A schema reports the unknown keys of a mapping together. */
+export function eachIssue(issues: readonly z.core.$ZodIssue[] = []): z.core.$ZodIssue[] {
+  return issues.flatMap<z.core.$ZodIssue>((issue) =>
+    issue.code === 'unrecognized_keys' ? issue.keys.map((key) => ({ ...issue, keys: [key] })) : issue,
+  );
+}
+
+/** What a schema found, in our words. Call the schema with `readOnce`, so that the values are known. */
+export function describeIssues(
+  issues: readonly z.core.$ZodIssue[] | undefined,
+  secrets: SecretNames = noSecrets,
+): SchemaProblem[] {
+  return eachIssue(issues).map((issue) => describeIssue(issue, secrets));
+}
+
 export function describeIssue(issue: z.core.$ZodIssue, secrets: SecretNames = noSecrets): SchemaProblem {
   const inner = nearestIssue(issue);
   const path = pathText(issuePath(inner));
@@ -35,7 +68,7 @@ export function schemaProblemText(
   { path, value, expected }: SchemaProblem,
   unknown = `${path}: ${noSuchSetting}`,
 ): string {
-  return expected === noSuchSetting ? unknown : `${path} is ${JSON.stringify(value)}, expected ${expected}`;
+  return expected === noSuchSetting ? unknown : `${path} is ${shownValueText(value)}, expected ${expected}`;
 }
 
 /** Where an issue is. For an unknown setting: the setting, not its parent. */
@@ -74,9 +107,7 @@ function shownValue(issue: z.core.$ZodIssue, secrets: SecretNames): unknown {
   const isSection = issue.code === 'invalid_type' && issue.expected === 'object';
   const mayHoldSecret =
     path.some((key) => secrets.has(key)) || (secrets.size > 0 && isSection && typeof input === 'string');
-  if (mayHoldSecret) return hidden;
-  if (Array.isArray(input)) return '(a list)';
-  return typeof input === 'object' && input !== null ? '(an object)' : input;
+  return mayHoldSecret ? hidden : valueOrKind(input);
 }
 
 function expectation(issue: z.core.$ZodIssue): string {

@@ -1,24 +1,19 @@
 import type * as z from 'zod';
-import { VoicectlError } from '../../kernel/errors.ts';
-import { cutText, escapeText, jsonText } from '../../kernel/escape.ts';
-import { describeIssue, readOnce } from '../../protocol/schema-problem.ts';
+import { cutText, escapeText } from '../kernel/escape.ts';
+import { describeIssues, readOnce, shownValueText } from '../protocol/schema-problem.ts';
 
-/** Parses a value from outside. Throws `bad-input` with the first wrong field; `name`: where the value is from. */
+/** How much of a wrong value is shown. */
+const mostShown = 60;
+
+/** Parses a value from outside. Throws what `refuse` makes of the first wrong field. */
 export function checkShape<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
-  name: string,
+  refuse: (why: string) => Error,
 ): z.output<Schema> {
   const { data, error } = schema.safeParse(value, readOnce);
-  const [issue] = error?.issues ?? [];
-  if (issue === undefined) return data as z.output<Schema>;
-  const { path, value: found, expected } = describeIssue(issue);
-  const shown = found === undefined ? 'missing' : cutText(jsonText(found), 60);
-  throw refuseRun(name, `${path}: ${shown}, expected ${expected}`);
-}
-
-export function refuseRun(name: string, why: string): VoicectlError {
-  return new VoicectlError('bad-input', `${name}: ${escapeText(why)}`, {
-    hint: 'compare takes results of load --out and of stream, check and drill with --json, baselines, and dialects.',
-  });
+  const [problem] = describeIssues(error?.issues);
+  if (problem === undefined) return data as z.output<Schema>;
+  const { path, value: found, expected } = problem;
+  throw refuse(`${path}: ${escapeText(cutText(shownValueText(found), mostShown))}, expected ${expected}`);
 }

@@ -198,13 +198,8 @@ describe('a config file that is refused', () => {
       {},
       /\.yaml:2:19: its aliases cannot be followed$/,
     ],
-    ['a list', '- a\n', {}, /\.yaml:1:1: \(root\): "\(a list\)", expected a mapping of settings$/],
-    [
-      'text that may be a key',
-      'sk-canary\n',
-      {},
-      /\.yaml:1:1: \(root\): "\(some text\)", expected a mapping/,
-    ],
+    ['a list', '- a\n', {}, /\.yaml:1:1: \(root\): \(a list\), expected a mapping of settings$/],
+    ['text that may be a key', 'sk-canary\n', {}, /\.yaml:1:1: \(root\): \(some text\), expected a mapping/],
     ['an unknown setting', '\ncolour: red\n', {}, /\.yaml:2:1: colour: no such setting$/],
     ['a misspelt setting', 'retires: 3\n', {}, /:1:1: retires: no such setting, did you mean retries\?$/],
     ['a property of every object', 'constructor: 1\n', {}, /constructor: no such setting$/],
@@ -225,7 +220,7 @@ describe('a config file that is refused', () => {
       'profiles that are no mapping',
       'profiles: [p]\n',
       {},
-      /:1:11: profiles: "\(a list\)", expected a mapping/,
+      /:1:11: profiles: \(a list\), expected a mapping/,
     ],
     [
       'no such profile',
@@ -246,15 +241,10 @@ describe('a config file that is refused', () => {
       {},
       /:1:7: wait: 5, expected a duration with its unit: 5s or 5ms\?$/,
     ],
-    [
-      'a mapping for a value',
-      'retries: { a: 1 }\n',
-      {},
-      /retries: "\(an object\)", expected a single value$/,
-    ],
-    ['a list for a single value', 'retries: [1, 2]\n', {}, /retries: "\(a list\)", expected a single value$/],
+    ['a mapping for a value', 'retries: { a: 1 }\n', {}, /retries: \(an object\), expected a single value$/],
+    ['a list for a single value', 'retries: [1, 2]\n', {}, /retries: \(a list\), expected a single value$/],
     ['no value', 'retries:\n', {}, /retries: null, expected a single value$/],
-    ['one wrong value of a list', 'expectEvent: [a, {}]\n', {}, /:1:18: expectEvent\.1: "\(an object\)", /],
+    ['one wrong value of a list', 'expectEvent: [a, {}]\n', {}, /:1:18: expectEvent\.1: \(an object\), /],
   ])('%s', async (_what, text, flags, expected) => {
     write('voicectl.config.yaml', text);
     const error = await refusal(resolve(['retries'], flags));
@@ -342,7 +332,7 @@ describe('a config file that is refused', () => {
     write('voicectl.config.yaml', text);
     const { message, details } = await refusal(resolve(['device']));
     expect(message).toMatch(
-      /:1:9: apiKey: "\(hidden\)", expected a single value; .*:5:1: apiKye: no such setting, did you/,
+      /:1:9: apiKey: \(hidden\), expected a single value; .*:5:1: apiKye: no such setting, did you/,
     );
     expect(JSON.stringify([message, details])).not.toContain('canary');
     expect(details.problems).toHaveLength(6);
@@ -381,6 +371,14 @@ describe('a flag or variable that is refused', () => {
     });
     const variable = await refusal(resolve(['baseUrl'], {}, { VOICECTL_BASE_URL: 'x' }));
     expect(variable.message).toMatch(/^VOICECTL_BASE_URL: "x" is not valid: expected a URL/);
+  });
+
+  test('an output is a file: only the audio of stream goes to standard output', async () => {
+    for (const name of ['html', 'junit', 'har', 'resultOut', 'dialectOut', 'certOut'] as const)
+      expect((await refusal(resolve([name], { [flagKey(name)]: '-' }))).message).toMatch(
+        /"-" is not valid: expected a file/,
+      );
+    expect((await resolve(['out'], { out: '-' })).settings.out).toBe('-');
   });
 
   test('all wrong values are reported at once, each with its flag or variable', async () => {

@@ -50,7 +50,7 @@ describe('a YAML file', () => {
       'f.yaml:3:5: turns.0.sya: no such setting, did you mean say?',
     ],
     ['a null', 'turns:\n', 'f.yaml:1:7: turns: null, expected array'],
-    ['a list at the root', '\n- 1\n', 'f.yaml:2:1: (root): "(a list)", expected object'],
+    ['a list at the root', '\n- 1\n', 'f.yaml:2:1: (root): (a list), expected object'],
     ['broken YAML', 'turns: [\n  a: :\n', /^f\.yaml:\d:\d: /],
     ['a key twice', 'name: a\nname: b\n', 'f.yaml:2:1: Map keys must be unique'],
     ['two documents', 'name: a\n---\nname: b\n', /^f\.yaml:2:\d: .*multiple documents/],

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { VoicectlError } from '../../kernel/errors.ts';
-import { describeIssue, readOnce } from '../../protocol/schema-problem.ts';
+import { describeIssues, noSuchSetting, readOnce } from '../../protocol/schema-problem.ts';
 import { didYouMean } from '../../protocol/suggestion.ts';
 import { commandTools } from './command-tools.ts';
 import { serverTools } from './server-tools.ts';
@@ -33,8 +33,10 @@ export async function callTool(
     throw new VoicectlError('usage', `There is no tool ${name}${didYouMean(name, [...tools.keys()])}`);
   const parsed = tool.input.safeParse(args, readOnce);
   if (!parsed.success) {
-    const problems = parsed.error.issues.map((issue) => describeIssue(issue));
-    const words = problems.slice(0, 5).map(({ path, expected }) => `${path}: expected ${expected}`);
+    const problems = describeIssues(parsed.error.issues).slice(0, 5);
+    const words = problems.map(
+      ({ path, expected }) => `${path}: ${expected === noSuchSetting ? '' : 'expected '}${expected}`,
+    );
     throw new VoicectlError('usage', `${name}: ${words.join('; ')}`);
   }
   call.signal.throwIfAborted();

@@ -7,6 +7,7 @@ import {
   parseDuration,
   parseInteger,
   parsePace,
+  parseText,
 } from '../parse.ts';
 import { expectationSettings } from './expectation.ts';
 
@@ -185,6 +186,7 @@ export const streamSettings = {
     out: {
       flag: '--out <FILE>',
       path: 'written',
+      parse: parseText,
       flagOnly: true,
       help: 'write the AI audio as WAV; - writes raw PCM to standard output',
     },

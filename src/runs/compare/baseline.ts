@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { checkShape } from './check-shape.ts';
+import { checkShape } from '../check-shape.ts';
 import { failedFigure } from './figure.ts';
-import { textUpTo, verdictSchema } from './lines-run.ts';
+import { refuseRun, textUpTo, verdictSchema } from './lines-run.ts';
 import type { RunSet } from './run-set.ts';
 
 /** Most runs that a baseline keeps: the newest. */
@@ -42,7 +42,7 @@ const baselineSchema = z.object({
 
 /** Throws `bad-input`. */
 export function readBaseline(value: unknown, name: string): RunSet {
-  const { kind, subject, plan, ...data } = checkShape(baselineSchema, value, name);
+  const { kind, subject, plan, ...data } = checkShape(baselineSchema, value, (why) => refuseRun(name, why));
   const runs = data.runs.map((run) => ({ ...run, invalid: [] }));
   return { kind, subject, plan, name, runs: runs as unknown as RunSet['runs'] };
 }

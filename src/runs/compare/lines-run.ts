@@ -1,9 +1,10 @@
 import * as z from 'zod';
+import { VoicectlError } from '../../kernel/errors.ts';
 import { cutText, escapeText } from '../../kernel/escape.ts';
 import { failureKinds, isOwnFailure } from '../../kernel/failure-kind.ts';
 import { rankOf } from '../../kernel/nearest-rank.ts';
+import { checkShape } from '../check-shape.ts';
 import { maxLateMs } from '../load/validity.ts';
-import { checkShape, refuseRun } from './check-shape.ts';
 import { type Figure, failedShare, timeFigures } from './figure.ts';
 import { type ComparedItem, type RunSet, sideRuleId } from './run-set.ts';
 
@@ -185,5 +186,11 @@ function checkLine<Schema extends z.ZodType>(
   { line, value }: ResultLine,
   name: string,
 ): z.output<Schema> {
-  return checkShape(schema, value, `${name}: line ${line}`);
+  return checkShape(schema, value, (why) => refuseRun(`${name}: line ${line}`, why));
+}
+
+export function refuseRun(name: string, why: string): VoicectlError {
+  return new VoicectlError('bad-input', `${name}: ${escapeText(why)}`, {
+    hint: 'compare takes results of load --out and of stream, check and drill with --json, baselines, and dialects.',
+  });
 }

@@ -3,10 +3,10 @@ import { cutText, escapeText, jsonText } from '../../kernel/escape.ts';
 import { dialectSchema, dialectSecrets } from '../../protocol/dialect.ts';
 import { isRecord } from '../../protocol/error-body.ts';
 import { parseJson } from '../../protocol/parse-json.ts';
+import { hidden } from '../../protocol/schema-problem.ts';
 import { readResult } from '../load/read-result.ts';
 import { readBaseline } from './baseline.ts';
-import { refuseRun } from './check-shape.ts';
-import { runOfLines } from './lines-run.ts';
+import { refuseRun, runOfLines } from './lines-run.ts';
 import { runOfLoad } from './load-run.ts';
 import type { ComparedItem, RunSet } from './run-set.ts';
 
@@ -45,6 +45,6 @@ function settingsOf(value: unknown, path: readonly string[] = []): ComparedItem[
   if (isRecord(value) && path.length < 2)
     return Object.entries(value).flatMap(([key, inner]) => settingsOf(inner, [...path, key]));
   // A change of a secret is not reported.
-  const shown = dialectSecrets.has(name) ? '(hidden)' : cutText(jsonText(value), 300);
+  const shown = dialectSecrets.has(name) ? hidden : cutText(jsonText(value), 300);
   return [{ id: escapeText(path.join('.')), title: '', verdict: shown, message: '' }];
 }

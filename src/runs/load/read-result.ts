@@ -4,10 +4,9 @@ import * as z from 'zod';
 import { loadTaskNames } from '../../config/load-tasks.ts';
 import { loadMetricNames } from '../../config/threshold.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
-import { cutText, jsonText } from '../../kernel/escape.ts';
 import { failureKinds } from '../../kernel/failure-kind.ts';
 import { isRecord } from '../../protocol/error-body.ts';
-import { describeIssue, readOnce } from '../../protocol/schema-problem.ts';
+import { checkShape } from '../check-shape.ts';
 import { type EncodedTimes, figures, longestUs, maxTimeCount } from './histogram.ts';
 import type { LoadResult } from './result.ts';
 import type { SparseTimes } from './series.ts';
@@ -121,12 +120,12 @@ const secondSchema = z.object({
 /** Reads a result, which somebody else may have written. Throws `bad-input` with the wrong field; `name`: of the file. */
 export function readResult(content: string, name: string): LoadResult {
   const value = parse(content, name);
-  const result = check(resultSchema, value, { name });
+  const result = checkShape(resultSchema, value, (why) => notAResult(`${name}: ${why}`));
   const series = result.series.map((given, index) => {
-    const at = ['series', index];
-    const second = check(secondSchema, given, { name, at });
+    const refuse = (why: string) => notAResult(`${name}: series.${index}.${why}`);
+    const second = checkShape(secondSchema, given, refuse);
     // Missing seconds would be filled in.
-    if (second.second !== index) throw refuse(name, [...at, 'second'], `${second.second}, expected ${index}`);
+    if (second.second !== index) throw refuse(`second: ${second.second}, expected ${index}`);
     return second;
   });
   return { ...result, series } as LoadResult;
@@ -140,30 +139,6 @@ function parse(content: string, name: string): unknown {
     throw notAResult(`${name} is not a result of voicectl load`, cause);
   }
   throw notAResult(`${name} is not a result of voicectl load`);
-}
-
-function check<Schema extends z.ZodType>(
-  schema: Schema,
-  value: unknown,
-  { name, at = [] }: { name: string; at?: readonly PropertyKey[] },
-): z.output<Schema> {
-  const { data, error } = schema.safeParse(value, readOnce);
-  const [issue] = error?.issues ?? [];
-  if (issue === undefined) return data as z.output<Schema>;
-  const { expected } = describeIssue(issue);
-  throw refuse(name, [...at, ...issue.path], `${shownText(issue.input)}expected ${expected}`);
-}
-
-/** How much of a wrong value is shown. */
-const mostShown = 60;
-
-function shownText(value: unknown): string {
-  if (value === undefined) return 'missing, ';
-  return typeof value === 'object' && value !== null ? '' : `${cutText(jsonText(value), mostShown)}, `;
-}
-
-function refuse(name: string, path: readonly PropertyKey[], why: string): VoicectlError {
-  return notAResult(`${name}: ${path.map(String).join('.')}: ${why}`);
 }
 
 function notAResult(message: string, cause?: unknown): VoicectlError {

@@ -27,6 +27,7 @@ import type { FaultInput } from '../../protocol/faults.ts';
 import { isLoopbackHost } from '../../protocol/loopback.ts';
 import { isNestedWithin } from '../../protocol/nesting.ts';
 import { parseJson } from '../../protocol/parse-json.ts';
+import { describeIssues, readOnce, schemaProblemText } from '../../protocol/schema-problem.ts';
 import { cacheControl } from '../../protocol/token-response.ts';
 import { sendJson } from '../../wire/server/http-answer.ts';
 import { readRequestBody } from '../../wire/server/http-body.ts';
@@ -238,11 +239,10 @@ async function showTime(control: AnyControl) {
 }
 
 function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
-  const result = schema.safeParse(value);
+  const result = schema.safeParse(value, readOnce);
   if (result.success) return result.data;
-  const [issue] = result.error.issues;
-  const path = issue?.path.join('.') ?? '';
-  throw new ControlRefusal(400, invalidRequestCode, [path, issue?.message].filter(Boolean).join(': '));
+  const problems = describeIssues(result.error.issues).map((problem) => schemaProblemText(problem));
+  throw new ControlRefusal(400, invalidRequestCode, problems.join('; '));
 }
 
 async function readJson(request: IncomingMessage): Promise<unknown> {

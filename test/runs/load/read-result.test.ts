@@ -85,7 +85,7 @@ const forgeries: [what: string, forge: (result: Forged) => unknown, says: string
     (r) => (r.facts.target = 'x'.repeat(1e5)),
     /facts\.target: "x{59}, expected .*2000 characters$/,
   ],
-  ['a shard beyond the last', (r) => (r.shards.has = [3]), 'shards: expected shards up to `of`'],
+  ['a shard beyond the last', (r) => (r.shards.has = [3]), 'shards: (an object), expected shards up to `of`'],
   [
     'a thousand million shards',
     (r) => (r.shards.of = 1e9),
@@ -94,12 +94,12 @@ const forgeries: [what: string, forge: (result: Forged) => unknown, says: string
   [
     'a hundred thousand shards in a list',
     (r) => (r.shards.has = Array(1e5).fill(1)),
-    'x.json: shards.has: expected a list of at most',
+    'x.json: shards.has: (a list), expected a list of at most',
   ],
   [
     'a hundred thousand generators',
     (r) => (r.generators = Array(1e5).fill(null)),
-    'x.json: generators: expected a list of at most',
+    'x.json: generators: (a list), expected a list of at most',
   ],
   [
     'a generator of another name',
@@ -122,19 +122,23 @@ const forgeries: [what: string, forge: (result: Forged) => unknown, says: string
   [
     'a hundred thousand times in a second',
     (r) => (r.series[0].late = Array(1e5).fill([1, 1])),
-    'series.0.late: expected at most 1000 pairs',
+    'series.0.late: (a list), expected at most 1000 pairs',
   ],
   [
     'a number of times below zero',
     (r) => (r.series[0].times.token = [[12_000, -2]]),
-    'series.0.times.token: expected at most 1000 pairs',
+    'series.0.times.token: (a list), expected at most 1000 pairs',
   ],
-  ['another number of times', (r) => (r.lateness.count = 7), 'lateness: expected a histogram'],
-  ['a smallest time that it does not have', (r) => (r.lateness.minUs = 2), 'lateness: expected a histogram'],
+  ['another number of times', (r) => (r.lateness.count = 7), 'lateness: (an object), expected a histogram'],
+  [
+    'a smallest time that it does not have',
+    (r) => (r.lateness.minUs = 2),
+    'lateness: (an object), expected a histogram',
+  ],
   [
     'no histogram',
     (r) => (r.metrics.token.finished.hdr = 'AAAA'),
-    'metrics.token.finished: expected a histogram',
+    'metrics.token.finished: (an object), expected a histogram',
   ],
 ];
 
@@ -165,7 +169,7 @@ describe('a forged result with', () => {
   test.each(histograms)('a histogram that %s is refused with file and field', (_what, hdr) => {
     const result = written();
     result.metrics.token.unfinished = { count: 6, minUs: 75, maxUs: 75, hdr };
-    expect(() => read(result)).toThrow('x.json: metrics.token.unfinished: expected a histogram');
+    expect(() => read(result)).toThrow('x.json: metrics.token.unfinished: (an object), expected a histogram');
   });
 
   test('a histogram of another time is read', () => {

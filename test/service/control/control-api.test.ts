@@ -366,6 +366,15 @@ test.each([
   }
 });
 
+test('a refused call names what is wrong as the library does', async () => {
+  const emulator = await start();
+  const { status, json } = await call(emulator, '/close', { code: 'x', raeson: 1 });
+  expect(status).toBe(400);
+  expect(json).toMatchObject({
+    error: { code: 'INVALID_REQUEST', message: 'code is "x", expected number; raeson: no such setting' },
+  });
+});
+
 describe('the documents', () => {
   test('describe every path of the HTTP side, and are valid OpenAPI', async () => {
     const { json } = await call(await start(), '/openapi.json');

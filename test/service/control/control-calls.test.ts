@@ -11,15 +11,15 @@ const circular: Record<string, unknown> = {};
 circular.self = circular;
 
 test.each<[Call, string]>([
-  [(control) => control.close(), 'control.close: selector is undefined, expected object'],
+  [(control) => control.close(), 'control.close: selector is missing, expected object'],
   [(control) => control.close({ streams: 1 }), 'control.close: selector.streams: no such setting'],
   [(control) => control.close({}, '1012'), 'control.close: code is "1012", expected number'],
   [(control) => control.close({}, 1012, null), 'control.close: reason is null, expected string'],
   [(control) => control.close({}, 1004), 'Close code 1004 cannot be sent'],
-  [(control) => control.send({}), 'control.send: message is undefined, expected object'],
+  [(control) => control.send({}), 'control.send: message is missing, expected object'],
   [
     (control) => control.send({}, {}),
-    'control.send: message is "(an object)", expected exactly one of status, error and json',
+    'control.send: message is (an object), expected exactly one of status, error and json',
   ],
   [
     (control) => control.send({}, { status: 'foo' }),
@@ -27,11 +27,11 @@ test.each<[Call, string]>([
   ],
   [
     (control) => control.send({}, { error: { code: 'X' } }),
-    'control.send: message.error.message is undefined, expected string',
+    'control.send: message.error.message is missing, expected string',
   ],
   [
     (control) => control.send({}, { json: circular }),
-    'control.send: message.json is "(an object)", expected a value that JSON can hold',
+    'control.send: message.json is (an object), expected a value that JSON can hold',
   ],
   [(control) => control.event({}, 5), 'control.event: name is 5, expected string'],
   [(control) => control.speak({}, 'hello.wav'), 'PCM must be a Buffer, Uint8Array or Int16Array, not String'],
