@@ -67,6 +67,8 @@ export class ReplyArrivals {
   silenceMs = 0;
   /** The length of all audio that is played up to `playedUntil`. */
   playedMs = 0;
+  /** When audible audio runs out if it is played immediately. */
+  audibleUntil = 0;
   readonly #settleMs: number;
   #lastMs = 0;
   #isOver = true;
@@ -91,11 +93,17 @@ export class ReplyArrivals {
     return goesOn;
   }
 
+  /** The message that has just arrived is audible. */
+  wasAudible(): void {
+    this.audibleUntil = this.playedUntil;
+  }
+
   /** The reply is over, whenever the next message arrives. Audio that has not been heard yet is not played. */
   interrupted(at: number): void {
     this.#isOver = true;
     this.playedMs = this.playedBefore(at);
     this.playedUntil = Math.min(this.playedUntil, at);
+    this.audibleUntil = Math.min(this.audibleUntil, at);
   }
 
   /** How much audio was played before this time, which must not be earlier than the last message. */
@@ -122,15 +130,15 @@ export interface TurnTaking {
   /** Only silence follows: open speech has ended. */
   finishSpeech(): SpeechMoment[];
   /** Takes the size of an AI message. */
-  received(bytes: number, now: number): void;
+  received(bytes: number, now: number, isAudible?: boolean): void;
   /** The service cancels audio that has not been heard yet. */
   interrupted(now: number): void;
   readonly speaking: boolean;
   readonly speechEndedAt: number | undefined;
   /** When the first AI audio after the last end of speech arrived, or the first at all if nobody spoke. */
   readonly firstAudioAt: number | undefined;
-  /** When received audio runs out if it is played immediately. */
-  readonly playedUntil: number;
+  /** When audible audio runs out if it is played immediately. */
+  readonly audibleUntil: number;
 }
 
 export function createTurnTaking({ settleMs, onPair }: TurnTakingOptions): TurnTaking {
@@ -159,10 +167,11 @@ export function createTurnTaking({ settleMs, onPair }: TurnTakingOptions): TurnT
   return {
     sent: (pcm, now) => follow(speech.push(pcm, now)),
     finishSpeech: () => follow(speech.end()),
-    received(bytes, now) {
+    received(bytes, now, isAudible = false) {
       // An empty message has no audio.
       if (bytes === 0) return;
       const goesOn = arrivals.arrived(bytes, now);
+      if (isAudible) arrivals.wasAudible();
       const { betweenMs, jitterMs, silenceMs } = arrivals;
       const pair = goesOn ? { at: now, betweenMs, jitterMs, silenceMs } : undefined;
       if (speech.speaking) {
@@ -182,8 +191,8 @@ export function createTurnTaking({ settleMs, onPair }: TurnTakingOptions): TurnT
     get firstAudioAt() {
       return firstAudioAt;
     },
-    get playedUntil() {
-      return arrivals.playedUntil;
+    get audibleUntil() {
+      return arrivals.audibleUntil;
     },
   };
 }

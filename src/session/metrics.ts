@@ -89,8 +89,6 @@ export function createMetrics({ settleMs, onGap }: MetricsOptions): Metrics {
   let lastAudibleAt: number | undefined;
   let audibleBytes = 0;
   let longestGapMs: number | null = null;
-  /** When audible audio runs out if it is played immediately. */
-  let heardUntil = 0;
 
   const figures = (): Figures => ({
     firstAudioMs: firstAudioMs(turns),
@@ -114,17 +112,14 @@ export function createMetrics({ settleMs, onGap }: MetricsOptions): Metrics {
     finishSpeech: turns.finishSpeech,
     received(bytes, level, now) {
       count(incoming, bytes);
-      turns.received(bytes, now);
-      if (bytes === 0 || level.rmsDbfs <= audibleDbfs) return;
+      const isAudible = bytes > 0 && level.rmsDbfs > audibleDbfs;
+      turns.received(bytes, now, isAudible);
+      if (!isAudible) return;
       lastAudibleAt = now;
       audibleBytes += bytes;
-      heardUntil = turns.playedUntil;
     },
-    interrupted(now) {
-      turns.interrupted(now);
-      heardUntil = Math.min(heardUntil, now);
-    },
-    wasHeardAt: (at) => at < heardUntil,
+    interrupted: turns.interrupted,
+    wasHeardAt: (at) => at < turns.audibleUntil,
     snapshot() {
       const audibleMs = msForBytes(audibleBytes);
       return { out: { ...out }, in: { ...incoming }, audibleMs, ...figures() };

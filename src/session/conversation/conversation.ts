@@ -51,8 +51,6 @@ export function createConversation(
   { clock, frameMs, settleMs, waitMs, pausedUntil, onClip = () => {} }: ConversationOptions,
 ): Conversation {
   const arrivals = new ReplyArrivals(settleMs);
-  /** Until when a listener without a jitter buffer hears something audible of the AI. */
-  let heardUntil = 0;
   const turns: { turn: Turn; saidAt: number }[] = [];
   let beganAt: number | undefined;
   let current: Turn | undefined;
@@ -66,7 +64,7 @@ export function createConversation(
     current?.passOn(now);
     current = createTurn(plan, {
       ...{ beganAt: now, settleMs, waitMs, pausedUntil },
-      heardUntil: () => heardUntil,
+      heardUntil: () => arrivals.audibleUntil,
       number: turns.length + (plan === listening ? 0 : 1),
     });
     return current;
@@ -93,7 +91,11 @@ export function createConversation(
     before.audio.clipEnded(beganAt);
     for (const plan of plans) {
       const look = () =>
-        lookForCue(plan.when, before, { now: clock.now(), state: replyStateOf(before, clock.now()) });
+        lookForCue(plan.when, before, {
+          now: clock.now(),
+          state: replyStateOf(before, clock.now()),
+          heardUntil: arrivals.audibleUntil,
+        });
       let cue = look();
       for (; cue === 'wait'; cue = look()) yield silence;
       if (cue !== 'now') {
@@ -125,15 +127,12 @@ export function createConversation(
     received(pcm, level) {
       const now = clock.now();
       arrivals.arrived(pcm.length, now);
-      if (level.rmsDbfs > audibleDbfs) heardUntil = arrivals.playedUntil;
+      if (level.rmsDbfs > audibleDbfs) arrivals.wasAudible();
       current?.received(pcm, level, now);
     },
     message(message) {
       const now = clock.now();
-      if (isInterruption(message)) {
-        arrivals.interrupted(now);
-        heardUntil = Math.min(heardUntil, now);
-      }
+      if (isInterruption(message)) arrivals.interrupted(now);
       for (const { turn } of turns) turn.message(message, now);
     },
     async letJudge(signal) {
@@ -167,7 +166,7 @@ export function createConversation(
 function lookForCue(
   when: TurnCue,
   { audio }: Turn,
-  { now, state }: { now: number; state: TurnReplyState },
+  { now, state, heardUntil }: { now: number; state: TurnReplyState; heardUntil: number },
 ): 'now' | 'wait' | { missed: string } {
   if (when === 'connected') return 'now';
   if (typeof when === 'object' && 'afterMs' in when) {
@@ -175,10 +174,10 @@ function lookForCue(
   }
   if (state === 'none') return { missed: 'no reply started' };
   if (when === 'after-reply') return state === 'ended' ? 'now' : 'wait';
-  const { spokenFrom, spokenUntil } = audio;
+  const { spokenFrom } = audio;
   if (spokenFrom === undefined || now < spokenFrom + when.duringReplyMs) return 'wait';
-  if (now <= spokenUntil + speakingGraceMs) return 'now';
-  return { missed: `the AI spoke for only ${roundMs(spokenUntil - spokenFrom)} ms` };
+  if (now <= heardUntil + speakingGraceMs) return 'now';
+  return { missed: `the AI spoke for only ${roundMs(heardUntil - spokenFrom)} ms` };
 }
 
 function cueText(when: TurnCue): string {

@@ -30,8 +30,6 @@ export interface TurnAudio {
   /** When the first audible AI audio arrived after speech, even between two sentences of the turn. */
   readonly firstAudibleAt: number | undefined;
   replyState(now: number): TurnReplyState;
-  /** When the reply runs out if it is played immediately. */
-  readonly spokenUntil: number;
   /** When the reply began to be heard: its first audio, unless a long silence follows. */
   readonly spokenFrom: number | undefined;
   /** `dialogue`: what this turn led to. */
@@ -66,20 +64,17 @@ export function createTurnAudio(options: TurnAudioOptions): TurnAudio {
   let began: number | undefined;
   let ended: number | undefined;
   let clipEndedAt: number | undefined;
-  let lastAudibleAt: number | undefined;
   let reply: Metrics;
   let replyBegunAt: number | undefined;
   let spokenFrom: number | undefined;
   let firstAudibleAt: number | undefined;
   let replyBytes: number;
-  let audibleBytes: number;
   const reached = new Map<number, number>();
   const forget = () => {
     reply = createMetrics({ settleMs });
     replyBegunAt = undefined;
     spokenFrom = undefined;
     replyBytes = 0;
-    audibleBytes = 0;
     reached.clear();
   };
   forget();
@@ -90,7 +85,6 @@ export function createTurnAudio(options: TurnAudioOptions): TurnAudio {
     replyBegunAt ??= at;
     replyBytes += bytes;
     if (level.rmsDbfs > audibleDbfs) {
-      audibleBytes += bytes;
       firstAudibleAt ??= at;
       spokenFrom ??= at - replyBegunAt <= speakingGraceMs ? replyBegunAt : at;
     }
@@ -114,7 +108,6 @@ export function createTurnAudio(options: TurnAudioOptions): TurnAudio {
       }
     },
     received({ length: bytes }, level, at) {
-      if (level.rmsDbfs > audibleDbfs) lastAudibleAt = at;
       if (speech.speaking) speech.hold({ bytes, level, at });
       else if (ended !== undefined || clipEndedAt !== undefined) hear({ bytes, level, at });
     },
@@ -136,9 +129,6 @@ export function createTurnAudio(options: TurnAudioOptions): TurnAudio {
     },
     get spokenFrom() {
       return speechEndedAt() === undefined ? undefined : spokenFrom;
-    },
-    get spokenUntil() {
-      return Math.max(lastAudibleAt ?? 0, (spokenFrom ?? 0) + msForBytes(audibleBytes));
     },
     replyState(now) {
       const endedAt = speechEndedAt();

@@ -140,6 +140,27 @@ describe('a turn is spoken', () => {
     expect(session.outcome).toBe('ok');
   });
 
+  test('while the AI can still be heard after a pause', async () => {
+    const { session } = await converse([first(), turn({ when: { duringReplyMs: 4_500 } })], {
+      onLive: (service) => {
+        replies(service, [1_700, 1_000]);
+        service.at(5_700, () => service.speak(speech(1_000)));
+        replies(service, [10_000, 200]);
+      },
+    });
+    expect(session.outcome).toBe('ok');
+  });
+
+  test('not at all if the service drops the audio that would still be heard', async () => {
+    const { verdicts } = await converse([first(), turn({ when: { duringReplyMs: 2_000 } })], {
+      onLive: (service) => {
+        service.at(1_700, () => service.speak(speech(5_000)));
+        service.at(2_700, () => service.say({ type: 'interrupted' }));
+      },
+    });
+    expect(verdicts['turn 2: said']).toBe('turn-skipped: not spoken: the AI spoke for only 1000 ms');
+  });
+
   test('only partly if the service closes the stream during it', async () => {
     const { session, verdicts } = await converse([first()], {
       onLive: (service) => service.at(700, () => service.close(1000)),
