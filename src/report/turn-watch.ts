@@ -16,19 +16,22 @@ export interface TurnNews extends SeenTurns {
   fromMs: number;
 }
 
-/** Watches the voices of a live session, with the judge of a finished one. Needs about 200 kB. */
+/** Watches the voices of a live session, with the judge of a finished one. Needs about 200 kB for a wait of 10 s. */
 export interface TurnWatch extends Pick<TwoTracks, 'sent' | 'received' | 'interrupted' | 'said'> {
-  /** What the last seconds before `t` show. An end of AI audio counts when it is silent for long enough. */
+  /** What the last seconds before `t` show. AI audio counts as ended once it has been silent long enough. */
   look(t: number): TurnNews;
 }
 
-/** How much is judged at a time. */
-const keepMs = 20_000;
-/** The start of it lacks what was before, and was judged earlier. */
+/** The first part of what is judged lacks its context, and was judged earlier. */
 const settledMs = 10_000;
+/** A turn without a reply is seen this long after the wait is over. */
+const lookForMs = 3_000;
+/** With a longer wait, turns without a reply are only told at the end. */
+const longestWaitMs = 30_000;
 
 /** `waitMs`: how long a turn may be without a reply. `pace`: of the sent audio. */
 export function createTurnWatch(waitMs: number, pace?: Pace): TurnWatch {
+  const keepMs = settledMs + Math.min(Math.max(waitMs, settledMs), longestWaitMs) + lookForMs;
   const tracks = createTwoTracks({ keepMs, pace });
   return {
     ...tracks,

@@ -123,3 +123,20 @@ test('in a long call only the newest seconds are judged, and earlier findings st
     expect(Math.abs(endMs - (whole.overlaps[index]?.endMs ?? 0))).toBeLessThanOrEqual(60);
   }
 });
+
+test.each([0, 15_000])(
+  'a turn after %i ms without a reply is marked when the wait is over',
+  async (fromMs) => {
+    const { seen, past, whole } = await watch(
+      [{ name: 'question', fromMs: fromMs + 500 }],
+      [],
+      fromMs + 16_000,
+    );
+    const [mark] = whole.marks;
+    expect(mark).toMatchObject({ name: 'no reply' });
+    expect(seen.marks).toEqual([mark]);
+    const firstSeen = past.findIndex(({ marks }) => marks.length > 0) * 500 + 480;
+    expect(firstSeen - (mark?.t ?? 0)).toBeGreaterThanOrEqual(10_000);
+    expect(firstSeen - (mark?.t ?? 0)).toBeLessThanOrEqual(11_000);
+  },
+);

@@ -132,14 +132,22 @@ function beginToHear(openedAt: number, heardFromMs: number): Heard {
   return one;
 }
 
-/** How often a stream in which both speak is judged, how long after that, and how many at a time. */
+/** How often a stream that can have new marks is judged, for how long, and how many at a time. */
 const lookEveryMs = 500;
 const lookForMs = 5_000;
 const mostLooks = 2;
 
-/** Only a stream in which both have just spoken at once can have new marks. */
-function isDue({ metMs, lookedMs }: Heard, t: number): boolean {
-  return t - metMs < lookForMs && t - lookedMs >= lookEveryMs;
+/** Only a stream in which both have just spoken at once, or in which the wait for a reply is just over, can have new marks. */
+function isDue({ metMs, lookedMs, ...voices }: Heard, t: number): boolean {
+  const waitedMs = t - (unansweredSince(voices) ?? Number.POSITIVE_INFINITY);
+  const isOver = waitedMs >= defaultWaitMs && waitedMs < defaultWaitMs + lookForMs;
+  return (t - metMs < lookForMs || isOver) && t - lookedMs >= lookEveryMs;
+}
+
+/** When the user finished speaking, if the AI has not spoken since. */
+function unansweredSince({ out, in: ai }: Pick<Heard, 'out' | 'in'>): number | undefined {
+  const endMs = out.last?.endMs ?? undefined;
+  return endMs !== undefined && (ai.last?.startMs ?? 0) <= endMs ? endMs : undefined;
 }
 
 function turnsOf(
@@ -179,6 +187,8 @@ interface VoiceTrace {
   drop(t: number): void;
   /** Whether it speaks at `t` or has just paused. */
   speaksAt(t: number): boolean;
+  /** The newest speech. */
+  readonly last: Speech | undefined;
 }
 
 type Speech = HeardVoice['speech'][number];
@@ -287,6 +297,9 @@ function createVoiceTrace(voice: Direction): VoiceTrace {
     speaksAt(t) {
       const last = speech.findLast(({ startMs }) => startMs <= t);
       return last !== undefined && t <= (last.endMs ?? t) + turnHangOverMs;
+    },
+    get last() {
+      return speech.at(-1);
     },
   };
 }

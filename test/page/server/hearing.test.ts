@@ -109,6 +109,22 @@ test('a yield is marked even if the reply was sent ahead, and dropped audio is n
   ).toBe(true);
 });
 
+test('a turn without a reply is marked when the wait is over', () => {
+  const { hearing, tap, time } = listenTo();
+  const mine = fixturePcm('question.wav');
+  const looks: { at: number; names: string[] }[] = [];
+  for (; time.now < 45_000; time.now += 20) {
+    const { now } = time;
+    const at = (now - 25_000) * 32;
+    const data = at >= 0 && at < mine.length ? mine.subarray(at, at + 640) : Buffer.alloc(640);
+    tap.message?.({ from: 'device', at: now, data } as never);
+    if (now % 100 !== 0) continue;
+    for (const { turns } of hearing.take())
+      if (turns !== undefined) looks.push({ at: now, names: turns.marks.map(({ name }) => name) });
+  }
+  expect(looks).toEqual([{ at: expect.any(Number), names: ['no reply'] }]);
+});
+
 test('if only one side speaks, there are no marks of turn-taking', () => {
   const { looks, later } = hear({ name: 'question', fromMs: 4_000, aiUntilMs: 3_000 });
   expect(looks).toEqual([]);
