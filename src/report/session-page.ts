@@ -1,5 +1,5 @@
 import { secondsText } from '../protocol/time-text.ts';
-import type { RunResult } from '../runs/repeat.ts';
+import type { RepeatSummary, RunResult } from '../runs/repeat.ts';
 import type { SessionSummary } from '../session/summary.ts';
 import { addBaseline, type BaselineResult } from './compare-page.ts';
 import { html } from './html.ts';
@@ -7,6 +7,7 @@ import { itemSections, linesBlock, type ReportItem, type ReportPage, reportPage 
 import type { SessionReport } from './session-report.ts';
 import { plainStyle } from './style.ts';
 import { summaryLines, summaryMsText } from './summary-lines.ts';
+import { totalLines } from './total-lines.ts';
 
 /** One session, or several, as one page that needs nothing else. `failure`: why there is no session, if there is none. */
 export function sessionPage(
@@ -30,15 +31,31 @@ export function sessionPage(
       ? { tone: 'good', word: 'Passed', text: several ? text : 'The session ended as it should.' }
       : { tone: 'bad', word: 'Failed', text: `${why}. ${text}`.trim() },
     facts: [
-      ['began', new Date(first?.startedAt ?? startedAt).toISOString()],
-      ...(first?.summary === undefined ? [] : factsOf(first.summary)),
+      ['began', new Date((several ? undefined : first?.startedAt) ?? startedAt).toISOString()],
+      ...(several ? totalFacts(total) : first?.summary === undefined ? [] : factsOf(first.summary)),
     ],
     body: html`${itemSections(
       runs.flatMap((run) => itemsOf(run, several)),
       several ? 'check' : 'expectation',
-    )}${several ? '' : runs.map(({ summary }) => (summary === undefined ? '' : html`<h2>Measured</h2>${linesBlock(summaryLines(summary, plainStyle), 'Measured')}`))}`,
+    )}${measured(several ? total && totalLines(total, plainStyle) : first?.summary && summaryLines(first.summary, plainStyle))}`,
   } satisfies ReportPage;
   return reportPage(addBaseline(page, baseline));
+}
+
+function measured(lines: readonly string[] | undefined) {
+  return lines === undefined ? '' : html`<h2>Measured</h2>${linesBlock(lines, 'Measured')}`;
+}
+
+function totalFacts(total: RepeatSummary | undefined): [string, string][] {
+  if (total === undefined) return [];
+  const { device, elapsedMs, spread } = total;
+  return [
+    ['device', device],
+    ['took', secondsText(elapsedMs, 1)],
+    ['first audio, median', summaryMsText(spread.firstAudioMs?.median ?? null)],
+    ['longest gap, median', summaryMsText(spread.longestGapMs?.median ?? null)],
+    ['received', secondsText(total.in.audioMs)],
+  ];
 }
 
 function factsOf(summary: SessionSummary): [string, string][] {

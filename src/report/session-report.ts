@@ -1,11 +1,12 @@
 import type { Failure } from '../kernel/failure-kind.ts';
-import type { RepeatSummary, RunResult } from '../runs/repeat.ts';
+import type { RepeatSummary, RunResult, SpreadMetric } from '../runs/repeat.ts';
 import type { ExpectationVerdict } from '../session/expectations.ts';
 import type { SessionSummary } from '../session/summary.ts';
 import { maxAnnotations } from './github.ts';
 import type { Block, RunReport, TestCase, TestSuite } from './run-report.ts';
 import { plainStyle } from './style.ts';
 import { summaryLines, summaryMsText } from './summary-lines.ts';
+import { spreadNames } from './total-lines.ts';
 
 export interface SessionReport {
   /** What was tested, for people: `stream hello.wav`. */
@@ -155,8 +156,11 @@ function measuredBlocks(run: RunResult | undefined, total: RepeatSummary | undef
 function spreadBlocks({ runs, passed, spread }: RepeatSummary): Block[] {
   const rows = Object.entries(spread).map(([name, values]) =>
     values === null
-      ? [name, '0', '–', '–', '–', '–']
-      : [name, ...[values.count, values.min, values.median, values.p95, values.max].map(String)],
+      ? [spreadNames[name as SpreadMetric], '0', '–', '–', '–', '–']
+      : [
+          spreadNames[name as SpreadMetric],
+          ...[values.count, values.min, values.median, values.p95, values.max].map(String),
+        ],
   );
   return [
     [`${passed} of ${runs} runs passed.`],

@@ -28,8 +28,9 @@ const maxKinds = 1_000;
 const otherKinds = '(others)';
 const figuresEveryMs = 1_000;
 
-/** A granted token; `ms` is the time for all attempts. */
+/** A token that was granted `at` this time of the clock; `ms` is the time for all attempts. */
 export interface GrantNote {
+  at: number;
   claims: Record<string, unknown> | undefined;
   rateLimit: ReadRateLimit;
   status: number;
@@ -169,10 +170,10 @@ export function createLedger(
     emit,
     dialogue,
     warn: (code, message) => emit({ type: 'warning', code, message }),
-    granted({ claims, rateLimit, status, ms, attempts }) {
+    granted({ claims, rateLimit, status, ms, attempts, at }) {
       facts.tokenMs = roundMs(ms);
       facts.rateLimit = rateLimit;
-      emit({ type: 'token', claims, rateLimit, status, ms: facts.tokenMs, attempts });
+      emit({ type: 'token', claims, rateLimit, status, ms: facts.tokenMs, attempts }, at);
     },
     given: (claims) => emit({ type: 'token', claims }),
     took(step, ms) {

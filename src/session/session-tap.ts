@@ -31,6 +31,7 @@ export function createSessionTap(ledger: Ledger, onConfirmed = (_at: number) => 
         status: answer.status,
         ms: at + totalMs - (attempts[0]?.at ?? at),
         attempts: attempts.length,
+        at: at + totalMs,
       });
     },
     opened({ answer, breakdown, totalMs }) {

@@ -131,9 +131,14 @@ describe('--expect-file', () => {
 
   test('can be run several times', async () => {
     const path = write('turns: [{ say: hi.wav, expect-audio: 0 }]\n');
-    const { code, stdout } = await converse(['--expect-file', path, '--reply', 'echo', '--repeat', '2']);
+    const flags = ['--expect-file', path, '--reply', 'echo', '--repeat', '2', '--html', 'several.html'];
+    const { code, stdout } = await converse(flags);
     expect(code).toBe(0);
-    expect(only(jsonLines(stdout), 'summary')).toMatchObject({
+    const total = only(jsonLines(stdout), 'summary');
+    const page = sandbox.read('several.html');
+    expect(page).toMatch(/<h2>Measured<\/h2>[\s\S]*held in 2 of 2 runs/);
+    expect(page).toContain(`${(Number(total.elapsedMs) / 1000).toFixed(1)} s`);
+    expect(total).toMatchObject({
       passed: 2,
       verdicts: [{ name: 'turn 1: said' }, { name: 'turn 1: expect-audio', measured: '2 of 2 runs' }],
     });

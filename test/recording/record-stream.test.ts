@@ -1,8 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { readRecording } from '../../src/recording/read-recording.ts';
 import { recordStream } from '../../src/recording/record-stream.ts';
-import { setUpSandbox } from '../helpers/voicectl.ts';
+import { grantedExchange, openedUpgrade } from '../helpers/exchanges.ts';
+import { createManualClock } from '../helpers/manual-clock.ts';
+import { jsonLines, setUpSandbox } from '../helpers/voicectl.ts';
 
 const sandbox = setUpSandbox();
 const MiB = 1024 * 1024;
@@ -25,4 +29,29 @@ test('a recording that the disk could not keep up with is incomplete, and says n
   expect(failures).toEqual(['The disk cannot keep up']);
   const { problems } = await readRecording(folder);
   expect(problems).toEqual(['There is no summary.json: the recording is incomplete']);
+});
+
+test('the token is dated by its request, also one that was granted long before the stream', async () => {
+  const folder = sandbox.path('late');
+  const clock = createManualClock();
+  const granted = grantedExchange({ at: clock.now(), totalMs: 40 });
+  clock.advance(3_000);
+  const { tap, close } = recordStream({
+    ...{
+      baseUrl: 'http://127.0.0.1:1',
+      wsUrl: 'ws://127.0.0.1:1',
+      source: 'a test',
+      clock,
+      folderOf: () => folder,
+    },
+    ownerOf: () => ({ device: 'lamp', granted }),
+    onFailure() {},
+  });
+  tap.opened?.(openedUpgrade(clock.now()));
+  const token = granted.granted ?? expect.unreachable();
+  tap.message?.({ from: 'device', at: clock.now(), opcode: 'text', bytes: 5, token });
+  clock.advance(100);
+  await close();
+  const events = jsonLines(readFileSync(join(folder, 'events.jsonl'), 'utf8'));
+  expect(events.find(({ type }) => type === 'token')).toMatchObject({ t: 40 });
 });

@@ -36,9 +36,9 @@ export function programsFor(context: TestContext) {
     sandbox.defer(emulator.close);
     const file = fixture('two-turns.wav');
     const terminal = await run(
-      `stream --file ${file} --base-url ${emulator.baseUrl} --loop --expect-close 1000`,
+      `stream --file ${file} --base-url ${emulator.baseUrl} --loop --expect-close 1000 --junit j.xml`,
     );
-    return { terminal, end: () => emulator.control.close({}, 1000, '') };
+    return { terminal, end: (code = 1000) => emulator.control.close({}, code, '') };
   }
 
   /** The pid of the program that has the terminal. */

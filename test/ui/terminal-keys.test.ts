@@ -4,13 +4,13 @@ import { programsFor } from './real-terminal.ts';
 
 describe.skipIf(!hasTmux).concurrent('keys on a real terminal', { timeout: 120_000 }, () => {
   test('a session stays open once a key was pressed: r connects again with a new token, q ends it', async (context) => {
-    const { eventually, startSession, expectRestored, live } = programsFor(context);
+    const { eventually, sandbox, startSession, expectRestored, live } = programsFor(context);
     const { terminal, end } = await startSession();
     await live(terminal);
     terminal.press('?');
     await eventually(terminal.screen).toContain('this help');
-    end();
-    await eventually(terminal.screen).toContain('closed, ok');
+    end(1011);
+    await eventually(terminal.screen).toContain('closed, failed');
     terminal.press('Escape', 'r');
     await live(terminal);
     // The window of the same device: another token was asked for.
@@ -19,6 +19,8 @@ describe.skipIf(!hasTmux).concurrent('keys on a real terminal', { timeout: 120_0
     await eventually(terminal.screen).toContain('closed, ok');
     terminal.press('q');
     await expectRestored(terminal, 0);
+    // The reports are about the session that the exit code is about.
+    expect(sandbox.read('j.xml')).toMatch(/<testsuites [^>]*tests="2" failures="0" errors="0"/);
   });
 
   test('q lets the reply finish, and exits with success', async (context) => {

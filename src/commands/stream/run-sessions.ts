@@ -24,6 +24,8 @@ import { sessionOptions } from './session-settings.ts';
 import type { StreamView } from './view.ts';
 
 export interface RunReports {
+  /** Called when the sessions begin, also when the user asks for them again. */
+  began(): void;
   /** Called for each run that counts. */
   ran(result: RunResult): void;
   /** Called with the result of several runs. */
@@ -61,6 +63,8 @@ export async function runSessions(
     const heard = live?.sinks ?? [];
     view.attach(live);
     await view.run(async function* (until, enough) {
+      reports.began();
+      let isAnswered = false;
       const startRun = async function* () {
         const events = await startSession(
           { ...options, ...(enough === undefined ? {} : { enough }) },
@@ -78,7 +82,9 @@ export async function runSessions(
       };
       const several = { clock: options.clock, device: options.device, repeat, warmup, onRun: reports.ran };
       for await (const event of runRepeatedly(startRun, several, until)) {
-        if (event.type === 'state') context.awaits(awaitedIn[event.state]);
+        if (event.type === 'session') isAnswered = false;
+        if (event.type === 'audio' && event.direction === 'in') isAnswered = true;
+        if (event.type === 'state') context.awaits(awaitedIn(event.state, isAnswered));
         if (event.type === 'summary' && 'runs' in event) reports.total(event);
         await reports.passed?.(event);
         yield event;
@@ -93,15 +99,18 @@ export async function runSessions(
   }
 }
 
-/** What a session waits for in each state. */
-const awaitedIn: Readonly<Record<SessionState, string>> = {
-  token: 'the token',
-  connecting: 'the answer to the upgrade',
-  authorising: connectedKind,
-  live: 'the end of the conversation',
-  draining: 'the rest of the reply',
-  closed: 'the end of the session',
-};
+/** What a session waits for in each state. `isAnswered`: whether the AI has been heard. */
+function awaitedIn(state: SessionState, isAnswered: boolean): string {
+  const awaited: Readonly<Record<SessionState, string>> = {
+    token: 'the token',
+    connecting: 'the answer to the upgrade',
+    authorising: connectedKind,
+    live: 'the end of the conversation',
+    draining: isAnswered ? 'the rest of the reply' : 'the reply',
+    closed: 'the end of the session',
+  };
+  return awaited[state];
+}
 
 /** Where the AI audio goes: a WAV file, raw PCM on standard output (`-`), or nowhere. */
 async function openSinks(

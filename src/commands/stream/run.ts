@@ -26,6 +26,10 @@ export async function run(context: ContextOf<'stream'>): Promise<number> {
   let failure: VoicectlError | undefined;
   let unwritten: VoicectlError | undefined;
   const reports: RunReports = {
+    began() {
+      runs.length = 0;
+      total = undefined;
+    },
     ran: (result: RunResult) => void runs.push(result),
     total(summary: RepeatSummary) {
       total = summary;
