@@ -109,8 +109,9 @@ export function createBus({ link, keys, emulator, perform, onMissing, onForeign 
       open.set(id, question);
       const timer = systemClock.after(answerWithinMs, () => question.done());
       try {
-        // Answers may arrive before Redis says how many emulators were asked.
-        question.missing += await publish(keys.asks, { op, args, id, from: emulator });
+        const receivers = await publish(keys.asks, { op, args, id, from: emulator });
+        // Answers may have arrived before Redis said how many emulators were asked.
+        question.missing += receivers;
         if (question.missing > 0) await all.promise;
       } finally {
         timer.cancel();
