@@ -5,6 +5,7 @@ import { connectedKind } from './read-message.ts';
 
 export {
   connectedKind,
+  createMessageReader,
   isInterruption,
   isOfKind,
   readServiceMessage,

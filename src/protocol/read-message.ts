@@ -23,23 +23,41 @@ export interface ServiceMessage {
 /** Fields under which services name the kind of a message; the specification shows none. */
 const kindFields = ['type', 'kind', 'event', 'name'] as const;
 
-/** Reads any text message of a service. Never throws: unknown kinds and shapes come back as `other`. */
-export function readServiceMessage(text: string): ServiceMessage {
-  return { ...classify(text), text };
+/**
+ * Reads any text message of a service. Never throws: unknown kinds and shapes come back as `other`. `kindField`: the field
+ * that names the kind, if it is known.
+ */
+export function readServiceMessage(text: string, kindField?: string): ServiceMessage {
+  return { ...classify(text, kindField), text };
 }
 
-function classify(text: string): Omit<ServiceMessage, 'text'> {
+/** Reads the text messages of one stream in their order: the confirmation shows which field names the kind. */
+export function createMessageReader(): (text: string) => ServiceMessage {
+  let kindField: string | undefined;
+  return (text) => {
+    const message = readServiceMessage(text, kindField);
+    if (message.category === 'connected') kindField ??= fieldOf(message.body, connectedKind);
+    return message;
+  };
+}
+
+function fieldOf(body: unknown, value: string): string | undefined {
+  return Object.entries(body as Record<string, unknown>).find(([, one]) => one === value)?.[0];
+}
+
+function classify(text: string, kindField: string | undefined): Omit<ServiceMessage, 'text'> {
   try {
-    return readServiceBody(JSON.parse(text));
+    return readServiceBody(JSON.parse(text), kindField);
   } catch {
     return { category: 'malformed', kind: undefined, body: text };
   }
 }
 
 /** The same for JSON that is already parsed. */
-export function readServiceBody(body: unknown): Omit<ServiceMessage, 'text'> {
+export function readServiceBody(body: unknown, kindField?: string): Omit<ServiceMessage, 'text'> {
   if (!isRecord(body)) return { category: 'other', kind: undefined, body };
-  const named = kindFields.map((field) => body[field]).filter((value) => typeof value === 'string');
+  const fields = kindField === undefined ? kindFields : [kindField, ...kindFields];
+  const named = fields.map((field) => body[field]).filter((value) => typeof value === 'string');
   if (Object.values(body).includes(connectedKind))
     return { category: 'connected', kind: connectedKind, body };
   const error = named.find((name) => /error/i.test(name));

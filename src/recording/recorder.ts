@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import type { Clock } from '../kernel/clock.ts';
-import { isInterruption, readServiceMessage } from '../protocol/messages.ts';
+import { createMessageReader, isInterruption } from '../protocol/messages.ts';
 import { roundMs } from '../protocol/time-text.ts';
 import type { SessionEvent } from '../session/events.ts';
 import type { AudioSink } from '../session/output.ts';
@@ -105,6 +105,7 @@ function createWireWriter({
   device,
   timeOf,
 }: WireWriterOptions): Required<Omit<Tap, 'ready' | 'began'>> {
+  const interrupts = watchInterruptions();
   return {
     token: (exchange) => writer.wire(tokenLine(exchange, device, timeOf)),
     opened: (upgrade) => writer.wire(upgradeLine(upgrade, timeOf)),
@@ -116,7 +117,7 @@ function createWireWriter({
       else if ('token' in message) writer.wire({ t, type: 'token', bytes: message.bytes });
       else if ('text' in message) {
         writer.wire({ t, type: 'text', text: message.text, direction, ...injected });
-        if (isInterruptionOfReply(message)) writer.interrupted(t);
+        if (interrupts(message)) writer.interrupted(t);
       }
     },
     closed({ at, by, code, reason }) {
@@ -131,9 +132,11 @@ function createWireWriter({
   };
 }
 
-/** Whether the service reports that audio that it sent should no longer be played. */
-export function isInterruptionOfReply(message: WireMessage): boolean {
-  return message.from === 'service' && 'text' in message && isInterruption(readServiceMessage(message.text));
+/** Whether a message of a stream reports that audio that the service sent should no longer be played. Takes each message. */
+export function watchInterruptions(): (message: WireMessage) => boolean {
+  const readText = createMessageReader();
+  return (message) =>
+    message.from === 'service' && 'text' in message && isInterruption(readText(message.text));
 }
 
 function directionOf({ from }: WireMessage): 'in' | 'out' {

@@ -1,6 +1,6 @@
 import { refusal } from '../files/refusal.ts';
 import { bytesForMs, msForBytes } from '../protocol/audio-format.ts';
-import { isInterruption, readServiceMessage } from '../protocol/messages.ts';
+import { createMessageReader, isInterruption, readServiceMessage } from '../protocol/messages.ts';
 import { isServiceText, type WireAudio, type WireLine } from './format.ts';
 import type { Recording } from './read-recording.ts';
 
@@ -33,8 +33,9 @@ export interface VoicesHeard {
 /** Passes both voices on at their recorded times; those of a WAV as if they had come in real time. */
 export function replayVoices(recording: Recording, heard: VoicesHeard): void {
   const { isCall, wire, audio } = recording;
+  const readText = createMessageReader();
   for (const line of isCall ? linesOfCall(audio) : wire) {
-    if (isServiceText(line) && isInterruption(readServiceMessage(line.text))) heard.interrupted(line.t);
+    if (isServiceText(line) && isInterruption(readText(line.text))) heard.interrupted(line.t);
     if (line.type !== 'audio') continue;
     const pcm = pcmOf(recording, line);
     if (line.direction === 'out') heard.sent(pcm, line.t);

@@ -6,7 +6,7 @@ import { writeFailure } from '../files/refusal.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { roundMs } from '../protocol/time-text.ts';
 import { createDiskQueue } from './disk-queue.ts';
-import { isInterruptionOfReply, type Recorder } from './recorder.ts';
+import { type Recorder, watchInterruptions } from './recorder.ts';
 import { createVoiceFiles, type VoiceFiles } from './voice-files.ts';
 
 export interface StereoFileOptions {
@@ -26,6 +26,7 @@ export async function createStereoFile({
   giveUp,
 }: StereoFileOptions): Promise<Pick<Recorder, 'tap' | 'sink' | 'watch'>> {
   const voices = await openVoices(path, giveUp);
+  const interrupts = watchInterruptions();
   let origin = clock.now();
   const queue = createDiskQueue(voices.write, (thrown) => writeFailure(path, thrown));
   return {
@@ -34,7 +35,7 @@ export async function createStereoFile({
         origin = at;
       },
       message(message) {
-        if (isInterruptionOfReply(message)) voices.interrupted(roundMs(message.at - origin));
+        if (interrupts(message)) voices.interrupted(roundMs(message.at - origin));
         if (!('data' in message) || queue.hasFailed) return;
         const direction = message.from === 'device' ? 'out' : 'in';
         voices.add(direction, roundMs(message.at - origin), message.data);

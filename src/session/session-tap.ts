@@ -1,4 +1,4 @@
-import { readServiceMessage } from '../protocol/messages.ts';
+import { createMessageReader } from '../protocol/messages.ts';
 import { readRateLimit } from '../wire/client/rate-limit.ts';
 import type { TokenExchange, WireMessage } from '../wire/exchange.ts';
 import type { Tap } from '../wire/tap.ts';
@@ -7,12 +7,13 @@ import type { Ledger } from './ledger.ts';
 /** Turns the traffic on the wire into session events. `onConfirmed` is called when the service has accepted the token. */
 export function createSessionTap(ledger: Ledger, onConfirmed = (_at: number) => {}): Tap {
   const attempts: TokenExchange[] = [];
+  const readText = createMessageReader();
   let presentedAt: number | undefined;
 
   const fromService = (message: WireMessage) => {
     if ('data' in message) ledger.received(message.data, message.at);
     if (!('text' in message)) return;
-    const read = readServiceMessage(message.text);
+    const read = readText(message.text);
     if (read.category === 'connected' && presentedAt !== undefined) {
       ledger.took('authoriseMs', message.at - presentedAt);
       presentedAt = undefined;

@@ -56,6 +56,25 @@ describe.each([
   });
 });
 
+test('messages are named by the field that named the confirmation', async () => {
+  let isSaid = false;
+  await using service = await startMiniService({
+    connected: ({ say }) => say({ op: 'service_voice_connected' }),
+    onAudio({ say, socket }, pcm) {
+      if (!isSaid) say({ op: 'fault', code: 'QUOTA', message: 'out' });
+      isSaid = true;
+      socket.send(pcm);
+    },
+  });
+  const flags = [...said, '--settle', '200ms', '--forbid-event', 'fault', '--json'];
+  const { code, stdout } = await runInProcess(['stream', '--base-url', service.baseUrl, ...flags], {
+    clock: hastyClock,
+    env: { VOICECTL_API_KEY: 'a-key-for-tests' },
+  });
+  expect(only(jsonLines(stdout), 'summary').events).toMatchObject({ fault: 1 });
+  expect(code).toBe(1);
+});
+
 test('an error instead of the confirmation, on a stream that stays open, is a refusal with its words', async () => {
   await using service = await startMiniService({
     connected: ({ say }) => say({ error: { code: 'BAD_TOKEN', message: 'no such token' } }),

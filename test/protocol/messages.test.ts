@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type DialectInput, parseDialect } from '../../src/protocol/dialect.ts';
 import {
+  createMessageReader,
   isInterruption,
   isOfKind,
   readServiceMessage,
@@ -231,4 +232,20 @@ test.each([
   [{ a: 1 }, 'other'],
 ])('%j is labelled with one word', (body, word) => {
   expect(wordOfMessage(readServiceBody(body))).toBe(word);
+});
+
+test('the confirmation shows which field names the kind of the messages after it', () => {
+  const read = createMessageReader();
+  const kinds = [
+    '{"op":"alarm"}',
+    '{"op":"service_voice_connected"}',
+    '{"op":"alarm","type":"x"}',
+    '{"type":"y"}',
+  ];
+  expect(kinds.map((text) => read(text).kind)).toEqual([undefined, 'service_voice_connected', 'alarm', 'y']);
+  expect(read('{"op":"error","code":"QUOTA","message":"out"}')).toMatchObject({
+    category: 'error',
+    kind: 'error',
+  });
+  expect(isInterruption(read('{"op":"interrupted"}'))).toBe(true);
 });

@@ -1,5 +1,5 @@
 import type { ScriptedClip } from '../../audio/dialogue/dialogue.ts';
-import { isInterruptionOfReply } from '../../recording/recorder.ts';
+import { watchInterruptions } from '../../recording/recorder.ts';
 import { createTurnWatch, type TurnNews } from '../../report/turn-watch.ts';
 import type { SessionEvent } from '../../session/events.ts';
 import type { Tap } from '../../wire/tap.ts';
@@ -10,6 +10,7 @@ const lookEveryMs = 500;
 /** Shows on a screen who speaks over whom, for one session after the other. */
 export function watchTurns(waitMs: number, show: (news: TurnNews) => void) {
   let watch = createTurnWatch(waitMs);
+  let interrupts = watchInterruptions();
   let startedAt = 0;
   let lookedMs = 0;
   let clip: ScriptedClip | undefined;
@@ -21,6 +22,7 @@ export function watchTurns(waitMs: number, show: (news: TurnNews) => void) {
   const tap: Tap = {
     began(at) {
       watch = createTurnWatch(waitMs);
+      interrupts = watchInterruptions();
       startedAt = at;
       lookedMs = 0;
       clip = undefined;
@@ -31,7 +33,7 @@ export function watchTurns(waitMs: number, show: (news: TurnNews) => void) {
         if (message.from === 'device') watch.sent(message.data, t);
         else watch.received(message.data, t);
         look(t);
-      } else if (isInterruptionOfReply(message)) watch.interrupted(t);
+      } else if (interrupts(message)) watch.interrupted(t);
     },
   };
   return {

@@ -4,7 +4,7 @@ import { createTurnTaking, isGap, type TurnTaking } from '../../audio/turn-takin
 import { defaultSettleMs, defaultWaitMs } from '../../kernel/audio-limits.ts';
 import { bytesForMs, bytesPerSample, msForBytes } from '../../protocol/audio-format.ts';
 import type { Direction } from '../../recording/format.ts';
-import { isInterruptionOfReply } from '../../recording/recorder.ts';
+import { watchInterruptions } from '../../recording/recorder.ts';
 import { createTrack } from '../../recording/track.ts';
 import { addTurnNews, createTurnWatch, type SeenTurns, type TurnWatch } from '../../report/turn-watch.ts';
 import type { PageHost } from '../../service/control/page-handler.ts';
@@ -48,11 +48,12 @@ export function startHearing({ elapsedMs, observe }: Pick<PageHost, 'elapsedMs' 
   };
   const listen = (stream: number, ageMs: number): Tap => {
     const one = beginToHear(elapsedMs() - ageMs, ageMs);
+    const interrupts = watchInterruptions();
     heard.set(stream, one);
     return {
       message(message) {
         const t = elapsedMs() - one.openedAt;
-        if (isInterruptionOfReply(message)) {
+        if (interrupts(message)) {
           one.replies.interrupted(t);
           one.watch.interrupted(t);
           one.in.drop(t);

@@ -4,7 +4,7 @@ import { createDeferred } from '../../kernel/deferred.ts';
 import type { VoicectlError } from '../../kernel/errors.ts';
 import { createRedactor, type Redactor } from '../../kernel/redact.ts';
 import type { ReadError } from '../../protocol/error-body.ts';
-import { isInterruption, readServiceMessage } from '../../protocol/messages.ts';
+import { createMessageReader, isInterruption } from '../../protocol/messages.ts';
 import type { FastStream, FastStreamEnd } from '../../wire/client/fast-stream.ts';
 import { closeError, streamEndError, unconfirmedError } from '../../wire/client/refusal-error.ts';
 import { requestToken, type TokenGrant } from '../../wire/client/token.ts';
@@ -92,6 +92,7 @@ function openStream(
   const pass = (at: number) => {
     if (step !== undefined) tally.finished(step.metric, at - step.due);
   };
+  const readText = createMessageReader();
   const giveUpStep = () => {
     if (step !== undefined) tally.unfinished(step.metric, clock.now() - step.due);
     step = undefined;
@@ -109,7 +110,7 @@ function openStream(
         stream.sendText(token);
       },
       onText(text, at) {
-        const message = readServiceMessage(concealText(text, redactor));
+        const message = readText(concealText(text, redactor));
         lastWord = message.error;
         lastError = message.error ?? lastError;
         if (isInterruption(message)) meter.interrupted(at);

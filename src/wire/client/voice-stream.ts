@@ -3,7 +3,7 @@ import { createDeferred } from '../../kernel/deferred.ts';
 import type { VoicectlError } from '../../kernel/errors.ts';
 import { createRedactor, type Redactor } from '../../kernel/redact.ts';
 import type { ReadError } from '../../protocol/error-body.ts';
-import { readServiceMessage, type ServiceMessage } from '../../protocol/messages.ts';
+import { createMessageReader, type ServiceMessage } from '../../protocol/messages.ts';
 import { serviceUrl, streamPath } from '../../protocol/paths.ts';
 import { type Connection, connect } from './connect.ts';
 import { withDeadline } from './deadline.ts';
@@ -61,6 +61,7 @@ export async function openVoiceStream(options: VoiceStreamOptions): Promise<Voic
   let lastWord: ReadError | undefined;
   /** The last error that it sent, whatever followed. */
   let lastError: ReadError | undefined;
+  const readText = createMessageReader();
   let isClosing = false;
   let isDeaf = false;
   const confirmed = createDeferred();
@@ -72,7 +73,7 @@ export async function openVoiceStream(options: VoiceStreamOptions): Promise<Voic
       if (!isDeaf) onAudio(pcm);
     },
     onText(text) {
-      const message = readServiceMessage(text);
+      const message = readText(text);
       lastWord = message.error;
       lastError = message.error ?? lastError;
       if (message.category === 'connected') confirmed.resolve();

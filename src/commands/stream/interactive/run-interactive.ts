@@ -12,7 +12,7 @@ import type { Io } from '../../../kernel/io.ts';
 import { createRedactor, type Redactor } from '../../../kernel/redact.ts';
 import { bytesForMs } from '../../../protocol/audio-format.ts';
 import type { ReadError } from '../../../protocol/error-body.ts';
-import { readServiceMessage } from '../../../protocol/messages.ts';
+import { createMessageReader } from '../../../protocol/messages.ts';
 import { serviceUrl, streamPath } from '../../../protocol/paths.ts';
 import { type Connection, connect } from '../../../wire/client/connect.ts';
 import { closeError, type StreamClose, streamEndError } from '../../../wire/client/refusal-error.ts';
@@ -68,12 +68,13 @@ async function join(
     'token' in auth ? auth.token : (await requestToken({ ...auth, ...leg, baseUrl, deviceId: device })).token;
   /** The last message of the service, if it was an error. */
   let lastWord: ReadError | undefined;
+  const readText = createMessageReader();
   let isConfirmed = false;
   const connection = await connect({
     ...leg,
     url: serviceUrl(wsUrl, streamPath),
     onText(text) {
-      const message = readServiceMessage(text);
+      const message = readText(text);
       lastWord = message.error;
       isConfirmed ||= message.category === 'connected';
     },
