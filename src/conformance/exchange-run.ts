@@ -177,6 +177,8 @@ async function takeOverClock(options: TakeOverOptions): Promise<TakenOver> {
   const aheadMs = isRecord(body) && typeof body.now === 'string' ? body.aheadMs : undefined;
   if (typeof aheadMs !== 'number') return { clockwork: undefined, answered: unknownPathStep.id };
   options.budget.giveBack('plain');
+  // The answer of a proxy says nothing of the service.
+  if (isRecord(body) && body.proxy === true) return { clockwork: undefined, answered: undefined };
   return { clockwork: moving(options, aheadMs), answered: undefined };
 }
 

@@ -95,6 +95,10 @@ const reachedSchema = z.object({
 const clockSchema = z.object({
   now: z.iso.datetime().describe('Time of the emulator'),
   aheadMs: z.number().describe('How far it is ahead of the clock of the machine'),
+  proxy: z
+    .literal(true)
+    .optional()
+    .describe('Set by a proxy: the clock of the service behind it does not move'),
 });
 
 /** The fields of every event in the journal. */

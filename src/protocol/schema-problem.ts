@@ -27,7 +27,7 @@ export function valueOrKind(value: unknown): unknown {
 /** The value of a problem, as it is shown. */
 export function shownValueText(value: unknown): string {
   if (value === undefined) return 'missing';
-  return kinds.includes(value) ? String(value) : JSON.stringify(value);
+  return typeof value === 'number' || kinds.includes(value) ? String(value) : JSON.stringify(value);
 }
 
 /** What is expected of a setting that does not exist. */

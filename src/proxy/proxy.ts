@@ -105,7 +105,7 @@ export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> 
   });
   const pass = createTokenRequests({ ...shared, clock: baseClock, ca: target.ca, state });
   const control = createControl({
-    ...{ events, clock, state, rateLimit, maxConnections, faults },
+    ...{ events, clock, state, rateLimit, maxConnections, faults, isProxy: true },
     streams: createStreamActions({ voice: streams, dialect }),
     flushFloods: folded.flush,
   });

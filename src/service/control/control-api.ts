@@ -234,8 +234,8 @@ function messageOf({
 }
 
 async function showTime(control: AnyControl) {
-  const { nowMs, aheadMs } = await control.time();
-  return { now: new Date(nowMs).toISOString(), aheadMs };
+  const { nowMs, ...time } = await control.time();
+  return { now: new Date(nowMs).toISOString(), ...time };
 }
 
 function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {

@@ -6,6 +6,7 @@ import { version } from '../../kernel/version.ts';
 import { msForBytes } from '../../protocol/audio-format.ts';
 import { closeCodes } from '../../protocol/close-codes.ts';
 import {
+  advanceSchema,
   type EmulatorState,
   eventSchema,
   messageContentSchema,
@@ -18,6 +19,7 @@ import type { Faults } from '../faults/faults.ts';
 import { type Eventually, whenKnown } from '../state/eventual.ts';
 import type { MemoryState } from '../state/memory.ts';
 import type { State, Survey } from '../state/state.ts';
+import { checkClose } from '../streams/open-stream.ts';
 import type { AnyControl, EmulatorControl } from './emulator-control.ts';
 import type { StreamActions } from './stream-actions.ts';
 
@@ -28,6 +30,8 @@ export interface ControlOptions {
   state: State;
   rateLimit: number;
   maxConnections: number;
+  /** Whether the service is behind a proxy, whose clock is not its own. */
+  isProxy?: boolean;
   faults: Eventually<ControlledFaults>;
   streams: Eventually<StreamActions>;
   /** Emits an event for everything that was only counted so far. */
@@ -57,7 +61,7 @@ export function createControl(options: ControlOptions): AnyControl {
   return {
     journal: state.journal,
     faults: createLoggedFaults(faults, log),
-    time: () => ({ nowMs: clock.wall(), aheadMs: state.clockOffset() }),
+    time: () => ({ nowMs: clock.wall(), ...aheadOf(options) }),
     state: () =>
       whenKnown(state.survey(), (survey) =>
         whenKnown(streams.list(), (listed) =>
@@ -65,8 +69,7 @@ export function createControl(options: ControlOptions): AnyControl {
         ),
       ),
     advance(ms) {
-      if (!(ms >= 0))
-        throw new VoicectlError('usage', `The clock cannot be moved by ${ms} ms: it never goes back`);
+      checkCall('advance', { advanceMs: ms });
       return whenKnown(state.advance(ms), () =>
         log(`the clock was moved forward by ${ms / 1000} s`, undefined, { byMs: ms }),
       );
@@ -106,6 +109,7 @@ export function createControl(options: ControlOptions): AnyControl {
     },
     close(selector, code = closeCodes.normal, reason = '') {
       checkCall('close', { selector, code, reason });
+      checkClose(code, reason);
       return streams.close(selector, code, reason);
     },
   };
@@ -138,15 +142,19 @@ interface Found {
 }
 
 function describe(options: ControlOptions, { survey, listed, active }: Found): EmulatorState {
-  const { clock, state } = options;
+  const { clock } = options;
   return {
     version,
-    clock: { now: isoTime(clock.wall()), aheadMs: state.clockOffset() },
+    clock: { now: isoTime(clock.wall()), ...aheadOf(options) },
     devices: describeDevices(options, survey),
     streams: listed,
     tokens: describeTokens(survey),
     faults: describeFaults(active),
   };
+}
+
+function aheadOf({ state, isProxy }: ControlOptions): { aheadMs: number; proxy?: true } {
+  return { aheadMs: state.clockOffset(), ...(isProxy ? { proxy: true } : {}) };
 }
 
 /** Every device that has a window or a connection. */
@@ -188,6 +196,7 @@ function isoTime(ms: number): string {
 
 const selector = streamsSchema;
 const schemas = {
+  advance: advanceSchema,
   send: z.strictObject({ selector, message: messageContentSchema }),
   speak: z.object({ selector }),
   event: z.strictObject({ selector, name: eventSchema.shape.event }),

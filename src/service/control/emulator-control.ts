@@ -18,8 +18,11 @@ export type ControlMessage =
 export interface EmulatorControl {
   state(): EmulatorState;
   readonly journal: Journal;
-  /** The emulator's time: wall-clock milliseconds, and how far it is ahead of the machine's. */
-  time(): { nowMs: number; aheadMs: number };
+  /**
+   * The emulator's time: wall-clock milliseconds, and how far it is ahead of the machine's. `proxy`: it is not that of the
+   * service behind the proxy.
+   */
+  time(): { nowMs: number; aheadMs: number; proxy?: true };
   /** Moves the clock forward: tokens expire, windows reset and deadlines pass at once. Audio keeps its pace. */
   advance(ms: number): void;
   /**

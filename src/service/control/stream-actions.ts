@@ -64,7 +64,7 @@ export function createStreamActions({
       });
 
   return {
-    list: () => voice.streams().map(describe),
+    list: () => voice.streams().map((stream) => describe(stream, dialect)),
     send: (selector, message) =>
       act(selector, ({ connection }) =>
         connection.sendText(writeMessage(dialect, message, connection.values)),
@@ -98,16 +98,19 @@ function writeMessage(dialect: Dialect, message: ControlMessage, values: Templat
   return JSON.stringify(message.json);
 }
 
-function describe({
-  connection: { id, remote, totals, durationMs, device, levels },
-  claims,
-}: ControlledStream): EmulatorState['streams'][number] {
+function describe(
+  { connection: { id, remote, totals, durationMs, device, levels }, claims }: ControlledStream,
+  { token }: Dialect,
+): EmulatorState['streams'][number] {
+  // Without `jti` the emulator names a token by its hash.
+  const { jti, ...others } = { jti: undefined, ...claims };
+  const shown = token.jti && jti !== undefined ? { ...others, jti } : others;
   return {
     stream: id,
     device: totals.device ?? null,
     jti: totals.jti ?? null,
     remote,
-    claims: claims === undefined ? null : { ...claims },
+    claims: claims === undefined ? null : shown,
     durationMs: durationMs(),
     framesIn: totals.framesIn,
     bytesIn: totals.bytesIn,

@@ -5,8 +5,8 @@ import { setUpEmulators } from '../../helpers/emulators.ts';
 const startEmulator = setUpEmulators();
 
 /** Calls as a program in JavaScript may make them. */
-type AnyCalls = Record<'send' | 'speak' | 'event' | 'close', (...args: unknown[]) => number[]>;
-type Call = (control: AnyCalls) => number[];
+type AnyCalls = Record<'send' | 'speak' | 'event' | 'close' | 'advance', (...args: unknown[]) => unknown>;
+type Call = (control: AnyCalls) => unknown;
 const circular: Record<string, unknown> = {};
 circular.self = circular;
 
@@ -16,6 +16,13 @@ test.each<[Call, string]>([
   [(control) => control.close({}, '1012'), 'control.close: code is "1012", expected number'],
   [(control) => control.close({}, 1012, null), 'control.close: reason is null, expected string'],
   [(control) => control.close({}, 1004), 'Close code 1004 cannot be sent'],
+  [(control) => control.close({ stream: 99 }, 1004), 'Close code 1004 cannot be sent'],
+  [(control) => control.advance('5000'), 'control.advance: advanceMs is "5000", expected number'],
+  [
+    (control) => control.advance(Number.POSITIVE_INFINITY),
+    'control.advance: advanceMs is Infinity, expected number',
+  ],
+  [(control) => control.advance(-1), 'control.advance: advanceMs is -1, expected number to be >=0'],
   [(control) => control.send({}), 'control.send: message is missing, expected object'],
   [
     (control) => control.send({}, {}),
