@@ -1,8 +1,9 @@
 import { shortText } from '../kernel/short-text.ts';
+import type { TokenClaims } from '../protocol/claims.ts';
 import { isRecord } from '../protocol/error-body.ts';
 import { parseJson } from '../protocol/parse-json.ts';
 import { estimateBytes } from '../service/state/estimate-bytes.ts';
-import type { TokenExchange } from '../wire/exchange.ts';
+import type { TokenExchange, TokenFacts } from '../wire/exchange.ts';
 
 /** Finds the request that granted a token, by the hash of the token: the token itself is not kept. */
 export interface TokenMatches {
@@ -68,4 +69,15 @@ const maxNameLength = 256;
 export function deviceName(given: unknown): string | undefined {
   if (typeof given !== 'string' || given === '') return undefined;
   return given.length <= maxNameLength ? given : shortText(given);
+}
+
+/** The claims of a token that a list of tokens needs. */
+export function issuedClaims({ claims = {}, hash }: TokenFacts, device: string): TokenClaims {
+  const { jti = hash, exp = 0 } = claims as Partial<TokenClaims>;
+  return {
+    ...(claims as unknown as TokenClaims),
+    sub: device,
+    jti: shortText(String(jti)),
+    exp: Number(exp),
+  };
 }

@@ -4,6 +4,7 @@ import { createDeferred } from '../kernel/deferred.ts';
 import type { Redactor } from '../kernel/redact.ts';
 import { shortText } from '../kernel/short-text.ts';
 import { bytesForMs, msForBytes } from '../protocol/audio-format.ts';
+import type { TokenClaims } from '../protocol/claims.ts';
 import { closeCodeName, closeCodes } from '../protocol/close-codes.ts';
 import type { TemplateValues } from '../protocol/dialect/templates.ts';
 import type { Dialect } from '../protocol/dialect.ts';
@@ -25,7 +26,7 @@ import type { Tap } from '../wire/tap.ts';
 import type { EvidenceBudget } from './evidence.ts';
 import { type Joined, type JoinedEnd, joinLegs } from './join-legs.ts';
 import { ownerOf, type ProxyJudge, type StreamSubject } from './judge.ts';
-import { deviceName, requestedDevice, type TokenMatches } from './match-tokens.ts';
+import { deviceName, issuedClaims, requestedDevice, type TokenMatches } from './match-tokens.ts';
 import { type Leg, sides, type WaitingBytes } from './passage.ts';
 import type { ProxyEvents } from './proxy-events.ts';
 import { inject, type SpoilStreamOptions, type StreamSpoiler, spoilStream } from './spoil-stream.ts';
@@ -50,6 +51,8 @@ export interface SharedByStreams {
   waiting: WaitingBytes;
   /** Counts the connection if there is room for it. The service decides whether it is allowed. */
   leaseSlot(device: string): SlotLease | undefined;
+  /** Remembers that a token was accepted. */
+  spendToken(token: TokenClaims): void;
 }
 
 export interface ProxiedStreamOptions extends SharedByStreams {
@@ -139,7 +142,7 @@ export class ProxiedStream implements ControlledStream {
   }
 
   get claims(): Record<string, unknown> | undefined {
-    return this.facts.claims;
+    return this.facts.token?.claims;
   }
 
   get live(): ControlledStream['live'] {
@@ -196,9 +199,10 @@ export class ProxiedStream implements ControlledStream {
   }
 
   private confirm(): void {
-    const { id: stream, events, leaseSlot, countOf } = this.options;
-    const { named: device, totals } = this.facts;
+    const { id: stream, events, leaseSlot, spendToken, countOf } = this.options;
+    const { named: device, totals, token } = this.facts;
     this.isConfirmed = true;
+    if (token !== undefined) spendToken(issuedClaims(token, device));
     this.slot = leaseSlot(device);
     this.spoiler.confirmed();
     const connections = countOf(device);
@@ -265,15 +269,14 @@ export class ProxiedStream implements ControlledStream {
 /** The owner of a stream, and its totals. */
 class StreamFacts {
   readonly totals: StreamTotals;
-  claims: Record<string, unknown> | undefined;
-  private readonly options: Pick<ProxiedStreamOptions, 'baseClock' | 'matches' | 'remote'>;
+  /** The token that was presented. */
+  token: TokenFacts | undefined;
+  private readonly options: Pick<ProxiedStreamOptions, 'id' | 'baseClock' | 'matches' | 'remote'>;
   private readonly startedAt: number;
-  private presentedHash: string;
 
   constructor(options: ProxiedStreamOptions) {
     this.options = options;
     this.startedAt = options.baseClock.now();
-    this.presentedHash = `of stream ${options.id}`;
     this.totals = {
       ...{ stream: options.id, device: undefined, jti: undefined, code: 0, reason: '', durationMs: 0 },
       ...{ framesIn: 0, bytesIn: 0, framesOut: 0, bytesOut: 0, oddMessages: 0, emptyMessages: 0 },
@@ -286,18 +289,19 @@ class StreamFacts {
   }
 
   get owner(): string {
-    const { matches, remote } = this.options;
-    return ownerOf(this.totals.device ?? matches.onlyDeviceAt(remote), this.presentedHash);
+    const { id, matches, remote } = this.options;
+    const hash = this.token?.hash ?? `of stream ${id}`;
+    return ownerOf(this.totals.device ?? matches.onlyDeviceAt(remote), hash);
   }
 
   durationMs(): number {
     return Math.round(this.options.baseClock.now() - this.startedAt);
   }
 
-  presented({ claims, hash }: TokenFacts): void {
+  presented(token: TokenFacts): void {
+    const { claims, hash } = token;
     const granted = this.options.matches.find(hash);
-    this.claims = claims;
-    this.presentedHash = hash;
+    this.token = token;
     this.totals.device = (granted && requestedDevice(granted)) ?? deviceName(claims?.sub);
     if (typeof claims?.jti === 'string') this.totals.jti = shortText(claims.jti);
   }

@@ -95,6 +95,7 @@ export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> 
       : await openRecordings(options.record, { target, clock: baseClock, matches, events });
   const streams = createProxiedStreams({
     leaseSlot: state.leaseSlot,
+    spendToken: (token) => void state.spendToken(token),
     ...shared,
     evidence: { usedBytes: 0 },
     listeners: new ListenerBudget((most) => events.emit({ type: 'voices-unjudged', most })),

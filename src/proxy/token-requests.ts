@@ -3,7 +3,6 @@ import type { Clock } from '../kernel/clock.ts';
 import { toVoicectlError } from '../kernel/errors.ts';
 import type { Redactor } from '../kernel/redact.ts';
 import { shortText } from '../kernel/short-text.ts';
-import type { TokenClaims } from '../protocol/claims.ts';
 import type { Dialect } from '../protocol/dialect.ts';
 import { isRecord } from '../protocol/error-body.ts';
 import { parseJson } from '../protocol/parse-json.ts';
@@ -15,11 +14,11 @@ import type { State } from '../service/state/state.ts';
 import { bodyText } from '../wire/body-text.ts';
 import { readRateLimit } from '../wire/client/rate-limit.ts';
 import { secretsIn } from '../wire/conceal.ts';
-import type { TokenExchange, TokenFacts } from '../wire/exchange.ts';
+import type { TokenExchange } from '../wire/exchange.ts';
 import { headerPairs } from '../wire/headers.ts';
 import { type OutgoingAnswer, sendAnswer } from '../wire/server/http-answer.ts';
 import type { ProxyJudge, SeenTokenRequest } from './judge.ts';
-import { deviceName, type TokenMatches } from './match-tokens.ts';
+import { deviceName, issuedClaims, type TokenMatches } from './match-tokens.ts';
 import type { ProxyEvents } from './proxy-events.ts';
 import { type Deadlines, failureText } from './reach-target.ts';
 import { refusedByTarget } from './refused-by-target.ts';
@@ -151,15 +150,4 @@ function rememberToken(
 /** Whether a browser asked only whether it may ask, and may. */
 function isPreflight({ request, answer }: TokenExchange): boolean {
   return request.method === 'OPTIONS' && answer !== undefined && answer.status < 300;
-}
-
-/** The claims of a token that a list of tokens needs. */
-function issuedClaims({ claims = {}, hash }: TokenFacts, device: string): TokenClaims {
-  const { jti = hash, exp = 0 } = claims as Partial<TokenClaims>;
-  return {
-    ...(claims as unknown as TokenClaims),
-    sub: device,
-    jti: shortText(String(jti)),
-    exp: Number(exp),
-  };
 }

@@ -271,6 +271,7 @@ test('the control API sends and speaks instead of the service, and nothing is he
   expect(proxy.control.speak({ device: 'lamp' }, Buffer.alloc(1_280))).toEqual([1]);
   await expect.poll(() => got, soon).toEqual(expect.arrayContaining(['{"type":"made-up"}', 640]));
   expect(proxy.control.state()).toMatchObject({
+    tokens: [{ device: 'lamp', used: true }],
     streams: [{ device: 'lamp' }],
     devices: [{ device: 'lamp', requests: 1 }],
   });
