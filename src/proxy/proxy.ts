@@ -92,7 +92,7 @@ export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> 
   const recordings =
     options.record === undefined
       ? undefined
-      : await openRecordings(options.record, { target, clock: baseClock, matches, events });
+      : await openRecordings(options.record, { target, clock: baseClock, matches, events, secrets });
   const streams = createProxiedStreams({
     leaseSlot: state.leaseSlot,
     spendToken: (token) => void state.spendToken(token),

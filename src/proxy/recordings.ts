@@ -8,6 +8,7 @@ import type { Tap } from '../wire/tap.ts';
 import { requestedDevice, type TokenMatches } from './match-tokens.ts';
 import type { ProxyTarget } from './options.ts';
 import type { ProxyEvents } from './proxy-events.ts';
+import type { Secrets } from './secrets.ts';
 
 /** Records every stream of a proxy, as its device sees it. */
 export interface ProxyRecordings {
@@ -27,7 +28,8 @@ export async function openRecordings(
     clock,
     matches,
     events,
-  }: { target: ProxyTarget; clock: Clock; matches: TokenMatches; events: ProxyEvents },
+    secrets,
+  }: { target: ProxyTarget; clock: Clock; matches: TokenMatches; events: ProxyEvents; secrets: Secrets },
 ): Promise<ProxyRecordings> {
   await makeFolder(resolve(folder)).catch((thrown) => {
     throw writeFailure(folder, thrown);
@@ -57,6 +59,7 @@ export async function openRecordings(
           const named = typeof claims?.sub === 'string' ? claims.sub : '';
           return { device: (granted && requestedDevice(granted)) ?? named, granted };
         },
+        redact: (text) => secrets.redactor().text(text),
         onFailure: ({ message }) => events.emit({ type: 'recording-failed', stream, why: message }),
       });
       open.set(stream, recording);

@@ -40,6 +40,8 @@ export interface StreamRecordingOptions {
   device?: string | undefined;
   /** The device of the token, and the request that granted it, if that was seen. */
   ownerOf(token: TokenFacts): { device: string; granted?: TokenExchange | undefined };
+  /** Removes secrets from a text. */
+  redact?: (text: string) => string;
   /** Called once if the recording cannot continue. The stream continues. */
   onFailure(failure: VoicectlError): void;
 }
@@ -126,7 +128,7 @@ interface RecordedSession {
 }
 
 async function startSession(
-  { folderOf, baseUrl, wsUrl, source, clock }: StreamRecordingOptions,
+  { folderOf, baseUrl, wsUrl, source, clock, redact }: StreamRecordingOptions,
   device: string,
   startedAt: number,
 ): Promise<RecordedSession> {
@@ -135,7 +137,7 @@ async function startSession(
   const emit: EmitEvent = (body, at = clock.now()) => recorder.event({ t: roundMs(at - startedAt), ...body });
   const ledger = createLedger(
     { clock, settleMs, waitMs: 0, device, expectations: {}, startedAt },
-    { emit, playback: () => ({ underruns: null, playbackDelayMs: null }), conversation: undefined },
+    { emit, playback: () => ({ underruns: null, playbackDelayMs: null }), conversation: undefined, redact },
   );
   const broken: ExpectationVerdict[] = [];
   emit({ type: 'session', ...facts, format: describeFormat(wireFormat).text }, startedAt);

@@ -83,11 +83,13 @@ export interface LedgerPorts {
   conversation: Conversation | undefined;
   /** Whether the AI's voice is judged here: an emulator and a proxy judge it themselves. */
   judgesVoice?: boolean;
+  /** Removes secrets from a text. */
+  redact?: ((text: string) => string) | undefined;
 }
 
 export function createLedger(
   { clock, settleMs, waitMs, device, expectations, pace, startedAt = clock.now() }: LedgerOptions,
-  { emit: emitTo, playback, conversation, judgesVoice = false }: LedgerPorts,
+  { emit: emitTo, playback, conversation, judgesVoice = false, redact }: LedgerPorts,
 ): Ledger {
   let latest = startedAt;
   // In the order of their times, even if something is reported late.
@@ -110,7 +112,7 @@ export function createLedger(
   const counts = new Map<string, number>();
   /** Messages of the kinds that are expected or forbidden: an error counts as one, whatever its kind says. */
   const ofExpected = new Map<string, number>();
-  const transcript = createTranscript();
+  const transcript = createTranscript({ ...(redact && { redact }) });
   const expectedKinds = new Set([...(expectations.events ?? []), ...(expectations.forbiddenEvents ?? [])]);
   const facts: Pick<SessionSummary, 'tokenMs' | 'connectMs' | 'authoriseMs' | 'rateLimit' | 'close'> = {
     tokenMs: null,

@@ -75,6 +75,7 @@ async function converse(
     emit(body, at);
     if (options.bargeIn && body.type === 'speech' && body.state === 'start') output.hold();
   };
+  const redactor = createRedactor();
   const ledger = createLedger(
     { ...options, startedAt, pace: paceOf(options) },
     {
@@ -82,9 +83,9 @@ async function converse(
       playback: () => output.playback,
       conversation,
       judgesVoice: true,
+      redact: (text) => redactor.text(text),
     },
   );
-  const redactor = createRedactor();
   // Aborts everything in progress when the stream breaks or a sink fails.
   const halt = new AbortController();
   const until = AbortSignal.any([signal, halt.signal]);

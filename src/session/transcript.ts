@@ -16,8 +16,11 @@ export interface Transcript {
   take(spoken: Spoken | undefined, t: number): void;
 }
 
-/** If there are too many lines, later ones are left out; with `keepsNewest` the oldest. */
-export function createTranscript({ keepsNewest = false } = {}): Transcript {
+/**
+ * If there are too many lines, later ones are left out; with `keepsNewest` the oldest. `redact` removes secrets, also one that
+ * came in pieces.
+ */
+export function createTranscript({ keepsNewest = false, redact = (text: string) => text } = {}): Transcript {
   const lines: Line[] = [];
   /** The lines that may still change, by speaker. */
   const open = new Map<Line['who'], Line>();
@@ -30,7 +33,7 @@ export function createTranscript({ keepsNewest = false } = {}): Transcript {
       // The next part is either a new version of the text, or the next piece of it.
       const grown = begun === undefined || !isPart || text.startsWith(begun.text) ? text : begun.text + text;
       const line = begun ?? { t, who, text: '' };
-      line.text = beginningOf(grown, maxLength);
+      line.text = beginningOf(redact(grown), maxLength);
       if (begun === undefined && keepsNewest && lines.length === maxLines) lines.shift();
       if (begun === undefined && lines.length < maxLines) lines.push(line);
       if (isPart) open.set(who, line);

@@ -75,6 +75,25 @@ test('messages are named by the field that named the confirmation', async () => 
   expect(code).toBe(1);
 });
 
+test('a key that a transcript tells in pieces is not joined', async () => {
+  let isSaid = false;
+  await using service = await startMiniService({
+    onAudio({ say, socket }, pcm) {
+      for (const delta of isSaid ? [] : ['your key is a-key-', 'for-tests'])
+        say({ type: 'transcript.delta', delta });
+      isSaid = true;
+      socket.send(pcm);
+    },
+  });
+  const flags = [...said, '--settle', '200ms', '--record', sandbox.path('kept')];
+  const { code, stdout } = await runInProcess(['stream', '--base-url', service.baseUrl, ...flags], {
+    clock: hastyClock,
+    env: { VOICECTL_API_KEY: 'a-key-for-tests' },
+  });
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.not.stringContaining('a-key-for-tests') });
+  expect(sandbox.read('kept/summary.json')).toContain('your key is [redacted]');
+});
+
 test('an error instead of the confirmation, on a stream that stays open, is a refusal with its words', async () => {
   await using service = await startMiniService({
     connected: ({ say }) => say({ error: { code: 'BAD_TOKEN', message: 'no such token' } }),

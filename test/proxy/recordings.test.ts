@@ -9,6 +9,7 @@ import { createStyle } from '../../src/report/style.ts';
 import { timelineLines } from '../../src/report/timeline-lines.ts';
 
 import { runInProcess } from '../helpers/in-process.ts';
+import { startMiniService } from '../helpers/mini-service.ts';
 import { converse, framesOf, goodDevice } from '../helpers/proxied-device.ts';
 import { setUpProxies } from '../helpers/proxies.ts';
 
@@ -36,6 +37,24 @@ function contents(folder: string): string {
 }
 
 describe('a proxy that records', () => {
+  test('joins no key in the transcript that comes in pieces', async () => {
+    const record = newFolder();
+    await using service = await startMiniService({
+      connected({ say }) {
+        say({ type: 'service_voice_connected' });
+        for (const delta of ['your key is a-long-', 'key-1']) say({ type: 'transcript.delta', delta });
+      },
+    });
+    const proxy = await startProxy(service, { record });
+    await converse(proxy, {
+      request: (fields) => ({ body: JSON.stringify({ ...fields, apiKey: 'a-long-key-1' }) }),
+    });
+    await proxy.close();
+    const [name = ''] = readdirSync(record);
+    const { summary } = await readRecording(join(record, name));
+    expect(summary?.transcript).toMatchObject([{ text: 'your key is [redacted]' }]);
+  });
+
   test('writes one recording per stream, without key and token, which inspect and replay can read', async () => {
     const record = newFolder();
     await using emulator = await createEmulator({ reply: 'echo' });
