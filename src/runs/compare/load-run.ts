@@ -1,13 +1,13 @@
 import { estimate } from '../load/estimate.ts';
 import { createTimes, figures as figureCount } from '../load/histogram.ts';
 import type { LoadResult } from '../load/result.ts';
-import { whyIncomplete, whyInvalid } from '../load/validity.ts';
+import { whyEnded, whyIncomplete, whyInvalid } from '../load/validity.ts';
 import { failedShare, timeFigures } from './figure.ts';
 import type { RunSet } from './run-set.ts';
 
 /** The run in a result of `load`. `isWhole`: a missing shard makes it not valid. */
 export function runOfLoad(result: LoadResult, name: string, { isWhole = true } = {}): RunSet {
-  const { facts, shards, counts, metrics, stopped } = result;
+  const { facts, shards, counts, metrics } = result;
   const { task, arrival, cost, startAt, target, clean } = facts;
   const { sessions, audioMinutes, longestMs, arrivalsMs } = cost;
   const figures = Object.entries(metrics).flatMap(([metric, encoded]) => {
@@ -44,11 +44,7 @@ export function runOfLoad(result: LoadResult, name: string, { isWhole = true } =
     runs: [
       {
         at: startAt,
-        invalid: [
-          ...whyInvalid(result),
-          ...(isWhole ? whyIncomplete(shards) : []),
-          ...(stopped === null ? [] : [`it ended early: ${stopped}`]),
-        ],
+        invalid: [...whyInvalid(result), ...(isWhole ? whyIncomplete(shards) : []), ...whyEnded(result)],
         figures: [
           ...figures,
           ...failedShare(counts.failed + counts.dropped, counts.arrived + counts.dropped),

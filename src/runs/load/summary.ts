@@ -11,7 +11,7 @@ import type { LoadResult, MetricTimes, ResultParts } from './result.ts';
 import { encodeResult } from './result.ts';
 import { percentileOf, type SeriesSecond, type SparseTimes } from './series.ts';
 import { type JudgedThreshold, judgeThreshold } from './thresholds.ts';
-import { whyIncomplete, whyInvalid } from './validity.ts';
+import { whyEnded, whyIncomplete, whyInvalid } from './validity.ts';
 
 const shownStatistics = ['p50', 'p90', 'p95', 'p99', 'p99.9', 'max'] as const satisfies TimeStatistic[];
 export type ShownStatistic = (typeof shownStatistics)[number];
@@ -78,7 +78,7 @@ export function judgeResult(
     ...{ facts, shards, counts, failures, generators, stopped },
     metrics: summariseMetrics(totals.metrics),
     thresholds: thresholds.map((threshold) => judgeThreshold(threshold, totals)),
-    invalid: [...whyInvalid(result), ...(isMerged ? whyIncomplete(shards) : [])],
+    invalid: [...whyInvalid(result), ...(isMerged ? [...whyIncomplete(shards), ...whyEnded(result)] : [])],
     lateMs: latenessOf(result.lateness),
     seconds: result.series.map(summariseSecond),
   };

@@ -64,3 +64,8 @@ export function whyIncomplete({ has, of }: LoadResult['shards']): string[] {
   const [word, verb] = missing.length === 1 ? ['shard', 'is'] : ['shards', 'are'];
   return [`${word} ${missing.slice(0, mostNamed).join(', ')}${more} of ${of} ${verb} missing`];
 }
+
+/** Why a run is not the one that was planned, if it was stopped. */
+export function whyEnded({ stopped }: Pick<LoadResult, 'stopped'>): string[] {
+  return stopped === null ? [] : [`it ended early: ${stopped}`];
+}

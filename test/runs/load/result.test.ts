@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readResult } from '../../../src/runs/load/read-result.ts';
 import { createTotals, encodeResult, type LoadResult, mergeResults } from '../../../src/runs/load/result.ts';
+import { judgeResult } from '../../../src/runs/load/summary.ts';
 import type { LoadTick } from '../../../src/runs/load/tick.ts';
 import { anyTick, tickOf } from './ticks.ts';
 
@@ -47,6 +48,15 @@ describe('a merge of results', () => {
       }),
       { numRuns: 12 },
     );
+  });
+
+  test('is not valid if a shard was stopped', () => {
+    const [one, two] = [1, 2].map((number) => resultOf([], { has: [number], of: 2 }));
+    if (one === undefined || two === undefined) expect.unreachable();
+    const merged = mergeResults([one, { ...two, stopped: 'Interrupted' }]);
+    expect(judgeResult(merged, [], { isMerged: true }).summary.invalid).toEqual([
+      'it ended early: Interrupted',
+    ]);
   });
 
   test('refuses results of different runs, and a shard that is included twice', () => {
