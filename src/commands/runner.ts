@@ -114,12 +114,12 @@ export function createRunner(io: Io, { formed, hungUp }: RunnerEvents): RunComma
   };
 }
 
-/** The arguments that name files which the command reads. Those of another program are its own. */
+/** The arguments that name files and folders which the command reads. Those of another program are its own. */
 function filesOf({ args: specs = [], passThrough }: CommandSpec, args: readonly string[]) {
   if (passThrough) return [];
   return args.flatMap((path, index) => {
     const [label = '', , values] = specs[index] ?? specs.at(-1) ?? [];
-    return values === 'files' ? [{ label, path }] : [];
+    return values === 'files' || values === 'folders' ? [{ label, path }] : [];
   });
 }
 

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { noStdin, readText } from '../files/read-text.ts';
+import { recordingFiles } from '../files/recording-files.ts';
 import { isRecord } from '../protocol/error-body.ts';
 import type { PathUse } from './option.ts';
 
@@ -28,7 +29,8 @@ export async function findOverwrites<File extends NamedFile>(
   const outputs = await identify(files.filter(({ use }) => use === 'written'));
   if (outputs.length === 0) return [];
   const inputs = files.filter(({ use }) => use === 'read' || use === 'script');
-  const known = await identify([...inputs, ...(await Promise.all(inputs.map(soundsOf))).flat()]);
+  const within = await Promise.all(inputs.flatMap((input) => [soundsOf(input), recordedIn(input)]));
+  const known = await identify([...inputs, ...within.flat()]);
   return outputs.flatMap(({ file, id }, index) => {
     const other = [...known, ...outputs.slice(0, index)].find((one) => one.id === id);
     return other === undefined ? [] : [{ file, other: other.file.label }];
@@ -43,6 +45,17 @@ function identify<File extends NamedFile>(files: readonly File[]): Promise<{ fil
 async function identityOf(path: string): Promise<string> {
   const there = await stat(path, { bigint: true }).catch(() => undefined);
   return there?.isFile() ? `${there.dev}:${there.ino}` : resolve(path);
+}
+
+/** The files of a recording, if the input is its folder. */
+async function recordedIn({ label, path }: NamedFile): Promise<NamedFile[]> {
+  const there = await stat(path).catch(() => undefined);
+  if (there?.isDirectory() !== true) return [];
+  return Object.values(recordingFiles).map((name) => ({
+    label: `${name} of ${label}`,
+    path: join(path, name),
+    use: 'read',
+  }));
 }
 
 /** The sounds that a conversation or a scenario says. None if it cannot be read: its command reports that. */

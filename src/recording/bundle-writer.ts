@@ -2,17 +2,12 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createWavFile, type WavFile } from '../audio/wav/wav-file.ts';
 import { openOutputFile, writeText } from '../files/output-file.ts';
+import { recordingFiles } from '../files/recording-files.ts';
 import { writeFailure } from '../files/refusal.ts';
 import { toVoicectlError, VoicectlError } from '../kernel/errors.ts';
 import { jsonLine } from '../kernel/escape.ts';
 import { createDiskQueue, type DiskQueue } from './disk-queue.ts';
-import {
-  type Direction,
-  type Manifest,
-  type RecordedEvent,
-  recordingFiles,
-  type WireLine,
-} from './format.ts';
+import type { Direction, Manifest, RecordedEvent, WireLine } from './format.ts';
 import { createVoiceFiles } from './voice-files.ts';
 
 /** A recording that is being written. Each part waits only for the parts before it. */

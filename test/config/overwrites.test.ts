@@ -1,4 +1,4 @@
-import { linkSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -32,6 +32,16 @@ describe('an output may not be an input', () => {
   ])('by %s', async (_what, link) => {
     link(join(dir, 'in.wav'), join(dir, 'out.wav'));
     expect(await overwrites(['in', 'in.wav', 'read'], ['out', 'out.wav', 'written'])).toEqual(['out is in']);
+  });
+
+  test('nor a file of a recording that is read', async () => {
+    mkdirSync(join(dir, 'rec'));
+    writeFileSync(join(dir, 'rec', 'wire.jsonl'), '');
+    const found = (output: string) =>
+      overwrites(['the recording', 'rec', 'read'], ['out', output, 'written']);
+    expect(await found('rec/wire.jsonl')).toEqual(['out is wire.jsonl of the recording']);
+    expect(await found('rec/both.wav')).toEqual(['out is both.wav of the recording']);
+    expect(await found('rec/page.html')).toEqual([]);
   });
 
   test('nor a sound that a conversation or a scenario says', async () => {

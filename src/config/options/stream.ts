@@ -63,6 +63,7 @@ export const streamSettings = {
     },
     replay: {
       flag: '--replay <DIR>',
+      path: 'read',
       flagOnly: true,
       help: 'recording to stream, with the user’s messages at their original times',
     },
