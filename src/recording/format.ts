@@ -7,22 +7,13 @@ export const schemaVersion = 2;
 /** Versions that can be read. In version 1 every text message is from the service. */
 const readVersions = [1, schemaVersion] as const;
 
-export const recordingFiles = {
-  manifest: 'recording.json',
-  /** The events of the session, without audio. */
-  events: 'events.jsonl',
-  /** Each message on the wire, without key and token. */
-  wire: 'wire.jsonl',
-  out: 'you.wav',
-  in: 'ai.wav',
-  /** Both on one time axis: the user left, the AI right. */
-  both: 'both.wav',
-  summary: 'summary.json',
-} as const;
-
+/** Longer than any session: 31 days. */
+const longestMs = 31 * 24 * 3_600_000;
 const ms = z.number();
+/** On the time axis of a session. */
+const sessionMs = ms.max(longestMs);
 const count = z.int().nonnegative();
-const t = ms.nonnegative().describe('Milliseconds since the session began, on a monotonic clock.');
+const t = sessionMs.nonnegative().describe('Milliseconds since the session began, on a monotonic clock.');
 const injected = z
   .literal(true)
   .optional()
@@ -141,7 +132,7 @@ const voice = z
           side: z.enum(['device', 'service']),
           is: z.enum(['finding', 'remark']).describe('A finding is certain; a remark is worth a look'),
           text: z.string(),
-          atMs: ms
+          atMs: sessionMs
             .nullable()
             .describe('First place in the audio of this side; null if it is about all of it'),
           lengthMs: ms.nullable(),
@@ -259,7 +250,7 @@ const eventSchemas: { [Type in RecordedType]: z.ZodObject<{ type: z.ZodLiteral<T
       type: z.literal('turn'),
       turn: count,
       state: z.enum(['start', 'end']),
-      atMs: ms.describe('Its place in the sent audio.'),
+      atMs: sessionMs.describe('Its place in the sent audio.'),
       holdMs: ms
         .optional()
         .describe('Set if it is not a turn but a cough: nothing may change for this long.'),
@@ -270,7 +261,7 @@ const eventSchemas: { [Type in RecordedType]: z.ZodObject<{ type: z.ZodLiteral<T
       t,
       type: z.literal('gap'),
       ms,
-      atMs: ms.optional().describe('When the pause ended; default: `t`.'),
+      atMs: sessionMs.optional().describe('When the pause ended; default: `t`.'),
     })
     .describe('A pause in AI audio, of length `ms`.'),
   warning: z.object({

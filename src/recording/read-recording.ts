@@ -1,8 +1,10 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type * as z from 'zod';
-import { wavHeaderBytes } from '../audio/wav/wav-header.ts';
+import { wireFormat } from '../audio/source-format.ts';
+import { makeWavHeader, wavHeaderBytes } from '../audio/wav/wav-header.ts';
 import { loadPcm, openWavFile } from '../audio/wav/wav-source.ts';
+import { recordingFiles } from '../files/recording-files.ts';
 import { readFailure, refusal, systemCode } from '../files/refusal.ts';
 import { bytesPerSample, msForBytes } from '../protocol/audio-format.ts';
 import { parseJson } from '../protocol/parse-json.ts';
@@ -13,7 +15,6 @@ import {
   type RecordedEvent,
   type RecordedSummary,
   recordedEventSchema,
-  recordingFiles,
   schemaVersion,
   summarySchema,
   type WireLine,
@@ -155,10 +156,18 @@ async function readLines<Schema extends z.ZodType>(
 /** Reads the whole file: after a kill there may be more audio than the header says. */
 async function readWav({ folder, problems }: Read, name: string): Promise<Buffer> {
   const bytes = (await readWhole(folder, name)) ?? Buffer.alloc(0);
-  const isWav = bytes.length >= wavHeaderBytes && bytes.subarray(0, 4).toString('latin1') === 'RIFF';
-  if (!isWav && bytes.length > 0) problems.push(`${name} is incomplete or damaged`);
-  const pcm = bytes.subarray(isWav ? wavHeaderBytes : bytes.length);
+  const isOurs = hasOurHeader(bytes);
+  if (!isOurs && bytes.length > 0)
+    problems.push(`${name} is damaged, or another program has written it: its audio is left out`);
+  const pcm = bytes.subarray(isOurs ? wavHeaderBytes : bytes.length);
   return pcm.subarray(0, pcm.length - (pcm.length % bytesPerSample));
+}
+
+/** Whether a WAV begins as ours does. Only the sizes differ. */
+function hasOurHeader(bytes: Buffer): boolean {
+  if (bytes.length < wavHeaderBytes) return false;
+  const withoutSizes = (header: Buffer) => Buffer.concat([header.subarray(0, 4), header.subarray(8, 40)]);
+  return withoutSizes(bytes).equals(withoutSizes(makeWavHeader(wireFormat, 0)));
 }
 
 /** Undefined if the file does not exist. */

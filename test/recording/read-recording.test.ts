@@ -3,6 +3,7 @@ import { appendFileSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFil
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readRecording } from '../../src/recording/read-recording.ts';
+import { readDialogue } from '../../src/recording/timeline.ts';
 import { message, setUpBundles } from '../helpers/bundles.ts';
 
 const bundles = setUpBundles();
@@ -52,6 +53,35 @@ describe('a recording that breaks off', () => {
       expect(audio.in.length % 2).toBe(0);
     },
   );
+
+  test.each([
+    ['of 24 bit', (wav: Buffer) => wav.writeUInt16LE(24, 34)],
+    ['in stereo', (wav: Buffer) => wav.writeUInt16LE(2, 22)],
+    ['of 8 kHz', (wav: Buffer) => wav.writeUInt32LE(8_000, 24)],
+    ['with another chunk before the audio', (wav: Buffer) => wav.write('LIST', 36)],
+  ])(
+    'whose WAV was saved by another program, %s, is read without its audio, and says so',
+    async (_what, change) => {
+      const { folder, path } = await example();
+      const wav = readFileSync(path('ai.wav'));
+      change(wav);
+      writeFileSync(path('ai.wav'), wav);
+      const { audio, problems } = await readRecording(folder);
+      expect(audio.in.length).toBe(0);
+      expect(problems).toContain(
+        'ai.wav is damaged, or another program has written it: its audio is left out',
+      );
+    },
+  );
+
+  test('with a time that no session has is read without that line', async () => {
+    const { folder, path } = await example();
+    appendFileSync(path('wire.jsonl'), '{"t":1e12,"type":"audio","direction":"in","at":0,"bytes":640}\n');
+    appendFileSync(path('wire.jsonl'), '{"t":1e9,"type":"audio","direction":"in","at":0,"bytes":640}\n');
+    const recording = await readRecording(folder);
+    expect(recording.problems).toContain('1 lines of wire.jsonl could not be understood and were ignored');
+    expect(readDialogue(recording).unjudged).toBe('only the first hour is judged');
+  });
 
   test.each(['recording.json', 'wire.jsonl', 'you.wav', 'ai.wav', 'events.jsonl'])(
     'before there was a %s opens',

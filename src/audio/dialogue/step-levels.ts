@@ -106,7 +106,8 @@ export function createStepLevels(): StepLevels {
     },
     read(endMs) {
       writeNewest();
-      const length = endMs === undefined ? steps : Math.ceil(endMs / dialogueRules.stepMs) - kept;
+      const asked = endMs === undefined ? steps : Math.ceil(endMs / dialogueRules.stepMs) - kept;
+      const length = Math.min(asked, mostSteps);
       const heard = Math.max(0, Math.min(steps, length));
       // An hour has 720,000 steps: the array for sorting is reused for the levels.
       const levels = new Float32Array(Math.max(steps, length));
