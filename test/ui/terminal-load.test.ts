@@ -28,4 +28,18 @@ describe.skipIf(!hasTmux).concurrent('a load run on a real terminal', { timeout:
       expect(codes().filter((code) => code === 1000).length).toBeGreaterThanOrEqual(counts.confirmed);
     },
   );
+
+  test('once a key was pressed the screen stays, and q leaves it when the generators have ended', async (context) => {
+    const { eventually, run, sandbox, expectRestored } = programsFor(context);
+    const emulator = await createEmulator();
+    sandbox.defer(emulator.close);
+    const flags = '--sessions 2 --arrival burst:2 --task listen --hold 2s --processes 1';
+    const terminal = await run(`load --base-url ${emulator.baseUrl} ${flags}`);
+    await eventually(terminal.screen).toMatch(/^ confirmed +\d/m);
+    terminal.press('Down');
+    await eventually(terminal.screen).toContain('Done: q quits');
+    terminal.press('q');
+    // A run that this machine was too busy for is not valid.
+    await expectRestored(terminal, 0, 9);
+  });
 });

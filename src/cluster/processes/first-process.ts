@@ -1,5 +1,6 @@
 import cluster, { type Worker } from 'node:cluster';
 import { availableParallelism } from 'node:os';
+import { passErrors } from '../../kernel/child-errors.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { roundMs } from '../../protocol/time-text.ts';
@@ -48,12 +49,12 @@ export async function openProcesses(
   let stopping = false;
   const running = new Set<Worker>();
   const remote = createRemoteControl(() => [...running].find((worker) => worker.isConnected()));
-  // Their output is this process's own; standard input is not theirs to read.
-  cluster.setupPrimary({ stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  cluster.setupPrimary({ stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
 
   const start = (): Promise<ReadyFacts> =>
     new Promise((resolve, reject) => {
       const worker = cluster.fork();
+      passErrors(worker.process);
       let isReady = false;
       worker.on('message', (message: FromEmulator) => {
         if (message.type === 'hears') {

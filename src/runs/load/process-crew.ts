@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { passErrors } from '../../kernel/child-errors.ts';
 import { type Clock, repeat } from '../../kernel/clock.ts';
 import { createDeferred } from '../../kernel/deferred.ts';
 import { generatorFlags } from '../../kernel/engine-flags.ts';
@@ -121,10 +122,11 @@ function shareOf({ part, of }: Share, generator: number, processes: number): Sha
 function startWorker(file: string, generator: number, env: ProcessCrewOptions['env']): Worker {
   const child = fork(file, [], {
     serialization: 'advanced',
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     env: { ...env },
     execArgv: generatorFlags,
   });
+  passErrors(child);
   const ended = createDeferred();
   const worker: Worker = {
     child,
