@@ -14,6 +14,7 @@ import {
   expectedText,
   markOf,
   stoppedLines,
+  strictText,
   verdictWidth,
   width,
   wrapText,
@@ -110,7 +111,7 @@ function wrap(text: string): string[] {
 
 /** The counts, the cost, why the run ended early, and how to see what failed. */
 export function checkSummaryLines(
-  { rules, verdicts, spent, elapsedMs, stopped }: CheckResult,
+  { rules, verdicts, spent, elapsedMs, stopped, exitCode }: CheckResult,
   style: Style,
 ): string[] {
   const failed = rules.find((judged) => isFailed(judged, false))?.rule.id;
@@ -119,6 +120,7 @@ export function checkSummaryLines(
     ...stoppedLines(stopped),
     countsText(verdicts, style),
     spentLine({ spent, elapsedMs }),
+    ...(failed === undefined && stopped === undefined && exitCode !== 0 ? [`${strictText}.`] : []),
     ...(failed === undefined
       ? []
       : [`To repeat the exchanges of a failed rule and print them in full: --again ${failed}`]),

@@ -92,6 +92,11 @@ function lineOf(seen: Seen): string {
   return `stream, ${count('device')} audio messages from device, ${count('service')} from service, ${ended}`;
 }
 
+/** Names a verdict among those of a drill: a rule may be broken in several situations. */
+export function placeOf({ id, situation }: Pick<Drilled, 'id' | 'situation'>): string {
+  return id === situation ? id : `${situation}-${id}`;
+}
+
 /** The command that repeats one situation. */
 export function againLine(
   { situation }: Pick<Drilled, 'situation'>,

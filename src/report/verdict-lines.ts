@@ -1,6 +1,6 @@
 import { cutText, escapeText } from '../kernel/escape.ts';
 import type { Finding, Verdict } from '../rules/rule.ts';
-import type { Style } from './style.ts';
+import { plainStyle, type Style } from './style.ts';
 
 /** Columns of a report for people. */
 export const width = 80;
@@ -62,12 +62,19 @@ function cutEvery(word: string, length: number): string[] {
 }
 
 /** `12 pass, 0 fail, 2 warn`: all counts above zero, and always pass and fail. */
-export function countsText(verdicts: Record<Verdict, number>, style: Style): string {
+export function countsText(verdicts: Record<Verdict, number>, style = plainStyle): string {
   return Object.entries(verdicts)
-    .filter(([name, count]) => count > 0 || name === 'pass' || name === 'fail')
+    .filter(([name, count]) => isCountShown(name, count))
     .map(([name, count]) => markOf(name as Verdict, style)(`${count} ${name}`))
     .join(', ');
 }
+
+export function isCountShown(name: string, count: number): boolean {
+  return count > 0 || name === 'pass' || name === 'fail';
+}
+
+/** Why a run without a fail has failed. */
+export const strictText = 'With --strict, warn and unknown are failures';
 
 /** Why a run ended before its plan was done. */
 export function stoppedLines(stopped: { message: string } | undefined): string[] {

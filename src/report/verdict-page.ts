@@ -2,13 +2,14 @@ import type { CheckResult } from '../conformance/check.ts';
 import type { DrillResult } from '../conformance/drill/drill.ts';
 import type { Drilled } from '../conformance/drill/run-situation.ts';
 import type { Judged } from '../conformance/judge.ts';
+import type { RunConclusion } from '../conformance/verdicts.ts';
 import { countText } from '../protocol/count-text.ts';
 import { secondsText } from '../protocol/time-text.ts';
 import type { Verdict } from '../rules/rule.ts';
 import { evidenceJson } from './check-evidence.ts';
 import { costText, namesText } from './check-lines.ts';
 import { addBaseline, type BaselineResult } from './compare-page.ts';
-import { againLine, type DrillCommand, evidenceLines } from './drill-lines.ts';
+import { againLine, type DrillCommand, evidenceLines, placeOf } from './drill-lines.ts';
 import {
   itemSections,
   linesBlock,
@@ -17,7 +18,7 @@ import {
   type ReportTone,
   reportPage,
 } from './report-page.ts';
-import { messageText } from './verdict-lines.ts';
+import { countsText, messageText, strictText } from './verdict-lines.ts';
 
 export interface CheckPage {
   /** Where the service is, for people. */
@@ -29,11 +30,11 @@ export interface CheckPage {
 
 /** The verdicts and their evidence as one page that needs nothing else: no network and no script. */
 export function checkPage({ subject, startedAt, result, baseline }: CheckPage): string {
-  const { rules, verdicts, spent, stopped, elapsedMs } = result;
+  const { rules, spent, elapsedMs } = result;
   const page = {
     title: `voicectl check ${subject}`,
     heading: `Does ${subject} follow the specification?`,
-    verdict: verdictOf({ verdicts, stopped }, 'rule'),
+    verdict: verdictOf(result),
     facts: [
       ['asked', costText(spent)],
       ['took', secondsText(elapsedMs, 1)],
@@ -77,24 +78,23 @@ export function drillPage({ subject, command, startedAt, result, baseline }: Dri
   const page = {
     title: `voicectl drill ${subject}`,
     heading: `Does ${subject} hold up?`,
-    verdict: verdictOf(result, 'situation'),
+    verdict: verdictOf(result),
     facts: [
-      ['situations', String(drilled.length)],
+      ['situations', String(new Set(drilled.map(({ situation }) => situation)).size)],
       ['took', secondsText(elapsedMs, 1)],
       ['began', new Date(startedAt).toISOString()],
     ],
     body: itemSections(
       drilled.map((one) => itemOfSituation(one, command)),
-      'situation',
+      'rule',
     ),
   } satisfies ReportPage;
   return reportPage(addBaseline(page, baseline));
 }
 
 function itemOfSituation(drilled: Drilled, command: DrillCommand): ReportItem {
-  const { id, situation, title, rule, finding } = drilled;
-  // A rule may be broken in several situations.
-  const place = id === situation ? id : `${situation}-${id}`;
+  const { id, title, rule, finding } = drilled;
+  const place = placeOf(drilled);
   const { verdict, message } = finding;
   const lines = [...evidenceLines(drilled, mostLines), `again: ${againLine(drilled, command)}`];
   return {
@@ -107,30 +107,34 @@ function itemOfSituation(drilled: Drilled, command: DrillCommand): ReportItem {
   };
 }
 
-/** The overall verdict of a run. */
-function verdictOf(
-  { verdicts, stopped }: { verdicts: Record<Verdict, number>; stopped: { message: string } | undefined },
-  noun: string,
-) {
-  const counts = Object.entries(verdicts)
-    .filter(([, count]) => count > 0)
-    .map(([verdict, count]) => `${count} ${verdict}`)
-    .join(', ');
-  if (verdicts.fail > 0) {
-    const what = `${countText(verdicts.fail, noun)} broken`;
-    const early = stopped === undefined ? '' : ` Stopped: ${stopped.message}.`;
-    return { tone: 'bad' as const, word: 'No', text: `${what}: ${counts}.${early}` };
+/** The overall verdict of a run, which agrees with its exit code. */
+function verdictOf({ verdicts, stopped, exitCode }: RunConclusion & { verdicts: Record<Verdict, number> }) {
+  const counts = countsText(verdicts);
+  const isBroken = verdicts.fail > 0;
+  if (stopped !== undefined) {
+    const why = `Stopped: ${stopped.message}. ${counts}.`;
+    return isBroken
+      ? { tone: 'bad' as const, word: 'No', text: why }
+      : { tone: 'note' as const, word: 'Unknown', text: why };
   }
-  if (stopped !== undefined)
-    return { tone: 'note' as const, word: 'Unknown', text: `Stopped: ${stopped.message}. ${counts}.` };
+  if (exitCode !== 0) {
+    const why = isBroken ? `${countText(verdicts.fail, 'rule')} broken` : strictText;
+    return { tone: 'bad' as const, word: 'No', text: `${why}: ${counts}.` };
+  }
+  if (isBroken)
+    return {
+      tone: 'note' as const,
+      word: 'Yes, but',
+      text: `Only what is expected to fail is broken: ${counts}.`,
+    };
   const isOpen = verdicts.warn + verdicts.unknown > 0;
   return isOpen
     ? {
         tone: 'note' as const,
         word: 'Yes, but',
-        text: `No ${noun} is broken, but not everything is clear: ${counts}.`,
+        text: `No rule is broken, but not everything is clear: ${counts}.`,
       }
-    : { tone: 'good' as const, word: 'Yes', text: `No ${noun} is broken: ${counts}.` };
+    : { tone: 'good' as const, word: 'Yes', text: `No rule is broken: ${counts}.` };
 }
 
 /** How a verdict is coloured. */

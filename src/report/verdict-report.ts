@@ -7,7 +7,7 @@ import type { Finding, Verdict } from '../rules/rule.ts';
 import { exchangeLine, maxExchanges } from './check-evidence.ts';
 import { againLine, type DrillCommand, evidenceLines } from './drill-lines.ts';
 import type { Block, RunReport, TestCase } from './run-report.ts';
-import { expectedText } from './verdict-lines.ts';
+import { countsText, expectedText, messageText } from './verdict-lines.ts';
 
 export interface CheckReport {
   /** What was checked, for people: `https://voice.example`. */
@@ -150,11 +150,15 @@ function caseOf(item: JudgedItem, classname: string): TestCase {
 function blocksOf({ noun, items, verdicts, stopped }: JudgedRun): Block[] {
   const rows = items
     .filter(({ finding }) => finding.verdict !== 'pass' && finding.verdict !== 'skipped')
-    .map(({ id, finding, title }) => [id, { strong: finding.verdict }, title, finding.message]);
-  const counts = Object.entries(verdicts).map(([verdict, count]) => `${count} ${verdict}`);
+    .map(({ id, finding, title, expected }) => [
+      id,
+      expected === undefined ? { strong: finding.verdict } : finding.verdict,
+      title,
+      messageText(finding, expected),
+    ]);
   return [
     ...(stopped === undefined ? [] : [[{ strong: failureKind(stopped) }, ` ${stopped.message}`]]),
-    [counts.join(', ')],
+    [countsText(verdicts)],
     ...(rows.length === 0 ? [] : [{ head: [noun, 'verdict', 'title', 'what was seen'], rows }]),
   ];
 }

@@ -94,21 +94,26 @@ function reduceNews(model: VerdictModel, news: VerdictNews): VerdictModel {
 
 function plan(model: VerdictModel, { what, items }: Extract<VerdictNews, { type: 'planned' }>): VerdictModel {
   const seen = items.map(({ id, title }): JudgedItem => ({ id, title, message: '', isFinal: false }));
-  const planned = append(
-    { ...model, what, items: seen },
-    seen.map((item) => ({
+  const planned = addItems({ ...model, what, items: [] }, seen);
+  return { ...planned, list: { ...planned.list, latest: 0 } };
+}
+
+function addItems(model: VerdictModel, items: readonly JudgedItem[]): VerdictModel {
+  return append(
+    { ...model, items: [...model.items, ...items] },
+    items.map((item) => ({
       ...{ t: 0, level: 'info', event: item },
       ...say('self', 'waiting', textOf(item)),
     })),
   );
-  return { ...planned, list: { ...planned.list, latest: 0 } };
 }
 
-function judge(
-  model: VerdictModel,
-  { item: told, lines, body }: Extract<VerdictNews, { type: 'judged' }>,
-): VerdictModel {
-  const item = { ...told, message: escapeText(told.message) };
+/** An item that was not planned is added: a drill finds broken rules beside those of its situations. */
+function judge(known: VerdictModel, news: Extract<VerdictNews, { type: 'judged' }>): VerdictModel {
+  const { lines, body } = news;
+  const item = { ...news.item, message: escapeText(news.item.message) };
+  const isKnown = known.items.some(({ id }) => id === item.id);
+  const model = isKnown ? known : addItems(known, [item]);
   const index = model.items.findIndex(({ id }) => id === item.id);
   const before = model.list.rows[index];
   if (before === undefined) return model;

@@ -1,4 +1,5 @@
 import { Box, Text } from 'ink';
+import { isCountShown } from '../report/verdict-lines.ts';
 import type { Verdict } from '../rules/rule.ts';
 import { cutTo, padTo, widthOf } from './cells.ts';
 import { AmountBars } from './components/AmountBars.tsx';
@@ -121,7 +122,7 @@ function VerdictCounts({ items, width }: { items: readonly JudgedItem[]; width: 
       count: items.filter((item) => item.verdict === verdict).length,
       colour: verdictMark(verdict, glyphs).colour,
     }))
-    .filter(({ name, count }) => count > 0 || name === 'pass' || name === 'fail');
+    .filter(({ name, count }) => isCountShown(name, count));
   return <CountLine counts={counts} width={width} />;
 }
 

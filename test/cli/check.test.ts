@@ -193,8 +193,11 @@ describe('what counts as a failure', () => {
     sandbox.write('known.txt', '# known\nR12 61 s until spring\n\nR1 the gateway answers 201\n');
     const flags = ['--rule', 'R1', '--rule', 'R12', '--expected', sandbox.path('known.txt')];
     const files = ['--junit', sandbox.path('known.xml'), '--html', sandbox.path('known.html')];
-    const { code, lines } = await check({ flags: [...flags, ...files], change: wrong });
+    const env = { GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: sandbox.write('summary.md', '') };
+    const { code, lines } = await check({ flags: [...flags, ...files], env, change: wrong });
     expect(code).toBe(0);
+    expect(sandbox.read('summary.md')).toMatch(/\| R12 \| fail \|.*\(expected: 61 s until spring\)/);
+    expect(sandbox.read('known.html')).toContain('Only what is expected to fail is broken');
     expect(lines).toContain('     expected: 61 s until spring');
     for (const file of ['known.xml', 'known.html'])
       expect(readFileSync(sandbox.path(file), 'utf8')).toContain(
@@ -217,7 +220,12 @@ describe('what counts as a failure', () => {
     const list: Partial<MiniBehaviour> = { claims: (claims) => ({ ...claims, aud: ['voice-api'] }) };
     const flags = ['--rule', 'R13'];
     expect((await check({ change: list, flags })).code).toBe(0);
-    expect((await check({ change: list, flags: [...flags, '--strict'] })).code).toBe(1);
+    const html = ['--html', sandbox.path('strict.html')];
+    const { code, stdout } = await check({ change: list, flags: [...flags, ...html, '--strict'] });
+    expect(code).toBe(1);
+    const why = 'With --strict, warn and unknown are failures';
+    expect(stdout).toContain(`${why}.\n`);
+    expect(sandbox.read('strict.html')).toContain(`${why}: 0 pass, 0 fail, 1 warn.`);
   });
 });
 

@@ -42,6 +42,22 @@ describe('the screen of a check', () => {
     expect(text(lines)).toContain('── R1: rule number 1 ──');
   });
 
+  test('adds a broken rule that was not planned, as a drill finds it', () => {
+    const screen = open();
+    const item = {
+      id: 'D11-odd-D2',
+      title: 'presents the token',
+      verdict: 'fail',
+      message: 'audio came first',
+    } as const;
+    const { lines } = screen.show([
+      { type: 'judged', item: { ...item, isFinal: true }, lines: [], body: {} },
+    ]);
+    expect(text(lines)).toContain('14 pass · 3 fail');
+    expect(text(lines)).toContain('── D11-odd-D2: presents the token ──');
+    screen.show([{ type: 'ended', ok: false, text: 'done, failed' }]);
+  });
+
   test('marks a fail that is not confirmed yet', () => {
     expect(shown).toMatch(/✗ R11 +fail\? +rule number 11 +exp is 61 s after iat/);
     expect(text(open().press('g').lines)).toMatch(/✗ R4 +fail +Cache-Control is "max-age=60": a proxy/);

@@ -40,8 +40,8 @@ export interface VerdictRun<Judged, Result extends VerdictResult> {
   hold(follower: VerdictFollower<Judged>, signal: AbortSignal): Promise<Result>;
   /** Always called at the end. */
   close?(): Promise<void>;
-  /** The row that a verdict belongs to; undefined if it has none. */
-  row(judged: Judged): Omit<JudgedItem, 'isFinal'> | undefined;
+  /** The row of a verdict. */
+  row(judged: Judged): Omit<JudgedItem, 'isFinal'>;
   /** A verdict in lines, and with all its evidence for a panel. */
   lines(judged: Judged): readonly string[];
   detail(judged: Judged): readonly string[];
@@ -160,10 +160,9 @@ async function openView<Judged, Result extends VerdictResult>(
         if (screen === undefined) void note(text);
       },
       judged(judged, isFinal) {
-        const item = screen === undefined && page === undefined ? undefined : run.row(judged);
-        if (item !== undefined) {
+        if (screen !== undefined || page !== undefined) {
           const [lines, body] = [run.detail(judged), run.object(judged)];
-          show({ type: 'judged', item: { ...item, isFinal }, lines, body });
+          show({ type: 'judged', item: { ...run.row(judged), isFinal }, lines, body });
         }
         if (isFinal)
           print(

@@ -15,6 +15,7 @@ import {
   drillListLines,
   drillSummaryLines,
   drillSummaryObject,
+  placeOf,
   situationObject,
 } from '../../report/drill-lines.ts';
 import { prepareTls } from '../../wire/server/prepare-tls.ts';
@@ -51,8 +52,9 @@ export async function run(context: ContextOf<'drill'>): Promise<number> {
           device: start === undefined ? settings.device : undefined,
           ...follow(follower, { of: chosen.length, access, isCommand: start !== undefined }),
         }),
-      row({ id, situation, title, finding: { verdict, message, advice } }) {
-        return id === situation ? { id, title, verdict, message, advice } : undefined;
+      row(drilled) {
+        const { verdict, message, advice } = drilled.finding;
+        return { id: placeOf(drilled), title: drilled.title, verdict, message, advice };
       },
       lines: (drilled) => drilledLines(drilled, command, style),
       detail: (drilled) => drilledDetail(drilled, command),
@@ -80,6 +82,7 @@ function repeatedFlags({ settings, origin }: ContextOf<'drill'>): string[] {
   return [
     ...(settings.tls ? ['--tls'] : []),
     ...repeated.flatMap((name) => (origin(name) === 'flag' ? [flagOf(name), String(settings[name])] : [])),
+    ...(origin('noticeWithin') === 'flag' ? [flagOf('noticeWithin'), `${settings.noticeWithin}ms`] : []),
     ...settings.acceptKey.flatMap(() => ['--accept-key', 'KEY']),
   ];
 }

@@ -50,8 +50,13 @@ describe('the catalogue', () => {
 describe('a device that sends a form', () => {
   test('fails D1 with the evidence, the words of the specification and how to repeat it', async () => {
     const junit = join(folder, 'drill.xml');
-    const { code, stdout } = await run('--situation', 'D1', '--junit', junit, '--', ...device);
+    const html = join(folder, 'drill.html');
+    const files = ['--junit', junit, '--html', html];
+    const { code, stdout } = await run('--situation', 'D1', ...files, '--', ...device);
     expect(code).toBe(1);
+    const page = readFileSync(html, 'utf8');
+    expect(page).toMatch(/1 rule broken: 0 pass, 1 fail\./);
+    expect(page).toMatch(/situations<\/dt>\s*<dd>1<\/dd>/);
     expect(stdout).toMatch(/^D1 +fail +\d\.\d s {2}requests a token as specified\n/);
     expect(stdout).toContain('Content-Type is "application/x-www-form-urlencoded"');
     expect(stdout.replace(/\s+/g, ' ')).toContain(
@@ -83,7 +88,7 @@ describe('a device that sends a form', () => {
 });
 
 test('a situation is repeated with the flags that it needs, but without keys', async () => {
-  const flags = ['--tls', '--device', 'lamp', '--accept-key', 'a-secret-key'];
+  const flags = ['--tls', '--device', 'lamp', '--accept-key', 'a-secret-key', '--device-timeout', '8s'];
   const { stdout } = await run(
     '--json',
     '--situation',
@@ -96,7 +101,7 @@ test('a situation is repeated with the flags that it needs, but without keys', a
   );
   const [drilled] = jsonLines(stdout);
   expect(drilled?.again).toMatch(
-    /^voicectl drill --situation D14-untrusted --tls (--port 0 )?--device lamp --accept-key KEY -- sh -c 'exit 3'$/,
+    /^voicectl drill --situation D14-untrusted --tls (--port 0 )?--device lamp --device-timeout 8000ms --accept-key KEY -- sh -c 'exit 3'$/,
   );
 });
 
