@@ -98,7 +98,7 @@ function describe(event: EmulatorEvent): SaidWords {
       return say('self', 'control', `${escapeText(event.what)}${streamsText(event.streams)}`);
     case 'violation':
     case 'remark':
-      return say(event.from, escapeText(event.rule), judgementText(event), escapeText(event.message));
+      return say(event.from, escapeText(event.rule), judgementText(event), escapeText(event.value));
     case 'shared-away': {
       const text = `tokens and streams are refused: the shared state is unavailable (${escapeText(event.why)})`;
       return say('self', 'shared', text);

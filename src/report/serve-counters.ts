@@ -10,6 +10,8 @@ const nouns = {
   refused: ['refused', 'refused'],
   faults: ['fault', 'faults'],
   findings: ['finding', 'findings'],
+  violations: ['violation', 'violations'],
+  remarks: ['remark', 'remarks'],
 } as const;
 
 type Counter = keyof typeof nouns;
@@ -29,6 +31,8 @@ const counterOf: Partial<Record<EmulatorEvent['type'], Counter>> = {
   'fault-struck': 'faults',
   'device-finding': 'findings',
   'service-finding': 'findings',
+  violation: 'violations',
+  remark: 'remarks',
 };
 
 /** The counters after one more event. */

@@ -25,7 +25,7 @@ const keyTable = {
     keys: ['q'],
     help: {
       stream: 'quit after the reply; press twice to force',
-      serve: 'stop the emulator; press twice to force',
+      serve: 'stop, and close all streams; press twice to force',
       ...ofVerdicts('stop, or quit when done; press twice to force'),
       load: 'close all streams and show the result, or quit; twice to force',
     },
@@ -105,8 +105,16 @@ const keyTable = {
   first: { keys: ['home', 'g'], help: 'go to the first line' },
   back: { keys: ['escape'], shown: 'esc', help: 'go back; with nothing open: clear the filter' },
   copyJson: { keys: ['y'], help: 'copy the marked line as JSON', needs: 'copy' },
-  copyCurl: { keys: ['c'], help: 'copy the token request as curl', needs: 'copyCurl' },
-  save: { keys: ['s'], help: 'save the events as JSON lines', needs: 'save' },
+  copyCurl: {
+    keys: ['c'],
+    help: { stream: 'copy the token request as curl', serve: 'copy the token request as curl' },
+    needs: 'copyCurl',
+  },
+  save: {
+    keys: ['s'],
+    help: { stream: 'save the events as JSON lines', serve: 'save the events as JSON lines' },
+    needs: 'save',
+  },
 } satisfies Record<string, Binding>;
 
 export type KeyCommand = keyof typeof keyTable;

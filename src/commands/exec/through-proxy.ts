@@ -3,7 +3,7 @@ import { checkProxy, createProxy } from '../../proxy/proxy.ts';
 import { emulatorLines } from '../../report/emulator-lines.ts';
 import { plainStyle } from '../../report/style.ts';
 import type { ContextOf } from '../command.ts';
-import { proxyVerdict, readProxySettings } from '../proxy/proxy-settings.ts';
+import { readProxySettings, requireLawful } from '../proxy/proxy-settings.ts';
 import { reachTarget } from '../proxy/reach.ts';
 import { runCommand } from './run-command.ts';
 
@@ -37,5 +37,6 @@ export async function runThroughProxy(context: ContextOf<'exec'>): Promise<numbe
   } finally {
     await proxy.close();
   }
-  return status === 0 ? proxyVerdict(proxy.judged(), settings.failOn) : status;
+  if (status === 0) requireLawful(proxy.judged(), settings.failOn);
+  return status;
 }

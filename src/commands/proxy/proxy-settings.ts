@@ -1,6 +1,7 @@
 import { requireSafeTransport } from '../../config/target.ts';
 import { readTrusted } from '../../config/trusted.ts';
-import { exitCodes, VoicectlError } from '../../kernel/errors.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
+import { countText } from '../../protocol/count-text.ts';
 import { wsUrlFor } from '../../protocol/paths.ts';
 import type { JudgementCounts } from '../../proxy/judge.ts';
 import type { ProxyOptions } from '../../proxy/options.ts';
@@ -44,11 +45,16 @@ export async function readProxySettings(
   };
 }
 
-/** The exit code of `--fail-on`. */
-export function proxyVerdict(
+/** Throws `expectation-failed` if a side broke what `--fail-on` names. */
+export function requireLawful(
   { violations, remarks }: JudgementCounts,
   failOn: 'violation' | 'remark' | undefined,
-): number {
+): void {
   const found = failOn === 'remark' ? violations + remarks : violations;
-  return failOn !== undefined && found > 0 ? exitCodes['expectation-failed'] : 0;
+  if (failOn === undefined || found === 0) return;
+  const counts = [
+    countText(violations, 'violation'),
+    ...(failOn === 'remark' ? [countText(remarks, 'remark')] : []),
+  ];
+  throw new VoicectlError('expectation-failed', `Found ${counts.join(' and ')} (--fail-on ${failOn})`);
 }

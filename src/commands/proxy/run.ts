@@ -12,7 +12,7 @@ import { preparePage } from '../serve/page.ts';
 import { openServeView, runService } from '../serve/run-service.ts';
 import { tlsSettings } from '../serve/tls-settings.ts';
 import type { ServeContext, ServeFacts, ServeView } from '../serve/view.ts';
-import { proxyVerdict, readProxySettings } from './proxy-settings.ts';
+import { readProxySettings, requireLawful } from './proxy-settings.ts';
 import { reachTarget } from './reach.ts';
 
 export async function run(context: ContextOf<'proxy'>): Promise<number> {
@@ -36,7 +36,8 @@ export async function run(context: ContextOf<'proxy'>): Promise<number> {
       note: given === undefined && !isLoopback ? note : undefined,
     }),
   });
-  return proxyVerdict(proxy.judged(), settings.failOn);
+  requireLawful(proxy.judged(), settings.failOn);
+  return 0;
 }
 
 /** Resolves when the user, the system or `--duration` ends it. */

@@ -31,7 +31,15 @@ function judgeStart(stream: SeenStream): Finding | undefined {
   const confirmed = confirmationOf(stream);
   if (audio === undefined)
     return confirmed === undefined ? undefined : pass('no audio before the confirmation', stream);
-  if (confirmed === undefined) return fail('audio was sent, but the stream was never confirmed', stream);
+  if (confirmed === undefined) {
+    const isOver = stream.exchange.end !== undefined;
+    return fail(
+      isOver
+        ? 'audio was sent, but the stream was never confirmed'
+        : 'audio was sent before the confirmation',
+      stream,
+    );
+  }
   if (audio.at >= confirmed.at)
     return pass(`audio began ${secondsText(audio.at - confirmed.at, 1)} after the confirmation`, stream);
   return fail(`audio was sent ${secondsText(confirmed.at - audio.at, 1)} before the confirmation`, stream);

@@ -93,7 +93,10 @@ describe('voicectl exec --target', () => {
     const lenient = await runInProcess(['exec', ...target, '--', ...badDevice]);
     expect(lenient).toMatchObject({ code: 0, stderr: expect.stringContaining('device breaks D1') });
     const strict = await runInProcess(['exec', ...target, '--fail-on', 'violation', '--', ...badDevice]);
-    expect(strict.code).toBe(1);
+    expect(strict).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/Found \d+ violations? \(--fail-on violation\)/),
+    });
     const failing = await runInProcess(['exec', ...target, '--', process.execPath, '-e', 'process.exit(7)']);
     expect(failing).toMatchObject({ code: 7, stderr: '' });
   });

@@ -311,12 +311,17 @@ const cases: Case[] = [
     'D4',
     'audio after a status, and no confirmation',
     'fail: audio was sent, but the stream was never confirmed (X1)',
-    seenAs(connects({ messages: [presents(one), tells('{"type":"status"}', 2), ...speaks(600)] })),
+    seenAs(
+      connects({
+        messages: [presents(one), tells('{"type":"status"}', 2), ...speaks(600)],
+        end: { at: 5_000, by: 'service', code: 4408 },
+      }),
+    ),
   ],
   [
     'D4',
-    'audio without it',
-    'fail: audio was sent, but the stream was never confirmed (X1)',
+    'audio without it, while the stream is open',
+    'fail: audio was sent before the confirmation (X1)',
     seenAs(connects({ messages: [presents(one), ...speaks(3)] })),
   ],
   ['D4', 'no audio', 'pass: no audio before the confirmation (X1)', seenAs(live(one, 1))],

@@ -29,7 +29,7 @@ function Item({ stream }: { stream: PageStream }) {
   const known = emulatorState.value?.streams.find((one) => one.stream === stream.number);
   const isOpen = stream.closedMs === undefined;
   const durationMs = stream.closedMs ?? known?.durationMs ?? 0;
-  const remark = known?.remarks[0];
+  const [remark] = known?.remarks ?? stream.remarks;
   return (
     <li>
       <button

@@ -37,7 +37,10 @@ export function StreamPanel({ stream }: { stream: PageStream }) {
       </div>
       <p class="verdict">
         {known === undefined ? (
-          `Ended after ${placeTimeText(stream.closedMs ?? 0, 10)}`
+          <>
+            Ended after {placeTimeText(stream.closedMs ?? 0, 10)}
+            {stream.remarks.length > 0 && <span class="note"> · {stream.remarks.join('; ')}</span>}
+          </>
         ) : (
           <>
             <span class={known.remarks.length > 0 ? 'note' : 'good'}>

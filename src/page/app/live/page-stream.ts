@@ -19,6 +19,8 @@ export interface PageStream {
   /** Milliseconds since the emulator started. */
   openedAt: number;
   closedMs: number | undefined;
+  /** What was wrong with the audio of the device, once the stream has ended. */
+  remarks: readonly string[];
   /** Undefined until it is heard: only the page of the emulator where it is open hears its voices. */
   heardFromMs: number | undefined;
   /** Until when it was heard. */
@@ -46,6 +48,7 @@ export function createPageStream(number: number, openedAt: number): PageStream {
     device: undefined,
     openedAt,
     closedMs: undefined,
+    remarks: [],
     heardFromMs: undefined,
     heardUntilMs: 0,
     unheard: [],
@@ -99,7 +102,10 @@ export function addEventToPageStream(
   if ('device' in event && event.device !== undefined) stream.device = event.device;
   if (event.type === 'stream-opened') stream.phases.push({ t: 0, state: 'waits for the token' });
   if (event.type === 'stream-authorised') stream.phases.push({ t, state: 'live' });
-  if (event.type === 'stream-closed') stream.closedMs = t;
+  if (event.type === 'stream-closed') {
+    stream.closedMs = event.durationMs;
+    stream.remarks = event.remarks;
+  }
   if (event.instance !== undefined) stream.instance = event.instance;
   if (event.type === 'message-sent') stream.transcript.take(readTranscript(readServiceBody(event.body)), t);
   if (isJudgement(event) && stream.judged.length < maxJudged) stream.judged.push(words);
