@@ -59,7 +59,7 @@ async function recordedIn({ label, path }: NamedFile): Promise<NamedFile[]> {
 }
 
 /** The sounds that a conversation or a scenario says. None if it cannot be read: its command reports that. */
-async function soundsOf({ label, path, use }: NamedFile): Promise<NamedFile[]> {
+export async function soundsOf({ label, path, use }: NamedFile): Promise<NamedFile[]> {
   if (use !== 'script') return [];
   try {
     // A pipe can be read only once.

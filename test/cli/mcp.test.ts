@@ -363,6 +363,11 @@ describe('what a client may not do', () => {
     symlinkSync('/etc/passwd', sandbox.path('barge-in'));
     for (const scenario of ['barge-in', 'etc/passwd', '/etc/passwd', '../../../etc/passwd'])
       expect(await refusal('start', { scenario })).toContain('working folder');
+    symlinkSync('/etc/passwd', sandbox.path('linked.wav'));
+    for (const sound of ['/etc/passwd', '../../../etc/passwd', 'linked.wav']) {
+      sandbox.write('speaks.yaml', `steps: [{ when: connected, do: [{ say: ${sound} }] }]`);
+      expect(await refusal('start', { scenario: 'speaks.yaml' })).toContain('working folder');
+    }
   });
 
   test('send nonsense: each message is refused with an explanation, and the server goes on', async () => {

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import * as z from 'zod';
+import { soundsOf } from '../../config/overwrites.ts';
 import { exists } from '../../files/shipped-file.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { Io } from '../../kernel/io.ts';
@@ -84,12 +85,20 @@ export async function emulatorFlags(args: EmulatorArgs, surroundings: ToolSurrou
     fault: args.faults,
     network: args.network,
     dialect: file && (await boundary.readable(file)),
-    scenario: isName ? scenario : await boundary.readable(scenario),
+    scenario: isName ? scenario : await readableScenario(scenario, boundary),
     reply: reply && (await replyOf(reply, surroundings)),
     'rate-limit': args.rateLimit,
     'max-connections': args.maxConnections,
     seed: args.seed,
   });
+}
+
+/** A scenario, whose sounds must be readable too. */
+async function readableScenario(file: string, boundary: Boundary): Promise<string> {
+  const path = await boundary.readable(file);
+  for (const sound of await soundsOf({ label: file, path, use: 'script' }))
+    await boundary.readable(sound.path);
+  return path;
 }
 
 async function replyOf(reply: string, surroundings: ToolSurroundings): Promise<string> {
