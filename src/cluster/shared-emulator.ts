@@ -5,7 +5,7 @@ import { type SettledOptions, settleOptions } from '../emulator/settle-options.t
 import { createTokenAuthority, type TokenAuthority } from '../emulator/tokens/token-authority.ts';
 import { atTurnEnd, systemClock } from '../kernel/clock.ts';
 import type { EmulatorState, StreamSelector } from '../protocol/control.ts';
-import type { Fault } from '../protocol/faults.ts';
+import { emulatorRefusal, type Fault } from '../protocol/faults.ts';
 import { createControl } from '../service/control/control.ts';
 import type { AnyControl } from '../service/control/emulator-control.ts';
 import { createStreamActions, type StreamActions } from '../service/control/stream-actions.ts';
@@ -50,7 +50,7 @@ export async function createSharedEmulator(
   const settled = await settleOptions(options);
   checkUrl(url);
   const { rateLimit, maxConnections } = settled;
-  const initial = initialFaults(options, settled).map((input) => checkFault(input));
+  const initial = initialFaults(options, settled).map((input) => checkFault(input, emulatorRefusal));
   const shared = await openSharedService({
     ...{ url, prefix },
     base: options.clock ?? systemClock,
@@ -182,7 +182,7 @@ function faultsOfAll({
   return {
     list: faults.list,
     async add(input) {
-      const fault = checkFault(input);
+      const fault = checkFault(input, emulatorRefusal);
       const id = await shared.changeFaults('add', [JSON.stringify(fault)]);
       return faults.list().find((one) => one.id === id) ?? { id, fault, struck: 0 };
     },

@@ -1,6 +1,7 @@
 import { createMovableClock, systemClock } from '../kernel/clock.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import type { StreamSelector } from '../protocol/control.ts';
+import { emulatorRefusal } from '../protocol/faults.ts';
 import { isLoopbackHost } from '../protocol/loopback.ts';
 import { createControl } from '../service/control/control.ts';
 import type { EmulatorControl } from '../service/control/emulator-control.ts';
@@ -40,7 +41,10 @@ export async function createEmulator(options: EmulatorOptions = {}): Promise<Emu
   const events = createEvents({ options, baseClock, clock, journal: state.journal });
   const random = createRandom(options.seed);
   const authority = await createTokenAuthority({ clock, random, settings: dialect.token });
-  const faults = createFaults({ initial: initialFaults(options, settled), random, events });
+  const faults = createFaults({
+    initial: initialFaults(options, settled),
+    ...{ random, events, refuses: emulatorRefusal },
+  });
   const kept = options.keepAudio === true ? createKeptAudio(events) : undefined;
   const service = assemble({
     ...{ options, settled, baseClock, clock, state, events, random, authority, faults },

@@ -373,10 +373,18 @@ export function aimFault(fault: Fault, { device, stream }: { device: string; str
   return { ...aim, ...fault };
 }
 
-/** Why a proxy cannot make this fault; undefined if it can. */
-export function proxyRefusalReason({ name }: Fault): string | undefined {
+/** Why a proxy refuses a fault; undefined if it can cause it. */
+export function proxyRefusal({ name }: Fault): string | undefined {
   const { notByProxy }: FaultSpec = faultCatalogue[name];
-  return notByProxy;
+  return notByProxy && `A proxy cannot produce ${name}: ${notByProxy}`;
+}
+
+/** Why an emulator refuses a fault; undefined if it can cause it. */
+export function emulatorRefusal(fault: Fault): string | undefined {
+  const isOfProxy = 'direction' in fault && fault.direction === 'service';
+  return isOfProxy
+    ? `An emulator cannot produce ${fault.name} with direction=service: only a proxy has that side`
+    : undefined;
 }
 
 /** Whether a fault strikes at this point. */

@@ -3,7 +3,7 @@ import { ListenerBudget } from '../audio/verdict/listener.ts';
 import { createMovableClock, systemClock } from '../kernel/clock.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import { concealUrl } from '../kernel/secret-fields.ts';
-import { proxyRefusalReason } from '../protocol/faults.ts';
+import { proxyRefusal } from '../protocol/faults.ts';
 import { isLoopbackHost, isSafeTransport } from '../protocol/loopback.ts';
 import { serviceUrl } from '../protocol/paths.ts';
 import { connectionsPerDevice, tokenRequestsPerWindow } from '../protocol/rate-limit.ts';
@@ -68,7 +68,7 @@ export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> 
   const random = createRandom(options.seed);
   const faults = createFaults({
     initial: options.faults ?? [],
-    ...{ random, events, refuses: proxyRefusalReason },
+    ...{ random, events, refuses: proxyRefusal },
   });
   const secrets = createSecrets();
   const judge = createProxyJudge({ clock: baseClock, events, isStrict: options.dialect !== undefined });
@@ -184,6 +184,6 @@ export function checkProxy(options: ProxyOptions): void {
         },
       );
   }
-  for (const fault of faults) checkFault(fault, proxyRefusalReason);
+  for (const fault of faults) checkFault(fault, proxyRefusal);
   checkDialect(options.dialect);
 }

@@ -33,6 +33,7 @@ describe('a wrong option is named', () => {
     ['of the wrong type', { rateLimit: '3' }, 'rateLimit is "3", expected number'],
     ['out of range', { port: 99_999 }, 'port is 99999, expected number to be <=65535'],
     ['that is no reply', { reply: 7 }, 'reply is 7'],
+    ['that is for a proxy', { faults: ['drop:direction=service'] }, 'only a proxy has that side'],
     ['inside a list', { faults: ['stall', 3] }, 'faults.1 is 3'],
     ['each of several', { seed: 'x', maxConnections: -1 }, 'seed is "x"'],
   ])('%s', async (_name, options, message) => {
@@ -55,8 +56,8 @@ describe('a wrong option is named', () => {
 
   test('and so is a clock that would be moved back', async () => {
     const { control } = await start({});
-    expect(() => control.advance(-5)).toThrow('back');
-    expect(() => control.advance(Number.NaN)).toThrow('back');
+    expect(() => control.advance(-5)).toThrow('advanceMs is -5, expected number to be >=0');
+    expect(() => control.advance(Number.NaN)).toThrow('advanceMs is -5, expected number to be >=0');
   });
 });
 

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { type ClientOptions, type RawData, WebSocket } from 'ws';
 import { createEmulator } from '../../src/emulator/emulator.ts';
-import { faultCatalogue, faultNames, proxyRefusalReason } from '../../src/protocol/faults.ts';
+import { faultCatalogue, faultNames, proxyRefusal } from '../../src/protocol/faults.ts';
 import { readFault } from '../../src/protocol/read-fault.ts';
 import type { WireMessage } from '../../src/wire/exchange.ts';
 import { runInProcess } from '../helpers/in-process.ts';
@@ -59,11 +59,11 @@ async function open(proxy: WatchedProxy, options: ClientOptions = {}) {
 }
 
 describe('a fault towards the device', () => {
-  const refused = faultNames.filter((name) => proxyRefusalReason(readFault(name)) !== undefined);
+  const refused = faultNames.filter((name) => proxyRefusal(readFault(name)) !== undefined);
   const names = faultNames.filter((name) => !endless.includes(name) && !refused.includes(name));
   test.each(refused)('%s is refused, with the reason', async (name) => {
     await using emulator = await createEmulator({ reply: 'echo' });
-    const why = expect.stringContaining(proxyRefusalReason(readFault(name)) as string);
+    const why = expect.stringContaining(proxyRefusal(readFault(name)) as string);
     await expect(startProxy(emulator, { faults: [name] })).rejects.toMatchObject({
       code: 'usage',
       message: why,

@@ -70,7 +70,7 @@ export interface FaultsOptions {
   initial: readonly (FaultInput | string)[];
   random: Random;
   events: EmulatorEvents;
-  /** Why a fault cannot be produced here; undefined if it can. Default: all can. */
+  /** Why a fault is refused here, in a sentence; undefined if it is not. Default: none is. */
   refuses?: ((fault: Fault) => string | undefined) | undefined;
   /** Called for each strike. */
   onStruck?: ((id: number) => void) | undefined;
@@ -175,7 +175,7 @@ type Entry = ActiveFault & { chance: () => number; passed: number };
 export function checkFault(input: FaultInput | string, refuses?: FaultsOptions['refuses']): Fault {
   const fault = readInput(input);
   const why = refuses?.(fault);
-  if (why !== undefined) throw new VoicectlError('usage', `A proxy cannot produce ${fault.name}: ${why}`);
+  if (why !== undefined) throw new VoicectlError('usage', why);
   return fault;
 }
 

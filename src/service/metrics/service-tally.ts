@@ -1,6 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { escapeText } from '../../kernel/escape.ts';
 import { shortText } from '../../kernel/short-text.ts';
+import type { Side } from '../../wire/exchange.ts';
 import type { EmulatorEvent, EmulatorEvents, StreamTotals } from '../events.ts';
 import { createCount, createTimeClasses, gauge, type MetricFamily } from './family.ts';
 
@@ -54,8 +55,18 @@ export function createServiceTally(
   const devices = byDevice ? createDeviceTally() : undefined;
   /** When the last turn of a stream has ended, while its reply has not begun. */
   const waiting = new Map<number, number>();
+  /** What was found in each open stream. */
+  const known = new Map<number, Set<string>>();
   let openStreams = 0;
 
+  const found = (stream: number, side: Side, kind: string) => {
+    findings.add([side, kind]);
+    const kinds = known.get(stream) ?? new Set();
+    known.set(stream, kinds.add(`${side} ${kind}`));
+  };
+  const foundOnce = (stream: number, side: Side, kind: string) => {
+    if (known.get(stream)?.has(`${side} ${kind}`) !== true) found(stream, side, kind);
+  };
   const take = (event: EmulatorEvent): void => {
     switch (event.type) {
       case 'token-issued':
@@ -78,6 +89,7 @@ export function createServiceTally(
         break;
       case 'stream-closed':
         openStreams -= 1;
+        known.delete(event.stream);
         closed.add([event.cause ?? 'none']);
         waiting.delete(event.stream);
         for (const name of passedNames) passed[name] += event[name];
@@ -101,7 +113,13 @@ export function createServiceTally(
         break;
       case 'device-finding':
       case 'service-finding':
-        findings.add([event.type === 'device-finding' ? 'device' : 'service', event.finding]);
+        found(event.stream, event.type === 'device-finding' ? 'device' : 'service', event.finding);
+        break;
+      case 'device-verdict':
+      case 'service-verdict':
+        // Findings about the pace are only in the verdict.
+        for (const kind of event.findings)
+          foundOnce(event.stream, event.type === 'device-verdict' ? 'device' : 'service', kind);
         break;
       case 'violation':
         violations.add([event.from, event.rule]);

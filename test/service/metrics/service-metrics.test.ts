@@ -50,7 +50,10 @@ describe('the metrics of a service', () => {
       { type: 'stream-authorised', ...at, jti: 'j', connections: 1 },
       { type: 'turn-ended', ...at, atMs: 1, turnMs: 1, agoMs: 700 },
       { type: 'reply-started', ...at, agoMs: 80 },
-      { type: 'device-finding', ...at, finding: 'too-fast' as never, remark: '' },
+      { type: 'device-finding', ...at, finding: 'stereo', remark: '' },
+      // A finding about the pace is only in the verdict.
+      { type: 'device-verdict', ...at, findings: ['stereo', 'too-fast'], remarks: [], pace: {} as never },
+      { type: 'device-verdict', ...at, findings: ['too-fast'], remarks: [], pace: {} as never },
       { type: 'fault-struck', fault: 'drop', id: 1 },
       { type: 'fault-struck', fault: 'drop', id: 1 },
       {
@@ -72,6 +75,7 @@ describe('the metrics of a service', () => {
     expect(value('voicectl_turns_total')).toBe(1);
     expect(value('voicectl_replies_total')).toBe(1);
     expect(value('voicectl_findings_total{side="device",kind="too-fast"}')).toBe(1);
+    expect(value('voicectl_findings_total{side="device",kind="stereo"}')).toBe(1);
     expect(value('voicectl_faults_struck_total{fault="drop"}')).toBe(2);
     expect(value('voicectl_first_audio_seconds_bucket{le="0.5"}')).toBe(0);
     expect(value('voicectl_first_audio_seconds_bucket{le="1"}')).toBe(1);
