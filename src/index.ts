@@ -20,5 +20,5 @@ export {
   openSession,
   type SpeakOptions,
 } from './session/open-session.ts';
-export type { Addresses } from './wire/server/addresses.ts';
+export type { Addresses } from './wire/addresses.ts';
 export type { TlsCertificate } from './wire/server/certificate.ts';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Clock, MovableClock } from '../kernel/clock.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import { version } from '../kernel/version.ts';
-import { type Addresses, addressesOf } from '../wire/server/addresses.ts';
+import { type Addresses, addressesOf } from '../wire/addresses.ts';
 import type { TlsCertificate } from '../wire/server/certificate.ts';
 import type { ControlApi, ControlApiOptions } from './control/control-api.ts';
 import type { CreatePage, ObserveStream } from './control/page-handler.ts';

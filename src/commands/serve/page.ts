@@ -6,7 +6,7 @@ import { isLoopbackHost } from '../../protocol/loopback.ts';
 import { serviceUrl } from '../../protocol/paths.ts';
 import { type StartFacts, serviceFacts } from '../../report/start-lines.ts';
 import type { CreatePage } from '../../service/control/page-handler.ts';
-import type { Addresses } from '../../wire/server/addresses.ts';
+import type { Addresses } from '../../wire/addresses.ts';
 
 /** The page of an emulator that is about to start. */
 export interface ServePage {

@@ -4,7 +4,7 @@ import type { ReplyState } from '../../protocol/messages.ts';
 import type { Finding, Seen } from '../../rules/rule.ts';
 import type { EmulatorEvent } from '../../service/events.ts';
 import type { TokenExchange } from '../../wire/exchange.ts';
-import type { Addresses } from '../../wire/server/addresses.ts';
+import type { Addresses } from '../../wire/addresses.ts';
 
 /** Something that happens to a device, and how a good device reacts. */
 export interface Situation {

@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { hostname } from 'node:os';
 import { createSecureContext } from 'node:tls';
 import { VoicectlError } from '../../kernel/errors.ts';
-import { isAnyAddress, lanAddresses } from './addresses.ts';
+import { isAnyAddress, lanAddresses } from '../addresses.ts';
 import type { TlsCertificate } from './certificate.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { wsUrlFor } from '../../protocol/paths.ts';
+import { wsUrlFor } from '../protocol/paths.ts';
 
 /** Where a device reaches the emulator. */
 export interface Addresses {
