@@ -4,8 +4,8 @@ import { closeCodes } from '../protocol/close-codes.ts';
 import type { CloseCause, RefusalCause } from '../protocol/dialect.ts';
 import type { FaultName } from '../protocol/faults.ts';
 import { roundMs } from '../protocol/time-text.ts';
-import type { Side } from '../wire/exchange.ts';
 import type { Addresses } from '../wire/addresses.ts';
+import type { Side } from '../wire/exchange.ts';
 
 /** What happens in an emulator, or in a proxy. Every view of `serve` and `proxy` is a function of this stream. */
 export type EmulatorEventBody =

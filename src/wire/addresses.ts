@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { isLoopbackHost } from '../protocol/loopback.ts';
 import { wsUrlFor } from '../protocol/paths.ts';
 
 /** Where a device reaches the emulator. */
@@ -22,6 +23,17 @@ export function lanAddresses(family?: 'IPv4' | 'IPv6'): string[] {
     .filter(({ internal, scopeid }) => !internal && !scopeid)
     .filter((one) => family === undefined || one.family === family)
     .map(({ address }) => address);
+}
+
+/** The address of an end of a connection. Node writes IPv4 on an IPv6 socket as `::ffff:192.0.2.1`. */
+export function plainAddress(address: string | undefined): string {
+  return address?.replace(/^::ffff:/, '') ?? '';
+}
+
+/** Whether a host name is an address of this machine. */
+export function isOwnAddress(hostname: string): boolean {
+  const address = hostname.replace(/^\[|\]$/g, '');
+  return isLoopbackHost(hostname) || lanAddresses().includes(address);
 }
 
 /** The addresses for this machine, and those for other machines if the server listens on all interfaces. */

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { faultNames } from '../../src/protocol/faults.ts';
 import { readFault } from '../../src/protocol/read-fault.ts';
+import { lanAddresses } from '../../src/wire/addresses.ts';
+import { rawHttp } from '../helpers/raw-http.ts';
 import { setUpServices } from '../helpers/services.ts';
 import { startTokenStub } from '../helpers/token-stub.ts';
 import { fixture, jsonLines, setUpSandbox } from '../helpers/voicectl.ts';
@@ -155,6 +157,30 @@ test('beyond loopback the emulator is controlled with the secret that serve show
   const file = sandbox.write('secret', `${secret}\n`);
   expect((await sandbox.runHere([...args, '--control-secret-file', file])).code).toBe(0);
 });
+
+const [lan] = lanAddresses('IPv4');
+test.skipIf(lan === undefined)(
+  'an emulator on an address of the network is controlled by that address',
+  async () => {
+    const flags = ['--host', lan ?? '', '--accept-key', 'k'];
+    const serve = await sandbox.serveHere(flags, { env: { VOICECTL_CONTROL_SECRET: 's3cret' } });
+    const state = (env: Record<string, string>) =>
+      sandbox.runHere(['emulator', 'state', '--base-url', serve.baseUrl], { env });
+    expect(serve.baseUrl).toContain(lan);
+    expect(await state({ VOICECTL_CONTROL_SECRET: 's3cret' })).toMatchObject({ code: 0 });
+    expect(await state({})).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('VOICECTL_CONTROL_SECRET'),
+    });
+    // A page whose name resolves to this machine still has another host name.
+    const request = 'GET /__voicectl/state HTTP/1.1\r\nHost: evil.example\r\n\r\n';
+    const rebound = await rawHttp(Number(new URL(serve.baseUrl).port), request, { host: lan ?? '' });
+    expect(rebound).toMatchObject({
+      status: 403,
+      body: expect.stringContaining('an address of this machine'),
+    });
+  },
+);
 
 test('the secret from the environment overrides the file in a config file, and a flag overrides both', async () => {
   const env = { VOICECTL_CONTROL_SECRET: 'the-right-secret' };

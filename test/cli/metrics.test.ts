@@ -50,14 +50,15 @@ describe('a scrape', () => {
       const flags = ['--host', '0.0.0.0', '--accept-key', 'a-key-of-tests'];
       const from = ({ baseUrl }: { baseUrl: string }) => baseUrl.replace(/\/\/[^:]+/, `//${lan}`);
       const closed = from(await sandbox.serveHere(flags));
-      expect((await scrape(`${closed}${metricsPath}`)).status).toBe(403);
+      // These requests come from an address of this machine: they need the secret.
+      expect((await scrape(`${closed}${metricsPath}`)).status).toBe(401);
       const other = from(await sandbox.serveHere([...flags, '--metrics-allow', '203.0.113.0/24']));
-      expect((await scrape(`${other}${metricsPath}`)).status).toBe(403);
+      expect((await scrape(`${other}${metricsPath}`)).status).toBe(401);
       const open = from(await sandbox.serveHere([...flags, '--metrics-allow', `${lan}/31`]));
       expect((await scrape(`${open}${metricsPath}`)).status).toBe(200);
       expect((await scrape(`${open}${metricsPath}`, { Host: 'evil.example' })).status).toBe(403);
       expect((await scrape(`${open}${metricsPath}`, { Origin: 'http://evil.example' })).status).toBe(403);
-      expect((await scrape(`${open}/__voicectl/state`)).status).toBe(403);
+      expect((await scrape(`${open}/__voicectl/state`)).status).toBe(401);
     },
   );
 

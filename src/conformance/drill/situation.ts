@@ -3,8 +3,8 @@ import type { FaultInput } from '../../protocol/faults.ts';
 import type { ReplyState } from '../../protocol/messages.ts';
 import type { Finding, Seen } from '../../rules/rule.ts';
 import type { EmulatorEvent } from '../../service/events.ts';
-import type { TokenExchange } from '../../wire/exchange.ts';
 import type { Addresses } from '../../wire/addresses.ts';
+import type { TokenExchange } from '../../wire/exchange.ts';
 
 /** Something that happens to a device, and how a good device reacts. */
 export interface Situation {

@@ -5,6 +5,7 @@ import { isLoopbackHost } from '../../protocol/loopback.ts';
 import { createBareServer, loopbackOnly } from '../../service/http/service-server.ts';
 import type { MetricsEndpoint } from '../../service/metrics/service-metrics.ts';
 import { closeServer, listen } from '../../service/open-service.ts';
+import { plainAddress } from '../../wire/addresses.ts';
 import { admit } from '../../wire/server/admission.ts';
 import { sendAnswer } from '../../wire/server/http-answer.ts';
 import { readTarget } from '../../wire/server/request-target.ts';
@@ -46,7 +47,7 @@ async function answer(
   const target = readTarget(request.url ?? '');
   const isScraper = metrics.isScraper(request);
   const admission = admit(request, target, { ...loopbackOnly, boundAddresses: isScraper });
-  const peer = request.socket.remoteAddress?.replace(/^::ffff:/, '') ?? '';
+  const peer = plainAddress(request.socket.remoteAddress);
   const refuse = (status: number, code: string, message: string) =>
     sendAnswer(response, { status, body: errorBody(code, message), hangUp: true });
   if (!admission.ok) return refuse(403, 'FORBIDDEN', admission.why);

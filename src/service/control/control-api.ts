@@ -29,6 +29,7 @@ import { isNestedWithin } from '../../protocol/nesting.ts';
 import { parseJson } from '../../protocol/parse-json.ts';
 import { describeIssues, readOnce, schemaProblemText } from '../../protocol/schema-problem.ts';
 import { cacheControl } from '../../protocol/token-response.ts';
+import { plainAddress } from '../../wire/addresses.ts';
 import { sendJson } from '../../wire/server/http-answer.ts';
 import { readRequestBody } from '../../wire/server/http-body.ts';
 import { readTarget } from '../../wire/server/request-target.ts';
@@ -310,6 +311,6 @@ const forwarding = /^(?:forwarded|via|x-real-ip|x-(?:forwarded|original|envoy)\b
 
 /** Whether a request seems to come directly from a program of this machine, not through a proxy. */
 function isFromThisMachine({ headers, socket }: IncomingMessage): boolean {
-  const peer = socket.remoteAddress?.replace(/^::ffff:/, '') ?? '';
+  const peer = plainAddress(socket.remoteAddress);
   return isLoopbackHost(peer) && !Object.keys(headers).some((name) => forwarding.test(name));
 }

@@ -5,6 +5,7 @@ import { toVoicectlError } from '../../kernel/errors.ts';
 import { controlPrefix, metricsPath } from '../../protocol/control-paths.ts';
 import type { Dialect, RefusalCause } from '../../protocol/dialect.ts';
 import { errorBody } from '../../protocol/error-body.ts';
+import { plainAddress } from '../../wire/addresses.ts';
 import { type Admission, type AdmissionOptions, admit, maxHeaders } from '../../wire/server/admission.ts';
 import type { TlsCertificate } from '../../wire/server/certificate.ts';
 import { type OutgoingAnswer, sendAnswer, sendRawAnswer } from '../../wire/server/http-answer.ts';
@@ -69,6 +70,7 @@ export const loopbackOnly: AdmissionOptions = {
   allowOrigins: [],
   boundAddresses: false,
   links: false,
+  hostAdvice: 'use an address of this machine, on this machine',
 };
 const underControl = `${controlPrefix}/`;
 /** What a device may send besides a GET for an upgrade. */
@@ -149,7 +151,10 @@ async function answer(
   const target = readTarget(request.url ?? '');
   const isControl = target?.path.startsWith(underControl) === true;
   const isScrape = target?.path === metricsPath && options.isScraper(request);
-  const rules = isControl && !isScrape ? { ...loopbackOnly, allowHosts: controlHosts } : options.admission;
+  // From this machine, an address that it has is a name for itself.
+  const boundAddresses = request.socket.remoteAddress === request.socket.localAddress;
+  const own = { ...loopbackOnly, allowHosts: controlHosts, boundAddresses };
+  const rules = isControl && !isScrape ? own : options.admission;
   const admission = admit(request, target, rules);
   const { path } = admission;
   const about = { dialect, events, path, remote: addressOf(request) };
@@ -228,7 +233,7 @@ function malformed(
 
 /** The address of the device. */
 export function addressOf({ socket }: IncomingMessage): string {
-  return socket.remoteAddress ?? '';
+  return plainAddress(socket.remoteAddress);
 }
 
 /** How often Node looks for late requests: the deadlines below are accurate to within this. */

@@ -4,6 +4,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { watchLateness } from '../../kernel/lateness.ts';
 import { version } from '../../kernel/version.ts';
+import { plainAddress } from '../../wire/addresses.ts';
 import { uncachedHeaders } from '../../wire/server/http-answer.ts';
 import type { EmulatorEvents } from '../events.ts';
 import { createTimeClasses, gauge, type MetricFamily } from './family.ts';
@@ -73,7 +74,7 @@ export function createMetricsEndpoint(options: AnyMetricsOptions): MetricsEndpoi
   return {
     refused,
     isScraper({ socket }) {
-      const address = socket.remoteAddress?.replace(/^::ffff:/, '') ?? '';
+      const address = plainAddress(socket.remoteAddress);
       return allowed?.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4') === true;
     },
     async answer(request, response) {

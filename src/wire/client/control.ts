@@ -12,10 +12,10 @@ import {
   parseControlAnswer,
 } from '../../protocol/control.ts';
 import { readError } from '../../protocol/error-body.ts';
-import { isLoopbackHost } from '../../protocol/loopback.ts';
 import { parseJson } from '../../protocol/parse-json.ts';
 import { serviceUrl } from '../../protocol/paths.ts';
 import { jsonMediaType } from '../../protocol/token-request.ts';
+import { isOwnAddress } from '../addresses.ts';
 import { readBody, tooLong } from './body.ts';
 import { connectionError } from './connection-error.ts';
 import { type ClientLeg, isSuccess, requestFinished } from './http.ts';
@@ -134,12 +134,12 @@ async function send(
   for (const [key, value] of Object.entries(query)) {
     if (value !== undefined) url.searchParams.set(key, String(value));
   }
-  if (!isLoopbackHost(url.hostname)) {
+  if (!isOwnAddress(url.hostname)) {
     throw new VoicectlError(
       'insecure-target',
       `${url.host} is not this machine; an emulator can be controlled only from its own machine`,
       {
-        hint: 'The secret is not sent to other machines. Use a loopback address with --base-url.',
+        hint: 'The secret is not sent to other machines. Use an address of this machine with --base-url.',
       },
     );
   }

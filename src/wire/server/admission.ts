@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { shortText } from '../../kernel/short-text.ts';
 import { isLoopbackHost } from '../../protocol/loopback.ts';
+import { plainAddress } from '../addresses.ts';
 import { type RequestTarget, readHost } from './request-target.ts';
 
 export interface AdmissionOptions {
@@ -13,6 +14,8 @@ export interface AdmissionOptions {
   boundAddresses: boolean;
   /** Whether a link on a page of another site may lead here. */
   links: boolean;
+  /** What a host that is not allowed is told. Default: the flag that allows it. */
+  hostAdvice?: string;
 }
 
 export type Admission =
@@ -71,12 +74,17 @@ function hostProblem(
 ): Refused | undefined {
   const { host = '' } = request.headers;
   const authority = target?.authority;
-  if (!isOurs(host, request, options)) return foreign(host);
-  return authority === undefined || isOurs(authority, request, options) ? undefined : foreign(authority);
+  if (!isOurs(host, request, options)) return foreign(host, options);
+  return authority === undefined || isOurs(authority, request, options)
+    ? undefined
+    : foreign(authority, options);
 }
 
-function foreign(authority: string): Refused {
-  return forbidden(`Host ${shortText(authority)} is not allowed: --allow-host NAME allows it`);
+function foreign(
+  authority: string,
+  { hostAdvice = '--allow-host NAME allows it' }: AdmissionOptions,
+): Refused {
+  return forbidden(`Host ${shortText(authority)} is not allowed: ${hostAdvice}`);
 }
 
 function isOurs(
@@ -119,9 +127,7 @@ function forbidden(why: string): Refused {
 }
 
 function isBoundAddress(name: string, { socket }: IncomingMessage): boolean {
-  return (
-    isIP(name) !== 0 && canonical(name) === canonical(socket.localAddress?.replace(/^::ffff:/, '') ?? '')
-  );
+  return isIP(name) !== 0 && canonical(name) === canonical(plainAddress(socket.localAddress));
 }
 
 /** An address in a canonical form, for comparison: IPv6 has many forms, and a zone does not count. */
