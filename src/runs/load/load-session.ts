@@ -174,23 +174,24 @@ export function createTalker(
     mayInterrupt = false;
     interruptedAt = due;
     yieldsFrom = due + sender.speechStartMs;
+    meter.watchStop();
     meter.endReply();
     sender.speak();
   };
   /** There is no yield if the reply was over before the first word. */
   const watchYield = (due: number) => {
     if (yieldsFrom === undefined || due < yieldsFrom) return;
-    const isSilent = due - Math.max(meter.playedUntil, yieldsFrom) >= stoppedAfterMs;
+    const isSilent = due - Math.max(meter.audibleUntil, yieldsFrom) >= stoppedAfterMs;
     if (!isSilent && due - yieldsFrom < neverYieldsMs) return;
     if (!isSilent) tally.unfinished('yield', due - yieldsFrom);
-    else if (meter.playedUntil > yieldsFrom)
-      tally.finished('yield', meter.playedUntil - yieldsFrom, yieldsFrom);
+    else if (meter.audibleUntil > yieldsFrom)
+      tally.finished('yield', meter.audibleUntil - yieldsFrom, yieldsFrom);
     yieldsFrom = undefined;
   };
   const watchStop = (due: number) => {
     if (interruptedAt === undefined) return;
-    if (due - Math.max(meter.lastAt, interruptedAt) >= stoppedAfterMs) {
-      tally.finished('stops', Math.max(0, meter.lastAt - interruptedAt), interruptedAt);
+    if (due - Math.max(meter.audibleAt, interruptedAt) >= stoppedAfterMs) {
+      tally.finished('stops', Math.max(0, meter.audibleAt - interruptedAt), interruptedAt);
       interruptedAt = undefined;
       if (endedAt !== undefined) meter.expect(endedAt);
       endedAt = undefined;
@@ -231,7 +232,7 @@ export function createTalker(
     tick(due) {
       watchStop(due);
       watchYield(due);
-      if (mayInterrupt && !sender.isSpeaking && due - (meter.replyBegan ?? due) >= bargeInAfterMs)
+      if (mayInterrupt && !sender.isSpeaking && due - (meter.replyHeard ?? due) >= bargeInAfterMs)
         interrupt(due);
       else if (isTurnOver(due)) {
         meter.endTurn(due);

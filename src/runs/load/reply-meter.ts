@@ -20,6 +20,10 @@ export class ReplyMeter extends ReplyArrivals {
   /** Since when a reply is awaited that has not been heard yet. */
   #unheardSince: number | undefined;
   #heardAt = Number.NEGATIVE_INFINITY;
+  /** Whether the level of each message is measured, to see when the AI stops. */
+  #isWatched = false;
+  /** When the last audible message arrived, while the AI is watched. */
+  audibleAt = Number.NEGATIVE_INFINITY;
   /** How many bytes have come: a message may begin within a sample. */
   #passedBytes = 0;
   #pairs = 0;
@@ -62,6 +66,18 @@ export class ReplyMeter extends ReplyArrivals {
     return verdict?.ok === false ? String(verdict.measured) : undefined;
   }
 
+  /** The user interrupts: from now on `audibleAt` and `audibleUntil` tell whether the AI stops. Silent audio is a stop. */
+  watchStop(): void {
+    this.#isWatched = true;
+    this.audibleAt = this.lastAt;
+    this.wasAudible();
+  }
+
+  /** When the awaited reply was first heard; undefined until it is. */
+  get replyHeard(): number | undefined {
+    return this.#replyHeard;
+  }
+
   /** When the awaited reply began; undefined until it does. */
   get replyBegan(): number | undefined {
     return this.#replyBegan;
@@ -87,6 +103,7 @@ export class ReplyMeter extends ReplyArrivals {
 
   /** The next AI audio from `due` on is the reply. */
   expect(due: number): void {
+    this.#isWatched = false;
     this.endTurn(due);
     this.#awaitedSince = due;
     this.#unheardSince = due;
@@ -102,8 +119,13 @@ export class ReplyMeter extends ReplyArrivals {
     this.#voice?.received(from.payload, at);
     const isLong = this.#replyHeard !== undefined && at - this.#replyHeard >= measuredFromMs;
     if (this.#unheardSince === undefined && (!isLong || this.#isAudible(from.payload))) this.#heardAt = at;
+    const isAudible = this.#isWatched && this.#isAudible(from.payload);
     this.#passedBytes += bytes;
     const goesOn = this.arrived(bytes, at);
+    if (isAudible) {
+      this.audibleAt = at;
+      this.wasAudible();
+    }
     if (this.#awaitedSince !== undefined) {
       this.#tally.finished('first-audio', at - this.#awaitedSince);
       this.#awaitedSince = undefined;

@@ -156,6 +156,17 @@ describe('a barge-in', () => {
     expect(counts).toMatchObject({ turns: 2, replies: 2 });
   });
 
+  test('takes the silence that a service goes on sending for the end of the reply', () => {
+    const { finished, thrown } = play(interrupt, {
+      audioAt: every20(0, 2_500),
+      silentUntil: 440,
+      silentFrom: 1_060,
+    });
+    expect(thrown).toBeUndefined();
+    expect(finished.stops).toEqual([100_000]);
+    expect(finished.yield).toEqual([80_000]);
+  });
+
   test('hears audio that was sent ahead until a message drops it', () => {
     // Ten seconds within 400 ms; the interruption at 940 ms speaks from 980 ms on, and is noticed at 1,400 ms.
     const { finished } = play(interrupt, {
