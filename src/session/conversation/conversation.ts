@@ -4,7 +4,7 @@ import type { AudioSource } from '../../audio/source.ts';
 import { wireFormat } from '../../audio/source-format.ts';
 import { ReplyArrivals } from '../../audio/turn-taking.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { bytesForMs } from '../../protocol/audio-format.ts';
+import { bytesForMs, bytesPerSample } from '../../protocol/audio-format.ts';
 import { isInterruption, type ServiceMessage } from '../../protocol/messages.ts';
 import { roundMs } from '../../protocol/time-text.ts';
 import { type ExpectationVerdict, verdict } from '../expectations.ts';
@@ -51,6 +51,7 @@ export function createConversation(
   { clock, frameMs, settleMs, waitMs, pausedUntil, onClip = () => {} }: ConversationOptions,
 ): Conversation {
   const arrivals = new ReplyArrivals(settleMs);
+  let receivedBytes = 0;
   const turns: { turn: Turn; saidAt: number }[] = [];
   let beganAt: number | undefined;
   let current: Turn | undefined;
@@ -128,7 +129,8 @@ export function createConversation(
       const now = clock.now();
       arrivals.arrived(pcm.length, now);
       if (level.rmsDbfs > audibleDbfs) arrivals.wasAudible();
-      current?.received(pcm, level, now);
+      current?.received({ pcm, level, isWithinSample: receivedBytes % bytesPerSample !== 0 }, now);
+      receivedBytes += pcm.length;
     },
     message(message) {
       const now = clock.now();

@@ -8,6 +8,14 @@ import { roundMs } from '../../protocol/time-text.ts';
 import { type ExpectationVerdict, judgeExpectedAudio } from '../expectations.ts';
 import { createMetrics, type Metrics } from '../metrics.ts';
 
+/** Audio of the AI as it arrives. */
+export interface AiMessage {
+  pcm: Buffer;
+  level: Level;
+  /** Whether it begins within a sample, because an odd number of bytes came before. */
+  isWithinSample: boolean;
+}
+
 /** The progress of the reply to a turn. */
 export type TurnReplyState = 'awaited' | 'none' | 'begun' | 'ended';
 
@@ -17,7 +25,7 @@ export type TurnReplyState = 'awaited' | 'none' | 'begun' | 'ended';
  */
 export interface TurnAudio {
   sent(frame: Buffer, now: number): void;
-  received(pcm: Buffer, level: Level, now: number): void;
+  received(message: AiMessage, now: number): void;
   /** The clip has been sent. A turn without a clip calls this at once. */
   clipEnded(now: number): void;
   /** When the first speech was sent; until that is known, when the turn began. */
@@ -46,19 +54,21 @@ export interface TurnAudioOptions {
   pausedUntil(): number;
   /** Lengths of the reply, in milliseconds, of which the times are kept; 0: any audio. */
   goalsMs: readonly number[];
+  /** Called with each message of the reply, in order. */
+  onReply?(message: AiMessage): void;
+  /** What was taken for the reply is not: the user speaks on. */
+  onNoReply?(): void;
 }
 
 /** A pause up to this length is part of the AI's speech. */
 export const speakingGraceMs = 200;
 
-interface Arrival {
-  bytes: number;
-  level: Level;
+interface Arrival extends AiMessage {
   at: number;
 }
 
 export function createTurnAudio(options: TurnAudioOptions): TurnAudio {
-  const { beganAt, settleMs, waitMs, pausedUntil, goalsMs } = options;
+  const { beganAt, settleMs, waitMs, pausedUntil, goalsMs, onReply, onNoReply } = options;
   /** Holds AI audio that arrives during speech: whether it belongs to the reply is known when the speech ends. */
   const speech = createSentSpeech<Arrival>();
   let began: number | undefined;
@@ -76,11 +86,15 @@ export function createTurnAudio(options: TurnAudioOptions): TurnAudio {
     spokenFrom = undefined;
     replyBytes = 0;
     reached.clear();
+    onNoReply?.();
   };
   forget();
 
-  const hear = ({ bytes, level, at }: Arrival) => {
+  const hear = ({ at, ...message }: Arrival) => {
+    const { pcm, level } = message;
+    const bytes = pcm.length;
     if (bytes === 0) return;
+    onReply?.(message);
     reply.received(bytes, level, at);
     replyBegunAt ??= at;
     replyBytes += bytes;
@@ -107,9 +121,9 @@ export function createTurnAudio(options: TurnAudioOptions): TurnAudio {
         }
       }
     },
-    received({ length: bytes }, level, at) {
-      if (speech.speaking) speech.hold({ bytes, level, at });
-      else if (ended !== undefined || clipEndedAt !== undefined) hear({ bytes, level, at });
+    received(message, at) {
+      if (speech.speaking) speech.hold({ ...message, at });
+      else if (ended !== undefined || clipEndedAt !== undefined) hear({ ...message, at });
     },
     clipEnded(now) {
       clipEndedAt = now;

@@ -1,6 +1,5 @@
 import type { Dialogue } from '../../audio/dialogue/dialogue.ts';
 import { dialogueRules } from '../../audio/dialogue/rules.ts';
-import type { Level } from '../../audio/level.ts';
 import { createServiceVoice } from '../../audio/verdict/service-voice.ts';
 import { queueCostBytes } from '../../kernel/queue-cost.ts';
 import { bytesForMs } from '../../protocol/audio-format.ts';
@@ -11,13 +10,13 @@ import { type ExpectationVerdict, judgeClean, verdict } from '../expectations.ts
 import { createAwaited, eventText } from './awaited.ts';
 import type { Absence, TurnPlan } from './conversation-plan.ts';
 import { findMismatch } from './field-match.ts';
-import { createTurnAudio, type TurnAudio, type TurnAudioOptions } from './turn-audio.ts';
+import { type AiMessage, createTurnAudio, type TurnAudio, type TurnAudioOptions } from './turn-audio.ts';
 
 /** A current or past turn: observes and judges what follows it. */
 export interface Turn {
   readonly audio: TurnAudio;
   sent(frame: Buffer, now: number): void;
-  received(pcm: Buffer, level: Level, now: number): void;
+  received(message: AiMessage, now: number): void;
   message(message: ServiceMessage, now: number): void;
   /** The next turn begins. From now on only messages that this turn still expects belong to it. */
   passOn(now: number): void;
@@ -29,10 +28,15 @@ export interface Turn {
   letJudge(signal: AbortSignal): Promise<void>;
 }
 
-export interface TurnOptions extends Omit<TurnAudioOptions, 'goalsMs'> {
+export interface TurnOptions extends Omit<TurnAudioOptions, 'goalsMs' | 'onReply' | 'onNoReply'> {
   heardUntil(): number;
   /** Its number, from 1; 0 before the first. */
   number: number;
+}
+
+/** A first message from its first whole sample on. */
+function wholeSamples({ pcm, isWithinSample }: AiMessage): Buffer {
+  return isWithinSample ? pcm.subarray(1) : pcm;
 }
 
 /** Ten minutes. */
@@ -40,15 +44,27 @@ const maxJudgedBytes = bytesForMs(600_000);
 
 export function createTurn(plan: TurnPlan, options: TurnOptions): Turn {
   const goalsMs = plan.expect.flatMap((one) => (one.type === 'audio' ? [one.audioMs] : []));
-  const audio = createTurnAudio({ ...options, goalsMs });
-  const awaited = createAwaited(plan.expect, { audio, ...options });
-  const absences = createAbsences(plan.absent);
-  let passedOnAt: number | undefined;
   /** What the judge hears, up to `maxJudgedBytes`. */
   const reply: Buffer[] = [];
   let replyBytes = 0;
+  const audio = createTurnAudio({
+    ...{ ...options, goalsMs },
+    onReply(message) {
+      if (plan.judge === undefined || replyBytes >= maxJudgedBytes) return;
+      reply.push(reply.length === 0 ? wholeSamples(message) : message.pcm);
+      replyBytes += queueCostBytes(message.pcm.length);
+    },
+    onNoReply() {
+      reply.length = 0;
+      replyBytes = 0;
+    },
+  });
+  const awaited = createAwaited(plan.expect, { audio, ...options });
+  const absences = createAbsences(plan.absent);
+  let passedOnAt: number | undefined;
   let judgement: ExpectationVerdict | undefined;
   const voice = plan.clean === undefined ? undefined : createServiceVoice(() => {});
+  let isVoiceBegun = false;
 
   const look = (now: number) => {
     if (passedOnAt === undefined) awaited.look(now);
@@ -65,14 +81,12 @@ export function createTurn(plan: TurnPlan, options: TurnOptions): Turn {
       voice?.sent(frame, now);
       look(now);
     },
-    received(pcm, level, now) {
+    received(message, now) {
       look(now);
       if (passedOnAt !== undefined) return;
-      audio.received(pcm, level, now);
-      voice?.received(pcm, now);
-      if (plan.judge === undefined || replyBytes >= maxJudgedBytes) return;
-      reply.push(pcm);
-      replyBytes += queueCostBytes(pcm.length);
+      audio.received(message, now);
+      voice?.received(isVoiceBegun ? message.pcm : wholeSamples(message), now);
+      isVoiceBegun = true;
     },
     message(message, now) {
       if (isInterruption(message)) voice?.interrupted(now);

@@ -227,6 +227,27 @@ describe('the reply to a turn', () => {
     expect(verdicts['turn 2: expect-audio']).toBe('too-little-audio: 0 ms');
   });
 
+  test('is all that its judge hears, from its first whole sample on', async () => {
+    let heard: Buffer = Buffer.alloc(0);
+    const judge = {
+      text: 'the judge',
+      async run(pcm: Buffer) {
+        heard = pcm;
+        return { ok: true, says: 'yes' };
+      },
+    };
+    const reply = speech(300);
+    await converse([first(), turn({ when: { duringReplyMs: 200 }, judge })], {
+      onLive(service) {
+        // The old reply goes on until the user is heard, and has an odd number of bytes.
+        service.at(1_700, () => service.speakInTime(Buffer.concat([speech(1_000), Buffer.alloc(1)])));
+        service.at(5_000, () => service.speak(Buffer.concat([Buffer.alloc(1), reply.subarray(0, 639)])));
+        service.at(5_020, () => service.speak(reply.subarray(639)));
+      },
+    });
+    expect(heard.equals(reply)).toBe(true);
+  });
+
   test('counts even if it came while the gate still waited for the pause', async () => {
     const { verdicts } = await converse([first({ 'max-first-audio': 100, 'expect-audio': 400 })], {
       onLive: (service) => replies(service, [1_440, 400]),
