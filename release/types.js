@@ -1,4 +1,4 @@
-import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 
 /**
@@ -26,6 +26,12 @@ for (const name of await readdir(types, { recursive: true })) {
   const specifier = path.startsWith('.') ? path : `./${path}`;
   await writeFile(file, text.replaceAll(/(from |import\()(['"])zod\2/g, `$1$2${specifier}$2`));
 }
+
+// The same for `require`: TypeScript takes declarations for what the nearest package.json says that they are.
+const required = join(root, 'dist', 'types-cjs');
+await rm(required, { recursive: true, force: true });
+await cp(types, required, { recursive: true });
+await writeFile(join(required, 'package.json'), '{ "type": "commonjs" }\n');
 
 /**
  * A file of declarations, and all that it imports.
