@@ -80,7 +80,7 @@ const schemas: { [Name in keyof Required<EmulatorOptions>]: z.ZodType } = {
   allowOrigins: texts,
   tls: z.union([z.boolean(), z.object({ cert: z.string(), key: z.string() })]),
   controlSecret: z.string().min(1),
-  clock: anything,
+  clock: z.object({ now: call, wall: call, after: call }),
   onEvent: call,
   tap: call,
   keepAudio: z.boolean(),

@@ -117,6 +117,8 @@ function expectation(issue: z.core.$ZodIssue): string {
     case 'invalid_value':
       return `one of ${issue.values.map((value) => JSON.stringify(value)).join(', ')}`;
     case 'invalid_union': {
+      const own = /^expected (.*)$/i.exec(issue.message)?.[1];
+      if (own !== undefined) return own;
       const within = issue.errors.flatMap(([first]) => (first === undefined ? [] : [expectation(first)]));
       return [...new Set(within)].join(' or ') || issue.message;
     }

@@ -2,6 +2,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import { type Dialect, type DialectInput, parseDialect } from '../protocol/dialect.ts';
 import type { FaultInput } from '../protocol/faults.ts';
+import { schemaProblemText } from '../protocol/schema-problem.ts';
 import type { TlsCertificate } from '../wire/server/certificate.ts';
 import { prepareTls } from '../wire/server/prepare-tls.ts';
 import type { CreatePage } from './control/page-handler.ts';
@@ -63,14 +64,12 @@ export async function settleService(options: ServiceOptions): Promise<SettledSer
   };
 }
 
-/** Fills in the defaults of a dialect. Throws `bad-dialect`, naming the first wrong setting. */
+/** Fills in the defaults of a dialect. Throws `bad-dialect`, naming every wrong setting. */
 export function checkDialect(input: DialectInput | undefined) {
   const parsed = parseDialect(input ?? {});
   if (parsed.ok) return parsed.dialect;
-  const [first] = parsed.problems;
-  const text =
-    first === undefined ? '' : `${first.path} is ${JSON.stringify(first.value)}, expected ${first.expected}`;
-  throw new VoicectlError('bad-dialect', `Invalid dialect: ${text}`, {
+  const texts = parsed.problems.map((problem) => schemaProblemText(problem));
+  throw new VoicectlError('bad-dialect', `Invalid dialect: ${texts.join('; ')}`, {
     details: { problems: parsed.problems },
   });
 }

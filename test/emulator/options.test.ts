@@ -34,6 +34,7 @@ describe('a wrong option is named', () => {
     ['out of range', { port: 99_999 }, 'port is 99999, expected number to be <=65535'],
     ['that is no reply', { reply: 7 }, 'reply is 7'],
     ['that is for a proxy', { faults: ['drop:direction=service'] }, 'only a proxy has that side'],
+    ['that is no clock', { clock: {} }, 'clock.now is missing, expected a function'],
     ['inside a list', { faults: ['stall', 3] }, 'faults.1 is 3'],
     ['each of several', { seed: 'x', maxConnections: -1 }, 'seed is "x"'],
   ])('%s', async (_name, options, message) => {

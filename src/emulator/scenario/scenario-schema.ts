@@ -53,6 +53,7 @@ const clip = {
   utterance: z.literal(true).optional().describe("The user's last turn"),
 };
 
+const saidForms = 'expected a WAV file, or exactly one of file, tone, silence and utterance';
 const speech = z
   .union(
     [
@@ -63,9 +64,9 @@ const speech = z
           for: durationSchema.prefault('1s').describe('Length of a tone'),
           'barge-in': z.boolean().default(true).describe('Whether it stops when the user talks over it'),
         })
-        .refine((say) => countKeys(say, Object.keys(clip)) === 1),
+        .refine((say) => countKeys(say, Object.keys(clip)) === 1, { error: saidForms }),
     ],
-    { error: 'expected a WAV file, or exactly one of file, tone, silence and utterance' },
+    { error: saidForms },
   )
   .describe(
     'Speak, and wait until it has been spoken: a WAV file, or one of file, tone, silence and utterance',

@@ -265,7 +265,16 @@ describe('refused is', () => {
       ['devices', 'd', 'steps', 0, 'do', 0, 'say'],
     ],
     [{ faults: ['nope'] }, /"nope"/, ['faults', 0]],
-    [{ steps: [{ when: 'never' }] }, /expected one of "connected", "speech-start"/, ['steps', 0, 'when']],
+    [
+      { steps: [{ when: 'never' }] },
+      /expected connected, speech-start, speech-end, \{after\}/,
+      ['steps', 0, 'when'],
+    ],
+    [
+      { steps: [{ when: 'connected', do: [{ say: { tone: 440, silence: '1s' } }] }] },
+      /do\.0\.say is \(an object\), expected a WAV file, or exactly one of file, tone/,
+      ['steps', 0, 'do', 0, 'say'],
+    ],
   ])('%j', async (input, message, path) => {
     const refusal = loadScenario(input as ScenarioInput);
     await expect(refusal).rejects.toMatchObject({
