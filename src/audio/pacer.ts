@@ -13,7 +13,7 @@ export interface PacerOptions {
   onReanchor?: (skippedMs: number) => void;
 }
 
-/** Most frames that a late pacer releases at once. If it is later than that, it restarts from now. */
+/** Maximum number of frames that a late pacer releases at once. If it is later than that, it restarts from now. */
 const maxCatchUpFrames = 10;
 
 /** Releases frames at monotonic deadlines, so that the delay of one frame does not add to later ones. */

@@ -15,7 +15,7 @@ export const referenceHoldMs = 20;
 const holdSamples = bytesForMs(referenceHoldMs) / bytesPerSample;
 /** If more than the hold has waited over this many samples, the microphone has skipped some: the excess is dropped. */
 const judgeSamples = bytesForMs(1_000) / bytesPerSample;
-/** Most audio that waits. A device that takes audio faster than it plays it exceeds this: the oldest is dropped. */
+/** Maximum audio that waits. A device that takes audio faster than it plays it exceeds this: the oldest is dropped. */
 const maxSamples = bytesForMs(500) / bytesPerSample;
 
 export function createReference(): Reference {

@@ -16,7 +16,7 @@ const beta = 10.06;
 const halfLength = 64;
 /** Middle of the transition, in units of the lower Nyquist frequency. */
 const cutoff = 0.95;
-/** Most coefficients for exact rows: 1 MiB. */
+/** Maximum number of coefficients for exact rows: 1 MiB. */
 const maxExactCoefficients = 262_144;
 /** Rows per sample of the lower rate for interpolation: its error is then about −118 dB. */
 const interpolatedPhases = 1024;

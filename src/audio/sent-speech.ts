@@ -22,7 +22,7 @@ export interface SentSpeech<Item> {
   release(): Item[];
 }
 
-/** Most held items. If sending stops during speech, they never expire; beyond this the older half is dropped. */
+/** Maximum number of held items. If sending stops during speech, they never expire; beyond this the older half is dropped. */
 const maxHeld = 4_000;
 
 export function createSentSpeech<Item>(): SentSpeech<Item> {

@@ -16,8 +16,8 @@ const suffixes: Record<Exclude<DeviceRole, 'own'>, string> = {
 const roles: readonly DeviceRole[] = ['own', 'second', 'many', 'exhausted'];
 
 /**
- * Devices of a run: the given ones, then ones derived from the first. Only a throwaway device is exhausted, so
- * that one is new in each run. `isAlone`: only the first is used, and none is exhausted.
+ * Devices of a run: the given ones, then ones derived from the first. Only a throwaway device is exhausted, so a
+ * new one is made for each run. `isAlone`: only the first is used, and none is exhausted.
  */
 export function createDevices(given: readonly [string, ...string[]], isAlone: boolean): Devices {
   const fresh = randomBytes(3).toString('hex');

@@ -35,7 +35,7 @@ export interface CaptureOptions extends DeviceOptions {
  */
 const firstAudioMs = 3_000;
 const silenceMs = 1_000;
-/** Most audio that waits to be read. Beyond it the oldest is dropped. */
+/** Maximum audio that waits to be read. Beyond it the oldest is dropped. */
 const maxWaitingBytes = bytesForMs(2_000);
 const hostFrameMs = 20;
 

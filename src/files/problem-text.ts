@@ -7,7 +7,7 @@ export interface PlacedProblem extends SchemaProblem, Place {
   meant?: string;
 }
 
-/** Most problems in a message. The details of the error have all of them. */
+/** Maximum number of problems in a message. The details of the error have all of them. */
 const problemsTold = 10;
 
 /** All problems of a file in one message: each as `file:line:column`, the path, the value and what was expected. */

@@ -86,7 +86,7 @@ const ctrlC = '\u0003';
 const ctrlZ = '\u001a';
 const ctrlBackslash = '\u001c';
 
-/** In raw mode the terminal sends no signals: does what its control keys mean, and passes on all other keys. */
+/** In raw mode the terminal sends no signals: handles Ctrl-C, Ctrl-Z and Ctrl-\ itself, and passes on all other keys. */
 export function passKeys(
   text: string,
   { keyboard, suspend, onKeys }: { keyboard: Keyboard; suspend: () => void; onKeys: (text: string) => void },

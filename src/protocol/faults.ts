@@ -74,7 +74,7 @@ const faultScopes = {
 const networkFaults = {
   network: fault(
     'connection',
-    'the network is slow, uneven, lossy or gone, in both directions; of several, the newest applies',
+    'the network is slow, uneven, lossy or gone, in both directions; if several are active, the newest applies',
     networkShape,
   ),
 };
@@ -229,7 +229,7 @@ const replySoundFaults = {
   }),
   'user-echo': fault(
     'turn',
-    'the words of the user come back while they are spoken',
+    'the user’s voice is echoed back while the user speaks',
     {
       delay: durationParameter('150ms', 'How much later'),
       db: decibels(-12, 0, 'How much quieter, in dB'),
@@ -293,7 +293,7 @@ const turnTakingFaults = {
   ),
   'reply-lost': fault(
     'reply',
-    'the reply does not come if a short sound of the user follows the turn: one shorter than stream.shortestTurnMs, or one shorter than a second that comes at least 700 ms later',
+    'no reply comes if the user makes a short sound after the turn: one shorter than stream.shortestTurnMs, or one under 1 s that starts at least 700 ms later',
   ),
   'early-reply': fault(
     'turn',
@@ -301,7 +301,7 @@ const turnTakingFaults = {
     {
       by: durationParameter(
         '400ms',
-        'How long before the turn would end if it were as long as the one before',
+        'How long before the expected end of the turn; expected is the length of the previous turn',
       ),
       after: durationParameter('1s', 'How long after the start of the first turn of a stream'),
     },

@@ -1,7 +1,7 @@
 import { createDeferred } from '../kernel/deferred.ts';
 import type { VoicectlError } from '../kernel/errors.ts';
 
-/** Most data that waits for the disk. Beyond it the session has to wait. */
+/** Maximum data that waits for the disk. Beyond it the session has to wait. */
 const maxWaitingBytes = 4 * 1024 * 1024;
 
 /** Data that waits for a disk and is written in batches. */

@@ -40,11 +40,10 @@ interface ServiceDeed {
   act: object;
 }
 
-/** The first line of every scenario that is made from a recording. */
-const firstLine =
-  '# Made of a recording. Edit it: voicectl serve --scenario FILE plays it. The emulator says its own statuses';
-const head = `${firstLine}
-# (listening, speaking) around each reply; with stream.status.send: false in a dialect it does not.
+/** How every scenario that is made from a recording begins; the second is how earlier versions began it. */
+const beginnings = ['# Made from a recording. ', '# Made of a recording. '];
+const head = `${beginnings[0]}Edit it: voicectl serve --scenario FILE plays it. The emulator sends its own status messages
+# (listening, speaking) around each reply; stream.status.send: false in a dialect turns them off.
 `;
 
 /** A shorter pause is left out. */
@@ -97,7 +96,7 @@ export function recordedScenario(
 /** The WAVs that a scenario plays, if it was made from a recording. */
 export function clipsOf(text: string): ReadonlySet<string> {
   const names = new Set<string>();
-  if (!text.startsWith(firstLine)) return names;
+  if (!beginnings.some((beginning) => text.startsWith(beginning))) return names;
   visit(parseDocument(text), {
     Pair(_key, { key, value }) {
       if (isScalar(key) && key.value === 'say' && isScalar(value)) names.add(String(value.value));

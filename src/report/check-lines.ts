@@ -146,7 +146,7 @@ export function planLines({ steps, cost, confirmCost, durationMs }: Plan, style:
     ...rows,
     '',
     style.strong(`${costText(cost)}, about ${Math.round(durationMs / 1000)} s`),
-    `Confirming failures costs at most: ${costText(confirmCost)}`,
+    `Confirming failures may add: ${costText(confirmCost)}`,
     'Nothing was sent.',
   ];
 }

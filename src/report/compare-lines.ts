@@ -36,7 +36,7 @@ export function comparisonText(comparison: RunComparison): string {
     case 'not valid':
       return 'one of the two is not valid: no comparison is possible';
     case 'unknown': {
-      if (noun !== 'figure') return `${count('unknown', noun)} cannot be judged now`;
+      if (noun !== 'figure') return `${count('unknown', noun)} can no longer be judged`;
       const isNew =
         a.runs < fewestRuns && figures.some(({ noise, isNoiseKnown }) => noise !== null && !isNoiseKnown);
       const why = isNew

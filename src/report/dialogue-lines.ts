@@ -103,7 +103,7 @@ function turnProblems({
     interruption === 'never-yields' && {
       atMs: startMs,
       name: 'never yields',
-      text: `the AI speaks on for more than ${neverYieldsMs / 1000} s after an interruption`,
+      text: `the AI keeps speaking for more than ${neverYieldsMs / 1000} s after an interruption`,
     },
     reply === 'lost' && {
       atMs: endMs,

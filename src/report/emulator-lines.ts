@@ -106,7 +106,7 @@ function describe(event: EmulatorEvent): SaidWords {
     case 'shared-back':
       return say('self', 'shared', `state is back after ${secondsText(event.awayMs)}`);
     case 'voices-unjudged': {
-      const others = `more than ${event.most} voices at once: only format and pace of the others are judged`;
+      const others = `more than ${event.most} voices at once: only the format and pace of the others are judged`;
       return say('self', 'voices', others);
     }
     case 'shared-warning':
@@ -156,7 +156,7 @@ function placesText(...places: (string | undefined)[]): string {
 
 /** `audio came 0.2 s before it (device breaks D4: sends no audio before the confirmation)` */
 function judgementText({ type, from, rule, message, value }: Judgement): string {
-  const verb = type === 'violation' ? 'breaks' : 'is unusual in';
+  const verb = type === 'violation' ? 'breaks' : 'is unusual under';
   return `${escapeText(value)} (${from} ${verb} ${escapeText(rule)}: ${escapeText(message)})`;
 }
 

@@ -144,7 +144,8 @@ const sessionEvents: DescribedEvents<SessionEvent, 't'> = {
       turn: 'number: its place in the file, from 1',
       state: 'string: start or end',
       atMs: 'number: position in the sent audio',
-      'holdMs?': 'number: it is not a turn, and nothing may change for this long',
+      'holdMs?':
+        'number: present if the clip is not a turn: for this long the AI must neither stop nor reply',
     },
   },
   gap: {
@@ -159,7 +160,7 @@ const sessionEvents: DescribedEvents<SessionEvent, 't'> = {
       longestGapMs: 'number or null: longest gap between two messages of a reply',
       sendLatenessMs: `object or null: how late frames left, ${spread}`,
       underruns: 'number or null: underruns of playback',
-      playbackDelayMs: 'number or null: estimated time from arrival to the ear',
+      playbackDelayMs: 'number or null: estimated delay from arrival to playback',
     },
   },
   warning: {
@@ -229,7 +230,7 @@ const repeatEvents: DescribedEvents<{ type: 'summary-of-runs' } & RepeatSummary,
       spread:
         'object: each figure with count, min, median, p95 and max; turn-taking has a value for each turn',
       turnTaking:
-        'object: counts of what went wrong between the voices; null where nothing was judged or scripted',
+        'object: counts of turn-taking problems by kind; null if not judged, or if that kind needs a script',
       verdicts: 'list: each expectation, with the number of runs that met it',
     },
   },
@@ -319,12 +320,12 @@ const emulatorEvents: DescribedEvents<EmulatorEvent & EmulatorEventBody, Emulato
       device,
       atMs: 'number: position in the audio of the stream',
       turnMs: 'number: length of the turn',
-      agoMs: 'number: how long before this event that was, since a pause must follow',
+      agoMs: 'number: how long ago the speech ended; it is reported after a pause',
     },
   },
   'reply-started': {
     says: 'The AI started speaking.',
-    fields: { stream, device, 'agoMs?': 'number: with proxy, how long before this event that was' },
+    fields: { stream, device, 'agoMs?': 'number: in a proxy: how long ago the AI started' },
   },
   'reply-failed': {
     says: 'A reply could not be produced.',
@@ -355,7 +356,7 @@ const emulatorEvents: DescribedEvents<EmulatorEvent & EmulatorEventBody, Emulato
       stream,
       'device?': 'string: ID of the device; absent if no token was accepted',
       'jti?': 'string: ID of the token',
-      code: 'number: close code of the peer; of this side if the peer’s was not read',
+      code: 'number: close code from the peer, or of this side if none was received',
       reason: 'string: reason of the close',
       'sentCode?': 'number: close code of this side',
       'cause?': 'string: why this side ended it',
@@ -480,7 +481,11 @@ const checkEvents: DescribedEvents<
   },
   rule: {
     says: 'The verdict on one rule.',
-    fields: { id: 'string: R1 …', ...verdictFields, 'expected?': 'string: why --expected lets it fail' },
+    fields: {
+      id: 'string: R1 …',
+      ...verdictFields,
+      'expected?': 'string: the reason for a known failure, from --expected',
+    },
   },
   exchange: {
     says: 'With --again: one complete exchange. Keys and tokens are concealed.',
@@ -534,7 +539,7 @@ const drillEvents: DescribedEvents<
   drill: {
     says: 'The verdict on one situation.',
     fields: {
-      id: 'string: ID of the situation, or of another rule that was broken in it',
+      id: 'string: ID of the situation, or of a further rule that the device broke in it',
       situation: 'string: ID of the situation',
       rule: 'string: D1 …',
       ...verdictFields,

@@ -1,7 +1,7 @@
 import { createDeferred } from '../kernel/deferred.ts';
 import type { OutputStream } from '../kernel/output-stream.ts';
 
-/** Most data that waits for a slow reader of standard output; beyond it lines are dropped and counted. */
+/** Maximum data that waits for a slow reader of standard output; beyond it lines are dropped and counted. */
 const maxWaitingBytes = 8 * 1024 * 1024;
 
 /** Prints lines for callbacks that cannot wait. */

@@ -66,7 +66,7 @@ export function itemSections(items: readonly ReportItem[], noun: string): Html {
       : html`<h2>What to look at</h2>${bad.map((one) => itemCard(one, { isOpen: one.tone === 'bad' }))}`
   }
 ${foldedItems(fine, `${countText(fine.length, noun)} passed`)}
-${foldedItems(skipped, `${countText(skipped.length, noun)} ${skipped.length === 1 ? 'was' : 'were'} not asked`)}`;
+${foldedItems(skipped, `${countText(skipped.length, noun)} ${skipped.length === 1 ? 'was' : 'were'} skipped`)}`;
 }
 
 function foldedItems(items: readonly ReportItem[], summary: string): Html {

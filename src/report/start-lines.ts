@@ -52,7 +52,7 @@ export function serviceLines(
 
 export function speakersText({ reply, scenario }: Speakers): string {
   const replying = `replying with ${reply}`;
-  return scenario === undefined ? replying : `following scenario ${scenario}, else ${replying}`;
+  return scenario === undefined ? replying : `following scenario ${scenario}, otherwise ${replying}`;
 }
 
 /** The addresses of an emulator, and a command that requests a token. */

@@ -60,7 +60,7 @@ function isLastAllowed({ openBefore, confirmed }: Presentation): boolean {
   return openBefore.length === connectionsPerDevice - 1 && confirmed !== undefined;
 }
 
-/** An older stream of the device that the service closed for this one: of several, the newest is the cause. */
+/** An older stream of the device that the service closed to make room for this one; if several new streams qualify, the newest is taken as the cause. */
 function evictedBy(one: Presentation, all: readonly Presentation[]): SeenStream | undefined {
   const { confirmed, openBefore, message } = one;
   if (confirmed === undefined) return undefined;

@@ -131,7 +131,7 @@ interface Pair {
   fall: number;
   /** Whether no other request came between. */
   isAdjacent: boolean;
-  /** Whether the second must count after the first: it was sent after its answer, and before the reset that this answer names. */
+  /** Whether the second must count after the first: the second request was sent after the first was answered, and before the reset in that answer. */
   isOrdered: boolean;
 }
 
@@ -208,7 +208,11 @@ function judgeShared(seen: readonly Seen[]): Finding | undefined {
   const evidence = [across.first, across.second];
   if (across.fall >= 1) return pass(`${fallText(across)} from one path to the other`, evidence);
   const falls = own.find((pair) => ofOnePath(pair) && pair.fall >= 1);
-  if (falls === undefined) return unknown(`${fallText(across)}, on one path as well as on both`, evidence);
+  if (falls === undefined)
+    return unknown(
+      `${fallText(across)} from one path to the other, and does not fall on one path either`,
+      evidence,
+    );
   const message = `${fallText(across)} from one path to the other, and falls on one path`;
   return fail(message, [...evidence, falls.first, falls.second]);
 }

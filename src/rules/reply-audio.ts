@@ -50,7 +50,8 @@ export function judgeReplyVoice(stream: Seen, { check, audioMs }: JudgedVoice): 
     return (check.isRateDoubtful ? warn : fail)(rate.remark, stream);
   const heard = found.filter(({ finding }) => voiceFindings[finding].about === 'sound');
   const { rateUnjudged } = check;
-  const rateText = rateUnjudged === undefined ? '' : `; its rate is not judged by the voice: ${rateUnjudged}`;
+  const rateText =
+    rateUnjudged === undefined ? '' : `; its sample rate could not be judged from the voice: ${rateUnjudged}`;
   // How a voice sounds is not a question of its format, so it does not change the verdict.
   const heardText = heard.map(({ remark }) => `; ${remark}`).join('');
   return pass(`${Math.round(audioMs)} ms of audio fit the format${rateText}${heardText}`, stream);

@@ -30,7 +30,7 @@ export interface Finding {
   each?: readonly Finding[];
   /** Set if the exchanges allow no other reading: a second try adds nothing. */
   isProof?: true;
-  /** Of an `unknown`: the message of the fail if a device that nobody else uses shows it as well. */
+  /** For an `unknown`: the message to fail with if an unused device shows the same. */
   suspicion?: string;
 }
 

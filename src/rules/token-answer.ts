@@ -158,7 +158,7 @@ function judgeCaching(seen: readonly Seen[]): Finding | undefined {
   return apart.length > 0 ? pass('each request gets its own token', apart) : undefined;
 }
 
-/** Those that have another one long enough before or after them. */
+/** The grants with another grant at least `cacheStepMs` before or after them. */
 function farApart(granted: readonly SeenGrant[]): SeenGrant[] {
   const times = granted.map(({ exchange }) => exchange.wallAt);
   const [first, last] = [Math.min(...times), Math.max(...times)];

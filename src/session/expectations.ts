@@ -84,7 +84,7 @@ function judgeForbidden(kind: string, count: number, isConfirmed: boolean): Expe
       name: 'forbid-event',
       ok: true,
       expected,
-      measured: 'none, but never confirmed',
+      measured: 'none, but the stream was never confirmed',
       skipped: true,
     };
   return verdict('forbid-event', 'forbidden-event', {

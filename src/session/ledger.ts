@@ -23,7 +23,7 @@ import type { SessionOptions } from './options.ts';
 import type { SessionSummary } from './summary.ts';
 import { createTranscript } from './transcript.ts';
 
-/** Most kinds of messages that are counted separately: a service may send an id instead of a kind. */
+/** Maximum number of kinds of messages that are counted separately: a service may send an id instead of a kind. */
 const maxKinds = 1_000;
 const otherKinds = '(others)';
 const figuresEveryMs = 1_000;

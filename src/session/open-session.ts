@@ -75,7 +75,7 @@ export interface ClientSession extends AsyncIterable<ClientEvent> {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Most bytes that wait in the socket before the sender waits. */
+/** Maximum bytes that wait in the socket before the sender waits. */
 const maxBufferedBytes = 64 * 1024;
 
 /**
@@ -180,7 +180,7 @@ function requireSafeTransport(url: string): void {
   });
 }
 
-/** Most audio that waits for a reader: about half a minute. Beyond it the source is asked to pause. */
+/** Maximum audio that waits for a reader: about half a minute. Beyond it the source is asked to pause. */
 const maxWaitingBytes = 1024 * 1024;
 
 /** Carries what arrives to the loop that reads it, in order. If there are several loops, each item goes to one of them. */

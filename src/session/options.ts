@@ -25,7 +25,7 @@ export interface SessionOptions
   enough?: AbortSignal;
   /** Stop after this much time of streaming. */
   durationMs: number | undefined;
-  /** Most bytes that wait in the socket before the source pauses. */
+  /** Maximum bytes that wait in the socket before the source pauses. */
   maxBufferedBytes: number;
   expectations: Expectations;
   /** Turns to say, with their expectations, instead of the source. */

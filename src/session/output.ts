@@ -22,7 +22,7 @@ export interface AudioSink {
   readonly delayMs?: number | undefined;
 }
 
-/** Most AI audio that waits for the sinks. Beyond it reading from the network pauses. */
+/** Maximum AI audio that waits for the sinks. Beyond it reading from the network pauses. */
 const maxWaitingBytes = 4 * 1024 * 1024;
 
 export interface Output {

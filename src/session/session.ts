@@ -227,7 +227,7 @@ function conclude(
  * events is asked to pause.
  */
 const maxWaiting = 4_096;
-/** Most characters in waiting messages, with the same effect. */
+/** Maximum characters in waiting messages, with the same effect. */
 const maxWaitingLength = 4 * 1024 * 1024;
 
 /** Carries events from callbacks to the one loop that reads them. */

@@ -4,9 +4,9 @@ import type { SessionSummary } from './summary.ts';
 
 type Line = NonNullable<SessionSummary['transcript']>[number];
 
-/** Most lines that are kept. */
+/** Maximum number of lines that are kept. */
 const maxLines = 200;
-/** Most characters of a line. */
+/** Maximum characters of a line. */
 const maxLength = 2_000;
 
 /** Collects the transcripts that a service sends. */

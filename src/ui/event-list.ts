@@ -33,7 +33,7 @@ export interface EventList {
   ownSide: Side;
 }
 
-/** Most rows that are kept; beyond that the oldest are dropped. */
+/** Maximum number of rows that are kept; beyond that the oldest are dropped. */
 const maxRows = 5_000;
 
 export function createList(ownSide: Side): EventList {

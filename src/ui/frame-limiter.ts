@@ -1,6 +1,6 @@
 import type { Clock, ClockTimer } from '../kernel/clock.ts';
 
-/** Most frames per second. */
+/** Maximum frames per second. */
 const maxFramesPerSecond = 15;
 /** Drawing uses at most one nth of a core, whatever the size of the screen. */
 const shareOfCore = 10;

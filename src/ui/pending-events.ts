@@ -2,7 +2,7 @@ import type { TurnNews } from '../report/turn-watch.ts';
 import type { SessionEvent } from '../session/events.ts';
 import { sumAudio } from '../session/fold-audio.ts';
 
-/** Most events that wait for the next frame; beyond that the oldest of the commonest type are dropped and counted. */
+/** Maximum number of events that wait for the next frame; beyond that the oldest of the commonest type are dropped and counted. */
 const maxPending = 2_000;
 
 /** The events since the last frame. */

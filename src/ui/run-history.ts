@@ -12,7 +12,7 @@ export interface RunHistory {
   values: Partial<Record<HistoryName, readonly (number | undefined)[]>>;
 }
 
-/** Most steps that are kept; beyond that, every two become one. */
+/** Maximum number of steps that are kept; beyond that, every two become one. */
 const maxSteps = 512;
 
 export const emptyHistory: RunHistory = { each: 1, values: {} };

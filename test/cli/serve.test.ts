@@ -93,7 +93,7 @@ describe('what serve prints when it starts', () => {
       'echo',
     ]);
     expect(await serve.line(/emulates/)).toMatch(
-      /emulates the service, following scenario barge-in, else replying with echo$/,
+      /emulates the service, following scenario barge-in, otherwise replying with echo$/,
     );
   });
 

@@ -141,7 +141,7 @@ const cases: Case[] = [
   [
     'R26',
     'no count at all',
-    'unknown: Remaining goes from 59 to 59, on one path as well as on both (X1 X2)',
+    'unknown: Remaining goes from 59 to 59 from one path to the other, and does not fall on one path either (X1 X2)',
     seenAs(left(0, 59), left(10, 59, { path: v1 }), left(20, 59, { path: v1 })),
   ],
   ['R26', 'one path', undefined, window([0, 59], [10, 58])],

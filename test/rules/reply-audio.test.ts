@@ -49,7 +49,7 @@ const starting = (start: string) => [replies(0, Buffer.from(`${start}${'x'.repea
 const half = Buffer.alloc(1);
 const tooLittle = 'unknown: too short or too quiet to determine its format (S1)';
 const fits = (ms: number) =>
-  `pass: ${ms} ms of audio fit the format; its rate is not judged by the voice: less than a second of speech (S1)`;
+  `pass: ${ms} ms of audio fit the format; its sample rate could not be judged from the voice: less than a second of speech (S1)`;
 const both = (format: string, off: string, times: number) =>
   `warn: the service’s audio is ${format}, or 16 kHz sent ${off}: it arrives at ${times} × real time (S1)`;
 const header = 'fail: the service’s audio begins with a WAV header, which is audible as a click (S1)';

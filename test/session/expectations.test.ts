@@ -156,7 +156,11 @@ describe('an expectation', () => {
 
   test('of absence is skipped on a stream that was never confirmed, and fails if the event came', () => {
     const [skipped] = judge({ forbiddenEvents: ['error'] }, nothing);
-    expect(skipped).toMatchObject({ ok: true, skipped: true, measured: 'none, but never confirmed' });
+    expect(skipped).toMatchObject({
+      ok: true,
+      skipped: true,
+      measured: 'none, but the stream was never confirmed',
+    });
     const [failed] = judge({ forbiddenEvents: ['error'] }, { ...nothing, events: { error: 1 } });
     expect(failed).toMatchObject({ ok: false, kind: 'forbidden-event', measured: 'once' });
   });

@@ -226,8 +226,8 @@ export class VoiceCheck {
   }
 
   /**
-   * The verdict on the recent pace if it has changed: the first one at once, each later one when it was seen twice, and once
-   * more when the voice proves another sample rate. If late messages make it uncertain, a longer time is judged.
+   * The verdict on the recent pace if it has changed: the first one at once, each later one when it was seen twice, and
+   * again when the voice itself reveals a different sample rate. If late messages make it uncertain, a longer time is judged.
    */
   judgePace(): VoiceVerdict | undefined {
     this.isDue = false;

@@ -83,7 +83,7 @@ function hashOf(secret: string | undefined): string | null {
   return secret === undefined ? null : createHash('sha256').update(secret).digest('hex').slice(0, 16);
 }
 
-/** Most differences that are named. */
+/** Maximum number of differences that are named. */
 const maxNamed = 5;
 /** Differences that are named without their values. */
 const isSecret = /(?:secret|privateKey)$/i;

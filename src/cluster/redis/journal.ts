@@ -17,12 +17,12 @@ import { appendScript, clearJournalScript } from './scripts/journal.ts';
 
 /** Events within this time are written together. */
 const flushEveryMs = 20;
-/** Most events, and most tokens, in one command: `unpack` of Lua returns at most a few thousand values. */
+/** Maximum number of events, and of tokens, in one command: `unpack` of Lua returns at most a few thousand values. */
 const maxAtOnce = 1_000;
 /** Bounds of the events that wait while Redis is away: beyond either one the oldest are dropped. */
 const maxItems = 10_000;
 const maxBytes = 8 * 1024 * 1024;
-/** Most unexpired tokens that are shown. */
+/** Maximum number of unexpired tokens that are shown. */
 export const maxIssued = 1_000;
 const readAtOnce = 500;
 const readSlackMs = 2_000;

@@ -11,7 +11,7 @@ import { spendScript } from './scripts/slots.ts';
 import { forgetScript, surveyScript } from './scripts/window.ts';
 import type { SharedWindows } from './windows.ts';
 
-/** Most devices that are shown: Redis looks at each of them while all other commands wait. */
+/** Maximum number of devices that are shown: Redis looks at each of them while all other commands wait. */
 const maxDevices = 2_000;
 /** A used token is remembered for this long after it has expired, milliseconds. */
 const spareMs = 60_000;

@@ -43,7 +43,7 @@ import { createSharedWindows, type SharedWindows } from './windows.ts';
 /** How often an emulator reports that it runs, and renews its leases. */
 const pulseEveryMs = 5_000;
 const startDeadlineMs = 3_000;
-/** Most kinds of foreign data that are reported. */
+/** Maximum number of kinds of foreign data that are reported. */
 const maxForeignTold = 20;
 /** A century: no clock is further ahead. */
 const maxOffsetMs = 100 * 365 * 86_400_000;

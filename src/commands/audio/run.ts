@@ -98,7 +98,7 @@ function deviceLines(
   ];
 }
 
-/** Speech that peaks below is too quiet for a service; background above is like speech. */
+/** Speech with a lower peak is too quiet for a service; a louder background resembles speech. */
 const quietPeakDbfs = -30;
 const loudNoiseDbfs = -45;
 

@@ -24,8 +24,8 @@ export async function readInputs(
 }
 
 /**
- * Rules that are known to fail: an id a line, and the reason behind it. Empty lines and those that begin with `#` say
- * nothing. Throws `bad-input` for an id that no rule has, or one without a reason.
+ * Rules that are known to fail: one ID per line, followed by the reason. Empty lines and those that begin with `#` are
+ * ignored. Throws `bad-input` for an id that no rule has, or one without a reason.
  */
 function readExpected(text: string, file: string): Map<string, string> {
   const expected = new Map<string, string>();

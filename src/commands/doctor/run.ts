@@ -110,7 +110,7 @@ function checkSkew(skewMs: number | undefined): Check {
       };
 }
 
-/** Every tried backend, and at last whether sound works and with which backend. */
+/** Every tried backend, and finally whether sound works and with which backend. */
 async function* checkAudio({
   io,
   signal,

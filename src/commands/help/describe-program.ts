@@ -22,7 +22,9 @@ const lists = {
   valuesFrom: z
     .enum(['files', 'folders', 'profiles'])
     .optional()
-    .describe('Where else the values come from: the user’s machine'),
+    .describe(
+      'Source of the values if `values` is missing: files, folders or profiles on the user’s machine',
+    ),
 };
 const fields = z
   .record(z.string(), z.string())

@@ -22,7 +22,7 @@ export function readOrder(
   if (expectClean !== undefined && !judgedTasks.has(task))
     throw new VoicectlError(
       'usage',
-      `--expect-clean needs --task ${[...judgedTasks].join(', ')}: ${task} hears no complete reply`,
+      `--expect-clean needs --task ${[...judgedTasks].join(' or ')}: ${task} hears no complete reply`,
     );
   const { arrival, rampUpMs } = readArrival(settings.arrival, rampUp, sessions);
   return {
@@ -45,8 +45,8 @@ export function readOrder(
 }
 
 /**
- * All limits of a run. That its voices are judged is one, unless another says how many sessions may be unclean. Throws
- * `usage` for that one where nobody listened.
+ * The thresholds of a run. With --expect-clean no session may be unclean, unless an `unclean` threshold is given. Throws
+ * `usage` for an `unclean` threshold without --expect-clean.
  */
 export function thresholdsOf(
   given: readonly Threshold[],

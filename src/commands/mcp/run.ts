@@ -69,7 +69,7 @@ const isTooLong = ({ message }: Error) => message.startsWith('ReadBuffer exceede
 /** Longest progress message, in characters. It is cut after secrets are removed: a part of a secret would not be found. */
 const longestProgress = 200;
 
-/** Most progress messages of a call that the client has not read. Further ones are left out: `progress` counts them. */
+/** Maximum number of progress messages of a call that the client has not read. Further ones are left out: `progress` counts them. */
 const mostPending = 50;
 
 /** The protocol's server with the tools. `settled` resolves when no call is running. */

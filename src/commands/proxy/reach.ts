@@ -46,7 +46,7 @@ async function reach(url: string, { ca, clock, signal }: Reach & { ca: string | 
   }
 }
 
-/** An address has no name that TLS may tell. */
+/** An IP address must not be sent as the TLS server name (SNI). */
 function nameOf(host: string): { servername?: string } {
   return isIP(host) === 0 ? { servername: host } : {};
 }

@@ -54,7 +54,8 @@ export async function openLiveEnds(context: ContextOf<'stream'>): Promise<LiveEn
       if (microphone === undefined || keyboard === undefined) return;
       release = listenForKeys(keyboard, {
         microphone,
-        onMute: (muted) => void context.note(muted ? 'microphone muted (m: on)' : 'microphone on (m: mute)'),
+        onMute: (muted) =>
+          void context.note(muted ? 'microphone muted (m: unmute)' : 'microphone on (m: mute)'),
       });
     },
     async close() {

@@ -14,7 +14,7 @@ const withinMs = 60_000;
 /** Limits of the cache: number of texts and bytes. The most recently used ones are kept. */
 const maxKept = 200;
 const maxKeptBytes = 512 * 1024 * 1024;
-/** Most bytes that a command may write: more than an hour of speech. */
+/** Maximum bytes that a command may write: more than an hour of speech. */
 const maxSpokenBytes = 256 * 1024 * 1024;
 const lookEveryMs = 100;
 const writableByOthers = 0o022;

@@ -18,7 +18,7 @@ export const checkSettings = {
       default: 'quick',
       parse: parseChoice(['quick', 'standard', 'full']),
       oldValues: { base: 'quick' },
-      help: 'quick; standard, with rate-limit windows, expiry and many connections; or full, standard with --exhaust',
+      help: 'quick, standard (adds rate-limit windows, expiry and many connections) or full (standard with --exhaust)',
     },
     exhaust: {
       flag: '--exhaust',

@@ -8,7 +8,7 @@ import { present } from './stream-steps.ts';
 /** How long the service may take to close an older stream, or to give a slot back. */
 const noticeMs = 1_000;
 
-/** The stream that is one more than a device may have, and the one that is opened when a slot is free again. */
+/** The stream beyond a device's limit, and the one that is opened when a slot is free again. */
 export const streamTooMany = `C${connectionsPerDevice + 1}`;
 const streamInFreedSlot = `C${connectionsPerDevice + 2}`;
 

@@ -1,6 +1,6 @@
 /** Measures how many frames a device takes at once: some take one every 20 ms, others ten every 200 ms. */
 export interface BurstMeter {
-  /** The device took a frame. Returns how many it usually takes at once. */
+  /** The sound device accepted a frame. Returns how many it usually takes at once. */
   note(now: number): number;
 }
 

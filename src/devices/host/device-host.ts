@@ -13,7 +13,7 @@ import { openNaudiodon } from './native-naudiodon.ts';
  * affected. PCM is on descriptor 3, control lines are on 4. When 4 closes, voicectl has ended.
  */
 
-/** Most PCM that waits for the parent: about two seconds. Beyond it frames are dropped, and that is reported. */
+/** Maximum PCM that waits for the parent: about two seconds. Beyond it frames are dropped, and that is reported. */
 const maxWaitingBytes = 64 * 1024;
 /** How long the device may take to stop. After that the process is killed. */
 const stopMs = 200;

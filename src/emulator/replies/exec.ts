@@ -3,9 +3,9 @@ import { bytesForMs, bytesPerSample } from '../../protocol/audio-format.ts';
 import type { Playable } from '../../service/streams/playable.ts';
 import type { CreateReply } from './reply.ts';
 
-/** Most audio that waits for a command that does not read. Later audio is dropped. */
+/** Maximum audio that waits for a command that does not read. Later audio is dropped. */
 const maxUnheardBytes = bytesForMs(10_000);
-/** Most audio that a command may write ahead of time. Reading stops until half of it is sent. */
+/** Maximum audio that a command may write ahead of time. Reading stops until half of it is sent. */
 const maxUnsaidBytes = bytesForMs(10_000);
 const maxErrorText = 500;
 

@@ -146,7 +146,7 @@ interface Moments {
   look(): void;
 }
 
-/** Most moments that wait for a busy scenario; beyond it the oldest are dropped. */
+/** Maximum number of moments that wait for a busy scenario; beyond it the oldest are dropped. */
 const maxMoments = 64;
 
 function createMoments(): Moments {

@@ -6,7 +6,7 @@ import type { BatchedSocket } from '../../wire/server/batched-socket.ts';
 import type { EndingOptions } from './ending.ts';
 import type { SentWatch } from './tap-stream.ts';
 
-/** Most bytes that wait in a socket whose peer does not read. Beyond it the stream is closed, then cut. */
+/** Maximum bytes that wait in a socket whose peer does not read. Beyond it the stream is closed, then cut. */
 const maxUnsentBytes = 1024 * 1024;
 
 export interface AudioOutOptions

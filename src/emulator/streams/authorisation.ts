@@ -35,7 +35,7 @@ export interface AuthorisationOptions extends AdmitOptions {
   onAuthorised: (claims: TokenClaims, connections: number) => Eventual<ReceiveMessage>;
 }
 
-/** Most messages held, besides the dialect's bound on their bytes: even an empty message costs memory. */
+/** Maximum number of messages held, besides the dialect's bound on their bytes: even an empty message costs memory. */
 const maxHeldMessages = 4_096;
 /** A device without a token is reported after this time, long before the usual deadline. */
 const lateMs = 2_000;
@@ -261,7 +261,7 @@ export interface TokenUses {
   streamOf(jti: string): number | undefined;
 }
 
-/** Most uses that are remembered; beyond it the oldest are dropped. */
+/** Maximum number of uses that are remembered; beyond it the oldest are dropped. */
 const maxUses = 10_000;
 
 export function createTokenUses(): TokenUses {

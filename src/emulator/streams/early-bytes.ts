@@ -4,7 +4,7 @@ import type { StreamConnection } from './connection.ts';
 
 /** Room for the frame headers of the longest token and of the messages that may be held. */
 const framingBytes = 64 * 1024;
-/** Most bytes from all connections without an accepted token together: many small amounts could fill the memory too. */
+/** Maximum bytes from all connections without an accepted token together: many small amounts could fill the memory too. */
 const maxTogether = 8 * 1024 * 1024;
 
 /** Bounds the bytes received before a token is accepted, including incomplete messages. */

@@ -47,7 +47,7 @@ export interface LiveStreamOptions {
   onThrown: (thrown: unknown) => void;
 }
 
-/** Most answers to audio sent as text that are reported as events. Later ones are sent without an event. */
+/** Maximum number of answers to audio sent as text that are reported as events. Later ones are sent without an event. */
 const maxAnswersTold = 20;
 
 /**

@@ -28,7 +28,7 @@ import { type LiveStream, type LiveStreamOptions, startLiveStream } from './live
 import { createOwnLateness } from './lost-time.ts';
 import { tapStream, type Upgraded } from './tap-stream.ts';
 
-/** Most fragments of one message; beyond it ws closes with 1008. */
+/** Maximum number of fragments of one message; beyond it ws closes with 1008. */
 const maxFragments = 256;
 /** Interval of pings. A peer that has not answered the last one is cut when the next is due. */
 const defaultPingEveryMs = 15_000;
@@ -275,7 +275,7 @@ function startHeartbeat(
   });
 }
 
-/** Most connections without a token yet, of all devices together. */
+/** Maximum number of connections without a token yet, of all devices together. */
 const maxAwaitingToken = 1_024;
 
 /** Limits the number of connections: as the dialect says, and to protect the emulator. */

@@ -12,15 +12,15 @@ import { type Hearing, startHearing } from './hearing.ts';
 const everyMs = 100;
 /** The state is sent with one in this many of them. */
 const stateEvery = 5;
-/** Most text of events in one message; events beyond it are left out, which the page sees by their numbers. */
+/** Maximum text of events in one message; events beyond it are left out, which the page sees by their numbers. */
 const maxEventsLength = 512 * 1024;
 /** A tab that has this much unread gets no news until it has read almost all of it. */
 const maxUnreadBytes = 1024 * 1024;
 const readAgainBytes = 64 * 1024;
-/** Most past events that a tab gets, and most of them in one message, because a tab reads a message in one go. */
+/** Maximum number of past events that a tab gets, in all and in one message, because a tab reads a message in one go. */
 const maxPast = 2_000;
 const pastAtOnce = 200;
-/** Most messages that wait while a tab gets what came before. */
+/** Maximum number of messages that wait while a tab gets what came before. */
 const maxHeld = 100;
 
 /** Sends what happens to each open tab. While none is open, nothing is computed. */

@@ -5,7 +5,7 @@ import { requestRules } from './requests.ts';
 import { tokenRules } from './tokens.ts';
 
 /**
- * What the specification, or good practice, requires of a device, as far as traffic alone shows it. The others of D1
+ * What the specification, or good practice, requires of a device, that traffic alone can show. The others of D1
  * to D17 need a situation that is created first: see `conformance/drill`.
  */
 export const deviceRules: readonly Rule[] = [

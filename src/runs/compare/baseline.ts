@@ -4,7 +4,7 @@ import { failedFigure } from './figure.ts';
 import { refuseRun, textUpTo, verdictSchema } from './lines-run.ts';
 import type { RunSet } from './run-set.ts';
 
-/** Most runs that a baseline keeps: the newest. */
+/** Maximum number of runs that a baseline keeps: the newest. */
 const mostRuns = 20;
 
 const planSchema = z.array(z.tuple([textUpTo(100), z.union([z.number(), textUpTo(1_000)])])).max(20);

@@ -31,7 +31,7 @@ export interface EncodedTimes {
 
 /** Longer times count as this. */
 export const longestUs = 3_600_000_000;
-/** Most times in a histogram: they may all be in one class. */
+/** Maximum number of times in a histogram: they may all be in one class. */
 export const maxTimeCount = 2 ** 31 - 1;
 export const figures = 3;
 

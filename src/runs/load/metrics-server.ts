@@ -18,7 +18,7 @@ export interface MetricsServer {
 
 /**
  * Serves metrics on a port of their own. `isOpen`: listens on all interfaces, for other machines that may scrape. Refuses
- * pages in browsers, like the control API. Throws `port-in-use`.
+ * requests from web pages, like the control API. Throws `port-in-use`.
  */
 export async function openMetricsServer(
   metrics: MetricsEndpoint,

@@ -18,7 +18,7 @@ export interface LoadOrder {
   times: Omit<SessionTimes, 'stormAtMs'>;
   /** If set, a session whose AI audio is not clean fails. */
   clean: Cleanness | undefined;
-  /** Most devices to use; undefined: as many as needed. */
+  /** Maximum number of devices to use; undefined: as many as needed. */
   devices: number | undefined;
 }
 

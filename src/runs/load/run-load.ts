@@ -23,7 +23,7 @@ export interface RunLoadOptions {
   onNotice(text: string): void;
 }
 
-/** Most messages of failures that are shown, so that one cause does not flood the screen. */
+/** Maximum number of messages of failures that are shown, so that one cause does not flood the screen. */
 const mostNotices = 10;
 /** With fewer values a statistic is not enough to abort a run. */
 const fewestToAbort = 20;

@@ -53,7 +53,7 @@ function touchedText(
     : [];
 }
 
-/** Most missing shards that are listed. */
+/** Maximum number of missing shards that are listed. */
 const mostNamed = 20;
 
 /** Why the result of some shards is not the result of the whole run; empty if all are there. */

@@ -41,7 +41,7 @@ import { describeFaults } from './control.ts';
 import type { AnyControl, ControlMessage } from './emulator-control.ts';
 import type { PageHandler } from './page-handler.ts';
 
-/** Most audio to say: over a minute of a 48 kHz stereo WAV. */
+/** Maximum audio to say: over a minute of a 48 kHz stereo WAV. */
 const maxSpeechBytes = 16 * 1024 * 1024;
 const maxJsonBytes = 1024 * 1024;
 const maxNesting = 100;

@@ -33,7 +33,7 @@ export interface FaultyAudioOptions {
   shortestTurnMs?: number;
 }
 
-/** Most audio held back at once; beyond it the oldest is dropped. */
+/** Maximum audio held back at once; beyond it the oldest is dropped. */
 const maxHeldBytes = 1024 * 1024;
 
 /** Audio after this much time without audio begins a reply. */

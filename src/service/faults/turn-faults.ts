@@ -37,7 +37,7 @@ export interface TurnFaultsOptions {
   shortestTurnMs: number;
 }
 
-/** Most of a reply that is repeated. */
+/** Maximum length of a reply that is repeated. */
 const mostRepeatedBytes = bytesForMs(5_000);
 
 export function createTurnFaults(options: TurnFaultsOptions): TurnFaults {

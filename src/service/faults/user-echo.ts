@@ -23,7 +23,7 @@ export interface UserEchoOptions {
 
 /** While the AI speaks, its messages carry the echo. */
 const stepMs = 20;
-/** Most audio that waits: half a minute. */
+/** Maximum audio that waits: half a minute. */
 const mostWaitingBytes = 1024 * 1024;
 
 export function createUserEcho({ clock, out, isSpeaking }: UserEchoOptions): UserEcho {

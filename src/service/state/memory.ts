@@ -7,7 +7,7 @@ import { createNewest } from './newest.ts';
 import { createRateLimiter } from './rate-limiter.ts';
 import type { LocalState, SlotLease } from './state.ts';
 
-/** Most unexpired tokens that are shown. */
+/** Maximum number of unexpired tokens that are shown. */
 const maxIssued = 10_000;
 const issuedBytes = 16 * 1024 * 1024;
 

@@ -4,7 +4,7 @@ import { rateLimitWindowMs } from '../../protocol/rate-limit.ts';
 import type { CountedRequest } from './state.ts';
 import { bucketRounding, createWindowKind, type RateWindow, restUntil } from './windows.ts';
 
-/** Most devices whose windows are remembered. Beyond it the devices seen longest ago that are not at their limit are dropped. */
+/** Maximum number of devices whose windows are kept. Beyond it the devices seen longest ago that are not at their limit are dropped. */
 const maxDevices = 50_000;
 /**
  * To find its oldest entry, a map passes every entry that it has deleted. So devices are dropped rarely: once in this

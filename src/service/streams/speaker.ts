@@ -19,7 +19,7 @@ export interface SpeakerOptions {
   onThrown: (thrown: unknown) => void;
 }
 
-/** Most playables that wait behind the current one; beyond it the oldest is dropped. */
+/** Maximum number of playables that wait behind the current one; beyond it the oldest is dropped. */
 export const maxWaiting = 64;
 
 export function createSpeaker({ pulse, frameBytes, send, onEnd, onThrown }: SpeakerOptions): StreamSpeaker {

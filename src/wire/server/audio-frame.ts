@@ -3,7 +3,7 @@ const binaryMessage = 0x82;
 /** Markers for lengths that do not fit into 7 bits: the length follows in 16 or 64 bits. */
 const length16 = 126;
 const length64 = 127;
-/** Most headers that are cached: streams send messages of one length, or a few. */
+/** Maximum number of headers that are cached: streams send messages of one length, or a few. */
 const maxLengths = 64;
 
 /**

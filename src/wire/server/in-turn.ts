@@ -1,7 +1,7 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Most requests that wait on one connection for earlier answers. With more, the connection is cut. */
+/** Maximum number of requests that wait on one connection for earlier answers. With more, the connection is cut. */
 const maxWaiting = 1_000;
 
 /** A response that knows when all earlier answers of its connection are sent. */

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import { reasonNotUtf8 } from '../../protocol/close-codes.ts';
 
-/** Most bytes of messages that have not arrived whole, over all streams of a process. */
+/** Maximum bytes of messages that have not arrived whole, over all streams of a process. */
 const maxUnfinishedBytes = 32 * 1024 * 1024;
 /** What each piece of such a message costs besides its bytes: a peer may send it byte by byte. */
 const pieceCostBytes = 128;

@@ -73,7 +73,7 @@ describe('with --expect-clean', () => {
 
   test.each([
     [['--threshold', 'unclean<1%'], '"unclean<1%" needs a run with --expect-clean'],
-    [['--expect-clean', '--task', 'tokens'], '--expect-clean needs --task talk, barge-in, listen'],
+    [['--expect-clean', '--task', 'tokens'], '--expect-clean needs --task talk or barge-in or listen'],
   ])('%s is refused: nobody would listen', async (flags, message) => {
     const { code, stderr } = await load(['--sessions', '1', ...flags]);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) });

@@ -181,7 +181,7 @@ async function perform(
   }
 }
 
-/** Most files and silences that wait for the audio before them; further lines wait too. */
+/** Maximum number of files and silences that wait for the audio before them; further lines wait too. */
 const maxWaiting = 100;
 
 /** Sends audio in frames at the pace of the flags, one piece after the other, while other lines are typed. */

@@ -8,7 +8,7 @@ import { createTranscript } from '../../../session/transcript.ts';
 import { type HeardStream, type HeardVoice, peakMs } from '../../messages.ts';
 import { type Axis, type Mark, type PictureSpan, tones } from '../../view-data.ts';
 
-/** Most marks of a stream; the oldest are dropped. */
+/** Maximum number of marks of a stream; the oldest are dropped. */
 const maxMarks = 1_000;
 const maxJudged = 50;
 

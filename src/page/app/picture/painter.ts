@@ -2,7 +2,7 @@ import type { Clock } from '../../../kernel/clock.ts';
 
 /** Longest painting time in one frame; the rest is painted in the next ones. */
 const budgetMs = 8;
-/** Most pictures in one frame: after painting, handing over a canvas takes time, most of all the first time. */
+/** Maximum number of pictures in one frame: after painting, handing over a canvas takes time, most of all the first time. */
 const maxPaints = 2;
 
 /** Returns a function that calls `paint` in the next frame that has time for it: once, however often it is requested. */

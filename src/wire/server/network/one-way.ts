@@ -49,10 +49,10 @@ export interface OneWayOptions {
 /** Payload of a packet on Ethernet, and what its headers (IP, TCP) add to it. */
 const packetBytes = 1_460;
 const headerBytes = 40;
-/** Most bytes that wait for a slow line, and most that are under way. */
+/** Maximum bytes that wait for a slow line, and that are under way. */
 const maxWaitingBytes = 64 * 1024;
 const maxFlyingBytes = 1024 * 1024;
-/** Most bytes under way on all lines together. Beyond it each line is limited to its share. */
+/** Maximum bytes under way on all lines together. Beyond it each line is limited to its share. */
 const maxTotalBytes = 16 * 1024 * 1024;
 const shareBytes = 32 * 1024;
 /** What a packet costs besides its bytes: a peer may send byte by byte. */
