@@ -118,3 +118,6 @@ export function readMoment(text: string | undefined, nowMs: number): number | un
   const parsed = /^\d{4}-|[A-Za-z]{3}/.test(trimmed) ? Date.parse(trimmed) : Number.NaN;
   return Number.isNaN(parsed) ? undefined : parsed;
 }
+
+/** A device may try again this much before the time that a refusal names: its clock and ours are read at different moments. */
+export const earlyRetryMs = 150;

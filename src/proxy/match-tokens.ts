@@ -9,6 +9,8 @@ import type { TokenExchange, TokenFacts } from '../wire/exchange.ts';
 export interface TokenMatches {
   granted(exchange: TokenExchange): void;
   find(hash: string): TokenExchange | undefined;
+  /** The device of a token: the one that requested it, if that was seen, else the one in its claims. */
+  deviceOf(token: TokenFacts): string | undefined;
   /** A device has requested a token from this address. */
   asked(remote: string, device: string): void;
   /** The device at an address, if only one has requested tokens from there: for a stream whose token names none. */
@@ -26,6 +28,7 @@ export function createTokenMatches(): TokenMatches {
   const byHash = new Map<string, { exchange: TokenExchange; bytes: number }>();
   let bytes = 0;
   const devicesAt = new Map<string, string | typeof severalDevices>();
+  const find = (hash: string) => byHash.get(hash)?.exchange;
   return {
     granted(exchange) {
       if (exchange.granted === undefined) return;
@@ -40,7 +43,11 @@ export function createTokenMatches(): TokenMatches {
         bytes -= forgotten.bytes;
       }
     },
-    find: (hash) => byHash.get(hash)?.exchange,
+    find,
+    deviceOf({ hash, claims }) {
+      const granted = find(hash);
+      return (granted && requestedDevice(granted)) ?? deviceName(claims?.sub);
+    },
     asked(remote, device) {
       const known = devicesAt.get(remote);
       // The address that asked longest ago is forgotten first.
@@ -57,7 +64,7 @@ export function createTokenMatches(): TokenMatches {
 }
 
 /** The device that a token was requested for. */
-export function requestedDevice({ request }: Pick<TokenExchange, 'request'>): string | undefined {
+function requestedDevice({ request }: Pick<TokenExchange, 'request'>): string | undefined {
   const fields = parseJson(request.body);
   return deviceName(isRecord(fields) ? fields.deviceId : undefined);
 }

@@ -26,7 +26,7 @@ import type { Tap } from '../wire/tap.ts';
 import type { EvidenceBudget } from './evidence.ts';
 import { type Joined, type JoinedEnd, joinLegs } from './join-legs.ts';
 import { ownerOf, type ProxyJudge, type StreamSubject } from './judge.ts';
-import { deviceName, issuedClaims, requestedDevice, type TokenMatches } from './match-tokens.ts';
+import { issuedClaims, type TokenMatches } from './match-tokens.ts';
 import { type Leg, sides, type WaitingBytes } from './passage.ts';
 import type { ProxyEvents } from './proxy-events.ts';
 import { inject, type SpoilStreamOptions, type StreamSpoiler, spoilStream } from './spoil-stream.ts';
@@ -299,10 +299,9 @@ class StreamFacts {
   }
 
   presented(token: TokenFacts): void {
-    const { claims, hash } = token;
-    const granted = this.options.matches.find(hash);
+    const { claims } = token;
     this.token = token;
-    this.totals.device = (granted && requestedDevice(granted)) ?? deviceName(claims?.sub);
+    this.totals.device = this.options.matches.deviceOf(token);
     if (typeof claims?.jti === 'string') this.totals.jti = shortText(claims.jti);
   }
 }

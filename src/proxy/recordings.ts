@@ -5,7 +5,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { recordStream, type StreamRecording } from '../recording/record-stream.ts';
 import { noticeOf } from '../service/stream-notice.ts';
 import type { Tap } from '../wire/tap.ts';
-import { requestedDevice, type TokenMatches } from './match-tokens.ts';
+import type { TokenMatches } from './match-tokens.ts';
 import type { ProxyTarget } from './options.ts';
 import type { ProxyEvents } from './proxy-events.ts';
 import type { Secrets } from './secrets.ts';
@@ -54,11 +54,7 @@ export async function openRecordings(
       const recording = recordStream({
         ...{ baseUrl, wsUrl, clock, source: 'proxy' },
         folderOf: (device) => join(folder, folderName(stream, device, clock)),
-        ownerOf({ hash, claims }) {
-          const granted = matches.find(hash);
-          const named = typeof claims?.sub === 'string' ? claims.sub : '';
-          return { device: (granted && requestedDevice(granted)) ?? named, granted };
-        },
+        ownerOf: (token) => ({ device: matches.deviceOf(token) ?? '', granted: matches.find(token.hash) }),
         redact: (text) => secrets.redactor().text(text),
         onFailure: ({ message }) => events.emit({ type: 'recording-failed', stream, why: message }),
       });

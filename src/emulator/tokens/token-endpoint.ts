@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Dialect, RefusalCause } from '../../protocol/dialect.ts';
-import { usedUp, writeRateLimitHeaders, writeRetryAfter } from '../../protocol/rate-limit.ts';
+import { earlyRetryMs, usedUp, writeRateLimitHeaders, writeRetryAfter } from '../../protocol/rate-limit.ts';
 import { parseTokenRequest } from '../../protocol/token-request.ts';
 import type { EmulatorEvents, SentHeaders } from '../../service/events.ts';
 import type { Faults } from '../../service/faults/faults.ts';
@@ -203,8 +203,6 @@ function createLimitAnswers({
 
 /** Devices whose last refusal is remembered. */
 const maxRefused = 1_000;
-/** A device may be this early, because its clock differs. */
-const earlyMs = 150;
 
 /** Advice for a device that retries before the time that its last refusal named. `named`: in Retry-After. */
 function createHaste(named: boolean) {
@@ -219,7 +217,7 @@ function createHaste(named: boolean) {
       refusals.set(device, { at: now, waitMs });
       const [oldest] = refusals.keys();
       if (refusals.size > maxRefused && oldest !== undefined) refusals.delete(oldest);
-      if (last === undefined || now - last.at >= last.waitMs - earlyMs) return '';
+      if (last === undefined || now - last.at >= last.waitMs - earlyRetryMs) return '';
       return `; it retried after ${roundedSecondsText((now - last.at) / 1000)}: ${wait}, and longer after each refusal`;
     },
   };

@@ -1,5 +1,10 @@
 import { tokenPath } from '../../protocol/paths.ts';
-import { rateLimitHeaderNames, readMoment, retryAfterHeaderName } from '../../protocol/rate-limit.ts';
+import {
+  earlyRetryMs,
+  rateLimitHeaderNames,
+  readMoment,
+  retryAfterHeaderName,
+} from '../../protocol/rate-limit.ts';
 import { secondsText } from '../../protocol/time-text.ts';
 import { jsonMediaType } from '../../protocol/token-request.ts';
 import { headerValue } from '../../wire/headers.ts';
@@ -52,8 +57,6 @@ function judgeRequest(one: SeenToken): Finding {
 }
 
 const rateLimited = 429;
-/** A device may be this early: its clock and ours are read at different moments. */
-const earlyMs = 150;
 
 function judgeLimited(seen: readonly Seen[]): Finding | undefined {
   const asked = deviceRequests(seen);
@@ -77,7 +80,7 @@ function judgeWait(one: SeenToken, next: SeenToken | undefined): Finding {
   const waited = `it tried again ${secondsText(waitedMs, 1)} after ${rateLimited}`;
   if (requested === undefined) return pass(waited, [one, next]);
   const text = `${waited}; ${requested.name} said ${secondsText(requested.ms, 1)}`;
-  return waitedMs < requested.ms - earlyMs ? fail(text, [one, next]) : pass(text, [one, next]);
+  return waitedMs < requested.ms - earlyRetryMs ? fail(text, [one, next]) : pass(text, [one, next]);
 }
 
 /** How long a refusal tells the device to wait. */
