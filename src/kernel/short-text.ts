@@ -1,3 +1,5 @@
+import { cutText } from './escape.ts';
+
 /** Longest part of a text from outside that is kept. */
 const maxLength = 200;
 
@@ -8,5 +10,5 @@ export function shortText(text: string): string {
 
 /** At most `length` characters of the text. A copy, because a slice would keep the whole text in memory. */
 export function beginningOf(text: string, length: number): string {
-  return text.length <= length ? text : Buffer.from(text.slice(0, length), 'utf16le').toString('utf16le');
+  return text.length <= length ? text : Buffer.from(cutText(text, length), 'utf16le').toString('utf16le');
 }

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Clock } from '../kernel/clock.ts';
 import { closeCodes, reasonNotUtf8 } from '../protocol/close-codes.ts';
+import { endTransport } from '../service/streams/end-transport.ts';
 import type { Side, StreamEnd } from '../wire/exchange.ts';
 import type { PeerClose } from './leg-socket.ts';
 import { type Leg, otherSide, Passage, type PassageWatch, sides, type WaitingBytes } from './passage.ts';
@@ -37,8 +38,6 @@ export interface Joined {
   freeze(): void;
 }
 
-/** A peer that has not read everything after this time is cut off anyway. */
-const flushMs = 500;
 /**
  * Joins two legs. Each close frame is passed on, and so is the answer to it. If a side vanishes without one, the other is
  * cut off.
@@ -74,10 +73,7 @@ export function joinLegs(options: JoinLegsOptions): Joined {
       transport.resetAndDestroy();
       return;
     }
-    // Data that was sent before is still on its way.
-    const timer = clock.after(flushMs, () => socket.terminate(), { background: true });
-    socket.once('close', timer.cancel);
-    transport.destroySoon();
+    endTransport(socket, transport, clock);
   };
   const close = (code: number, reason: string) => {
     begin('service', code, reason, true);

@@ -1,3 +1,4 @@
+import { cutText } from '../kernel/escape.ts';
 import { redacted } from '../kernel/redact.ts';
 import { shellText } from '../kernel/shell-text.ts';
 import type { Finding, Rule, Seen } from '../rules/rule.ts';
@@ -92,7 +93,7 @@ function messageJson(message: WireMessage, startedAt: number, most: Most) {
 }
 
 function cut(text: string, most: Most): string {
-  return text.length <= most.text ? text : `${text.slice(0, most.text)}…`;
+  return text.length <= most.text ? text : `${cutText(text, most.text)}…`;
 }
 
 /** Nobody would type a command with a longer body. */

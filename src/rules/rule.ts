@@ -80,5 +80,7 @@ const maxValueLength = 60;
 /** A value as a message shows it: shortened JSON. */
 export function show(value: unknown): string {
   const text = JSON.stringify(value) ?? 'missing';
-  return text.length <= maxValueLength ? text : `${text.slice(0, maxValueLength - 1)}…`;
+  // Half a character may be left at the end.
+  const short = text.slice(0, maxValueLength - 1).replace(/\p{Surrogate}$/u, '');
+  return text.length <= maxValueLength ? text : `${short}…`;
 }

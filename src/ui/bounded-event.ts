@@ -21,7 +21,7 @@ export function boundEvent<Event extends object>(event: Event): Event {
     if (value === undefined || value === null) return [];
     const text = jsonText(value);
     if (text.length > maxCharacters)
-      return [[name, `${text.slice(0, maxCharacters)} … (${text.length} characters)`]];
+      return [[name, `${cutText(text, maxCharacters)} … (${text.length} characters)`]];
     // Values within the limits stay unchanged.
     return isFlat(value) ? [] : [[name, JSON.parse(text) as unknown]];
   });

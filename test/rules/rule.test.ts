@@ -45,6 +45,7 @@ test.each([
   [undefined, 'missing'],
   ['x'.repeat(58), `"${'x'.repeat(58)}"`],
   ['x'.repeat(59), `"${'x'.repeat(58)}…`],
+  [`${'x'.repeat(57)}😀b`, `"${'x'.repeat(57)}…`],
 ])('a message shows %s as %s', (value, shown) => {
   expect(show(value)).toBe(shown);
 });

@@ -1,4 +1,4 @@
-import { escapeText } from '../../kernel/escape.ts';
+import { cutText, escapeText } from '../../kernel/escape.ts';
 import { clearLine } from '../../report/style.ts';
 import type { VerdictNews } from '../../ui/verdict-model.ts';
 import type { CommandContext } from '../command.ts';
@@ -17,7 +17,7 @@ export function createProgress({ io, quiet, json }: CommandContext<never>) {
         if (first !== undefined) count = `${first.used}/${first.of}  `;
       } else if (news.type === 'doing') {
         const time = news.forMs === undefined ? '' : ` ${Math.ceil(news.forMs / 1000)} s`;
-        write(escapeText(`${count}${news.text}${time}`).slice(0, (io.stderr.columns ?? 80) - 1));
+        write(cutText(escapeText(`${count}${news.text}${time}`), (io.stderr.columns ?? 80) - 1));
       }
     },
     /** Makes room for other lines. */

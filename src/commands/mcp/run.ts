@@ -5,6 +5,7 @@ import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprot
 import { checkSecret, warnOfShortSecret } from '../../config/secret-size.ts';
 import { readKeyFile } from '../../config/target.ts';
 import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
+import { cutText } from '../../kernel/escape.ts';
 import { failureKind } from '../../kernel/failure-kind.ts';
 import { createRedactor, type Redactor } from '../../kernel/redact.ts';
 import { version } from '../../kernel/version.ts';
@@ -90,7 +91,7 @@ function createToolServer(surroundings: ToolSurroundings, redactor: Redactor, en
         const note = {
           progressToken: token,
           progress,
-          message: redactor.text(message).slice(0, longestProgress),
+          message: cutText(redactor.text(message), longestProgress),
         };
         const sent = extra.sendNotification({ method: 'notifications/progress', params: note });
         void sent

@@ -1,3 +1,4 @@
+import { cutText } from '../../kernel/escape.ts';
 /** Largest answer: about 6,000 tokens. */
 export const maxAnswerBytes = 24_000;
 
@@ -44,7 +45,7 @@ function cutAll(value: unknown, place: string, limits: Limits): unknown {
   if (typeof value === 'string') {
     if (value.length <= characters) return value;
     leaveOut(value.length - characters);
-    return `${value.slice(0, characters)}…`;
+    return `${cutText(value, characters)}…`;
   }
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) {

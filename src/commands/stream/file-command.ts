@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { abortable } from '../../kernel/abortable.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { startCommand } from '../../kernel/command-process.ts';
-import { escapeText } from '../../kernel/escape.ts';
+import { cutText, escapeText } from '../../kernel/escape.ts';
 
 /** Longest output of a command that is shown. */
 const maxSaid = 500;
@@ -74,7 +74,7 @@ export async function runFileCommand(
 
 /** The output of the command on one line, and how it ended unless that was normal. */
 function saidText(said: string, how: string): string {
-  const text = escapeText(said.slice(0, maxSaid).trim().replace(/\s+/g, ' '));
+  const text = escapeText(cutText(said, maxSaid).trim().replace(/\s+/g, ' '));
   if (text === '') return how;
   return how === 'it exited with 0' ? text : `${how}: ${text}`;
 }

@@ -1,3 +1,4 @@
+import { cutText } from '../../kernel/escape.ts';
 import type { LearnView } from './view.ts';
 
 /** The range of numbers that the observations allow, both ends included. */
@@ -55,5 +56,5 @@ export function mostCommon(values: readonly number[]): number | undefined {
 /** A value as evidence quotes it: shortened JSON. */
 export function quote(value: unknown): string {
   const text = JSON.stringify(value) ?? 'nothing';
-  return text.length <= 80 ? text : `${text.slice(0, 79)}…`;
+  return text.length <= 80 ? text : `${cutText(text, 79)}…`;
 }

@@ -1,3 +1,4 @@
+import { cutText } from '../../kernel/escape.ts';
 import { bytesPerSample, msForBytes } from '../../protocol/audio-format.ts';
 import { closeCodes } from '../../protocol/close-codes.ts';
 import { replyFrameMsBounds } from '../../protocol/dialect/stream.ts';
@@ -133,7 +134,7 @@ export const learnedStreamSettings: readonly Setting[] = [
       const error = textsOf(stream).find(({ category, at }) => category === 'error' && at >= textAt);
       return error === undefined
         ? learned('ignore', 'nothing followed')
-        : learned('error', `${error.text.slice(0, 80)} followed`);
+        : learned('error', `${cutText(error.text, 80)} followed`);
     },
   },
   {

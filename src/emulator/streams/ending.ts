@@ -4,6 +4,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { closeCodes, streamCloseMs } from '../../protocol/close-codes.ts';
 import type { CloseCause, Dialect } from '../../protocol/dialect.ts';
 import type { StreamTotals } from '../../service/events.ts';
+import { endTransport } from '../../service/streams/end-transport.ts';
 import { checkClose } from '../../service/streams/open-stream.ts';
 import type { BatchedSocket } from '../../wire/server/batched-socket.ts';
 import { Line } from '../../wire/server/network/line.ts';
@@ -65,8 +66,11 @@ export function createEnding(options: EndingOptions): Ending {
     else if (!isSlow) reach();
   };
   const finish = (code: number, reason: string) => {
-    if (code === closeCodes.abnormal) endTransport(options);
-    else sendClose(code, reason);
+    if (code !== closeCodes.abnormal) sendClose(code, reason);
+    else {
+      batched.release();
+      endTransport(socket, transport, clock);
+    }
   };
   const cut: Ending['cut'] = (how, cause) => {
     if (ended) return;
@@ -116,15 +120,4 @@ const longestRoundTripMs = 10_000;
 function allowForNetwork(socket: WebSocket, line: Line): void {
   // Not in the types of ws.
   Object.assign(socket, { _closeTimeout: streamCloseMs + Math.min(longestRoundTripMs, line.roundTripMs) });
-}
-
-/** A peer that has not read everything by then is cut anyway. */
-const flushMs = 2_000;
-
-/** Ends the connection without a close frame, after everything already sent. */
-function endTransport({ socket, transport, batched, clock }: EndingOptions): void {
-  batched.release();
-  const cut = clock.after(flushMs, () => socket.terminate(), { background: true });
-  socket.once('close', cut.cancel);
-  transport.destroySoon();
 }
