@@ -91,6 +91,7 @@ export type SpreadMetric = keyof typeof spreadMetrics;
 /** The result of several runs, without warm-up runs. */
 export interface RepeatSummary
   extends Pick<SessionSummary, 'device' | 'ok' | 'elapsedMs' | 'out' | 'in' | 'events' | 'failure'> {
+  /** Runs that began. */
   runs: number;
   passed: number;
   /** From 0 to 1. */
@@ -178,12 +179,12 @@ export async function* runRepeatedly(
   if (isSingle) return;
   const summary = total();
   yield { t: roundMs(clock.now() - beganAt), type: 'summary', ...summary };
-  const error = verdictOf(errors, repeat);
+  const error = verdictOf(errors, results.length);
   if (error !== undefined) throw error;
 
   function total(): RepeatSummary {
     const elapsedMs = roundMs(clock.now() - beganAt);
-    return { device, elapsedMs, warmup, ...summarise(results, repeat, verdictOf(errors, repeat)) };
+    return { device, elapsedMs, warmup, ...summarise(results, verdictOf(errors, results.length)) };
   }
 }
 
@@ -202,7 +203,6 @@ function verdictOf(errors: readonly VoicectlError[], runs: number): VoicectlErro
 
 function summarise(
   results: readonly RunResult[],
-  runs: number,
   error: VoicectlError | undefined,
 ): Omit<RepeatSummary, 'device' | 'elapsedMs' | 'warmup'> {
   const summaries = results.flatMap(({ summary }) => (summary === undefined ? [] : [summary]));
@@ -213,9 +213,9 @@ function summarise(
   ]);
   return {
     ok: error === undefined,
-    runs,
+    runs: results.length,
     passed,
-    passRate: passed / runs,
+    passRate: passed / Math.max(1, results.length),
     failures: countKinds(results.flatMap(({ failure }) => (failure === null ? [] : [failure.kind]))),
     out: sum(summaries.map((summary) => summary.out)),
     in: sum(summaries.map((summary) => summary.in)),

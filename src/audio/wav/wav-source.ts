@@ -225,11 +225,20 @@ async function findDataRange(
 ): Promise<DataRange> {
   const left = input.sizeBytes === undefined ? undefined : Math.max(0, input.sizeBytes - offset);
   const declared = declaredBytes === 0xffffffff && longDataBytes ? longDataBytes : declaredBytes;
-  if (declared === 0 && knownIds.has((await input.read(offset, 4)).toString('latin1'))) {
-    return { offset, bytes: 0 };
-  }
+  if (declared === 0 && (await isChunk(input, offset))) return { offset, bytes: 0 };
   if (isPlaceholder(declared)) return { offset, bytes: left };
   return { offset, bytes: left === undefined ? declared : Math.min(declared, left) };
+}
+
+/** Whether a chunk begins here, and not audio: one that is common, or any that ends where the file does. */
+async function isChunk(input: ByteInput, offset: number): Promise<boolean> {
+  const head = await input.read(offset, 8);
+  const id = head.toString('latin1', 0, 4);
+  if (knownIds.has(id)) return true;
+  if (head.length < 8 || !/^[\x20-\x7e]{4}$/.test(id)) return false;
+  const bytes = head.readUInt32LE(4);
+  const end = offset + 8 + bytes + (bytes % 2);
+  return end === input.sizeBytes || end - (bytes % 2) === input.sizeBytes;
 }
 
 /**

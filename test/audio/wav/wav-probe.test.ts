@@ -292,3 +292,8 @@ test('a randomly damaged header is either read or refused', async () => {
     }
   }
 });
+
+test('no samples but a chunk of another kind are no audio', async () => {
+  const file = files.write(riff([fmt, chunk('data', none), chunk('iXML', Buffer.alloc(64))]));
+  await expect(openWavFile(file)).rejects.toThrow('its length is zero');
+});

@@ -95,6 +95,7 @@ function readTime(text: string, type: 'silence' | 'wait'): Typed {
 
 function readClose(text: string): Typed {
   if (text === '') return { type: 'close', code: closeCodes.normal };
+  if (/\s/.test(text)) return wrong(':close takes only a code');
   const code = Number(text);
   return isSendableCloseCode(code)
     ? { type: 'close', code }

@@ -35,6 +35,7 @@ test.each([
   [':fold', 'expects on or off'],
   [':close 1005', 'cannot be sent'],
   [':close 99', 'cannot be sent'],
+  [':close 4001 bye', 'takes only a code'],
 ])('%j is refused in words', (line, why) => {
   expect(readTyped(line)).toEqual({ type: 'wrong', why: expect.stringContaining(why) });
 });
