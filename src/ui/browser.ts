@@ -6,6 +6,7 @@ import {
   markedRow,
   moveMark,
   type NewRow,
+  savedEvents,
   toggleHold,
 } from './event-list.ts';
 import { legendFor } from './glyphs.ts';
@@ -158,7 +159,7 @@ function runCommand<Model extends Browser>(model: Model, command: KeyCommand, pa
     case 'save':
       return {
         model,
-        actions: [{ type: 'save', text: list.rows.map(({ event }) => jsonLine(event)).join('') }],
+        actions: [{ type: 'save', text: savedEvents(list).map(jsonLine).join('') }],
       };
     case 'quit':
       return { model, actions: [{ type: 'quit' }] };

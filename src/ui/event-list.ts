@@ -14,7 +14,7 @@ export interface Row extends EventWords {
   /** What is shown in full; default: the event as JSON. */
   full?: { title: string; lines: readonly string[] };
   /** Set for an event that repeats: one row stands for the whole series. */
-  repeats?: Repeatable & { since: number; until: number };
+  repeats?: Repeatable & { since: number; until: number; events?: readonly unknown[] };
 }
 
 export type NewRow = Omit<Row, 'id'>;
@@ -65,6 +65,19 @@ function seriesOf(rows: readonly Row[], { t, repeats }: NewRow): number {
   return -1;
 }
 
+/** Maximum number of events that a series keeps; beyond it the oldest are dropped. */
+const maxSeries = 200;
+
+function eventsOf({ event, repeats }: Row): readonly unknown[] {
+  return repeats?.events ?? [event];
+}
+
+/** The events of all rows in the order of time, as they are saved. Rows may share one event. */
+export function savedEvents({ rows }: EventList): unknown[] {
+  const timeOf = (event: unknown) => (event as { t?: number }).t ?? 0;
+  return [...new Set(rows.flatMap(eventsOf))].sort((a, b) => timeOf(a) - timeOf(b));
+}
+
 function foldRow(before: Row, { repeats, ...row }: NewRow): Row {
   const { since = row.t, times = 0 } = before.repeats ?? {};
   if (repeats === undefined) return before;
@@ -75,7 +88,13 @@ function foldRow(before: Row, { repeats, ...row }: NewRow): Row {
     id: before.id,
     text: repeats.textOf(count, row.t - since),
     ...(short === undefined ? {} : { short }),
-    repeats: { ...repeats, times: count, since, until: row.t },
+    repeats: {
+      ...repeats,
+      times: count,
+      since,
+      until: row.t,
+      events: [...eventsOf(before), row.event].slice(-maxSeries),
+    },
   };
 }
 

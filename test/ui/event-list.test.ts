@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { EmulatorEvent } from '../../src/service/events.ts';
 import {
   addRows,
   createList,
@@ -7,7 +8,9 @@ import {
   markedRow,
   moveMark,
   type NewRow,
+  rowOfEvent,
   rowsInView,
+  savedEvents,
   shownRows,
   toggleHold,
 } from '../../src/ui/event-list.ts';
@@ -26,6 +29,19 @@ const rows = (count: number) => Array.from({ length: count }, (_, index) => row(
 const ids = (list: readonly { id: number }[]) => list.map(({ id }) => id);
 
 describe('the event list', () => {
+  test('saves each event once and in order, also those of a series', () => {
+    const refused = (t: number) => ({
+      ...{ t, level: 'warning', type: 'request-refused', cause: 'rateLimited', status: 429, code: 'C' },
+      ...{ message: 'm', device: 'lamp', remote: '', path: '/p', count: 1 },
+    });
+    const closed = { t: 250, level: 'info', type: 'stopping' };
+    const events = [refused(100), refused(200), closed, refused(300)] as unknown as EmulatorEvent[];
+    const list = addRows(emptyList, events.map(rowOfEvent));
+    expect(list.rows).toHaveLength(2);
+    // The event of the second row, twice.
+    expect(savedEvents(addRows(list, [row({ event: events[2] })]))).toEqual(events);
+  });
+
   test('follows the newest event until one is marked, and then stays at that one', () => {
     let list = addRows(emptyList, rows(10));
     expect(ids(rowsInView(list, 3))).toEqual([7, 8, 9]);
