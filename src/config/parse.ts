@@ -19,6 +19,9 @@ function expected(what: string): never {
 
 export const parseText: Parse<string> = (text) => (text === '' ? expected('some text') : text);
 
+/** A key: what surrounds it, such as the line end of a secret store, is not part of it. */
+export const parseKey: Parse<string> = (text) => text.trim() || expected('a key');
+
 /** A file to write. Standard output has the lines of the command. */
 export const parseOutputFile: Parse<string> = (text) =>
   text === '-' ? expected('a file: standard output has the lines of the command') : parseText(text);

@@ -381,6 +381,13 @@ describe('a flag or variable that is refused', () => {
     expect((await resolve(['out'], { out: '-' })).settings.out).toBe('-');
   });
 
+  test('a key is what stands between blanks and line ends, and never shown', async () => {
+    const { settings } = await resolve(['apiKey'], {}, { VOICECTL_API_KEY: ' a-key-1234\r\n' });
+    expect(settings.apiKey).toBe('a-key-1234');
+    const { message } = await refusal(resolve(['apiKey'], {}, { VOICECTL_API_KEY: ' ' }));
+    expect(message).toBe('VOICECTL_API_KEY: the value is not valid: expected a key');
+  });
+
   test('all wrong values are reported at once, each with its flag or variable', async () => {
     const flags = {
       fault: ['tokn-slow', 'drop', 'close:code=99'],

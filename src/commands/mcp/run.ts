@@ -122,7 +122,7 @@ async function readSecrets(context: ContextOf<'mcp'>) {
     throw new VoicectlError('usage', 'Standard input carries the protocol: name a file for the key');
   if (settings.ca === '-')
     throw new VoicectlError('usage', 'Standard input carries the protocol: name a file for --ca');
-  const { VOICECTL_API_KEY: ofEnvironment = '' } = io.env;
+  const ofEnvironment = (io.env.VOICECTL_API_KEY ?? '').trim();
   const isFileStronger = origin('apiKeyFile') === 'flag' || ofEnvironment === '';
   const apiKey =
     settings.apiKeyFile !== undefined && isFileStronger

@@ -1,5 +1,5 @@
 import { conformanceCommands, controlCommands, section, sessionCommands } from '../option.ts';
-import { parseApiVersion, parseChoice, parseDuration, parseInteger, parseUrl } from '../parse.ts';
+import { parseApiVersion, parseChoice, parseDuration, parseInteger, parseKey, parseUrl } from '../parse.ts';
 
 export const connectionSettings = {
   ...section([...sessionCommands, ...conformanceCommands], 'service', {
@@ -48,6 +48,7 @@ export const connectionSettings = {
       flag: '--api-key <KEY>',
       secret: true,
       env: 'VOICECTL_API_KEY',
+      parse: parseKey,
       help: 'API key; the flag is accepted for loopback targets only',
     },
   }),
