@@ -26,11 +26,7 @@ export interface SettledOptions extends SettledService {
 export async function settleOptions(options: EmulatorOptions): Promise<SettledOptions> {
   checkEmulatorOptions(options);
   const { host = defaultHost, acceptKeys = [] } = options;
-  if (!isLoopbackHost(host) && acceptKeys.length === 0) {
-    throw new VoicectlError('host-exposed', `Refusing to listen on ${host} with any API key accepted`, {
-      hint: 'Set the keys to accept with --accept-key or --accept-key-file.',
-    });
-  }
+  requireKeysBeyondLoopback(host, acceptKeys);
   return {
     ...(await settleService(options)),
     acceptKeys,
@@ -39,6 +35,14 @@ export async function settleOptions(options: EmulatorOptions): Promise<SettledOp
     reply: await settleReply(options),
     scenario: await settleScenario(options.scenario),
   };
+}
+
+/** Throws `host-exposed` for an address beyond loopback without keys: any key would be accepted there. */
+export function requireKeysBeyondLoopback(host: string, acceptKeys: readonly string[]): void {
+  if (isLoopbackHost(host) || acceptKeys.length > 0) return;
+  throw new VoicectlError('host-exposed', `Refusing to listen on ${host} with any API key accepted`, {
+    hint: 'Set the keys to accept with --accept-key or --accept-key-file.',
+  });
 }
 
 async function settleReply({ reply = 'parrot', replaySpeed }: EmulatorOptions): Promise<ReplyMode> {

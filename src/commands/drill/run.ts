@@ -4,10 +4,10 @@ import { type DrillOptions, type DrillResult, drill } from '../../conformance/dr
 import type { Drilled } from '../../conformance/drill/run-situation.ts';
 import type { ListeningAddress, Situation } from '../../conformance/drill/situation.ts';
 import type { ServiceAccess } from '../../conformance/drill/stage.ts';
+import { requireKeysBeyondLoopback } from '../../emulator/settle-options.ts';
 import { writeWhole } from '../../files/write-whole.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { jsonLine } from '../../kernel/escape.ts';
-import { isLoopbackHost } from '../../protocol/loopback.ts';
 import {
   drilledDetail,
   drilledLines,
@@ -109,10 +109,7 @@ async function accessOf(context: ContextOf<'drill'>): Promise<ServiceAccess> {
   const { settings, io, args, origin } = context;
   const { host, port, allowHost, allowOrigin } = settings;
   const acceptKeys = await acceptedKeys(settings, context);
-  if (!isLoopbackHost(host) && acceptKeys.length === 0)
-    throw new VoicectlError('host-exposed', `Refusing to listen on ${host} with any API key accepted`, {
-      hint: 'Set the keys to accept with --accept-key or --accept-key-file.',
-    });
+  requireKeysBeyondLoopback(host, acceptKeys);
   const tls = await prepareTls(await tlsSettings(settings, context), { host, allowHosts: allowHost });
   if (settings.certOut !== undefined && tls !== undefined)
     await writeWhole(settings.certOut, tls.cert, { giveUp: io.giveUp });

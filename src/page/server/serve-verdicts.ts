@@ -9,13 +9,13 @@ import {
   pagePath,
   pageTokenHeader,
 } from '../../protocol/control-paths.ts';
-import { errorBody } from '../../protocol/error-body.ts';
 import { isPageAllowed, isSameSecret } from '../../service/control/browser-request.ts';
+import { plainRefusals } from '../../service/http/plain-refusals.ts';
 import { createBareServer, loopbackOnly } from '../../service/http/service-server.ts';
 import { closeServer, listen } from '../../service/open-service.ts';
 import type { VerdictNews } from '../../ui/verdict-model.ts';
 import { admit } from '../../wire/server/admission.ts';
-import { sendAnswer, uncachedHeaders } from '../../wire/server/http-answer.ts';
+import { uncachedHeaders } from '../../wire/server/http-answer.ts';
 import { readTarget } from '../../wire/server/request-target.ts';
 import type { VerdictMessage } from '../messages.ts';
 import { sendAsset, sendDocument } from './assets.ts';
@@ -104,19 +104,15 @@ async function answer(
   response: ServerResponse,
   { token, follow }: Answering,
 ): Promise<void> {
-  const refuse = (status: number, code: string, message: string) =>
-    sendAnswer(response, { status, body: errorBody(code, message), hangUp: true });
+  const { refuse, turnDown, wrongMethod } = plainRefusals(response);
   const target = readTarget(request.url ?? '');
   const admitted = admit(request, target, loopbackOnly);
-  if (!admitted.ok) {
-    const status = admitted.cause === 'forbidden' ? 403 : 400;
-    return refuse(status, status === 403 ? 'FORBIDDEN' : 'INVALID_REQUEST', admitted.why);
-  }
+  if (!admitted.ok) return turnDown(admitted);
   const path = admitted.path.startsWith(pagePath) ? admitted.path.slice(controlPrefix.length) : '';
   if (path === '') return refuse(404, 'NOT_FOUND', `The page is at ${pagePath}`);
   if (!isPageAllowed(request, { isSecure: false, path }))
     return refuse(403, 'FORBIDDEN', 'A page of another origin is not allowed');
-  if (request.method !== 'GET') return refuse(405, 'METHOD_NOT_ALLOWED', 'Use GET');
+  if (request.method !== 'GET') return wrongMethod();
   if (path === '/') return sendDocument(response, 'verdicts');
   if (path.startsWith(pageAssets) && (await sendAsset(response, path.slice(pageAssets.length)))) return;
   if (path !== `${pageData}live`) return refuse(404, 'NOT_FOUND', `The page is at ${pagePath}`);

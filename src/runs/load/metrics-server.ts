@@ -1,13 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { metricsPath } from '../../protocol/control-paths.ts';
-import { errorBody } from '../../protocol/error-body.ts';
 import { isLoopbackHost } from '../../protocol/loopback.ts';
+import { plainRefusals } from '../../service/http/plain-refusals.ts';
 import { createBareServer, loopbackOnly } from '../../service/http/service-server.ts';
 import type { MetricsEndpoint } from '../../service/metrics/service-metrics.ts';
 import { closeServer, listen } from '../../service/open-service.ts';
 import { plainAddress } from '../../wire/addresses.ts';
 import { admit } from '../../wire/server/admission.ts';
-import { sendAnswer } from '../../wire/server/http-answer.ts';
 import { readTarget } from '../../wire/server/request-target.ts';
 
 /** A server that answers scrapes and nothing else. */
@@ -48,9 +47,8 @@ async function answer(
   const isScraper = metrics.isScraper(request);
   const admission = admit(request, target, { ...loopbackOnly, boundAddresses: isScraper });
   const peer = plainAddress(request.socket.remoteAddress);
-  const refuse = (status: number, code: string, message: string) =>
-    sendAnswer(response, { status, body: errorBody(code, message), hangUp: true });
-  if (!admission.ok) return refuse(403, 'FORBIDDEN', admission.why);
+  const { refuse, turnDown, wrongMethod } = plainRefusals(response);
+  if (!admission.ok) return turnDown(admission);
   if (!isScraper && !isLoopbackHost(peer))
     return refuse(
       403,
@@ -60,6 +58,6 @@ async function answer(
   if (request.headers.origin !== undefined || (request.headers['sec-fetch-site'] ?? 'none') !== 'none')
     return refuse(403, 'FORBIDDEN', 'A web page may not read the metrics');
   if (target?.path !== metricsPath) return refuse(404, 'NOT_FOUND', `The metrics are at ${metricsPath}`);
-  if (request.method !== 'GET') return refuse(405, 'METHOD_NOT_ALLOWED', 'Use GET');
+  if (request.method !== 'GET') return wrongMethod();
   await metrics.answer(request, response);
 }
