@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Clock, MovableClock } from '../kernel/clock.ts';
 import { VoicectlError } from '../kernel/errors.ts';
+import { newSecret } from '../kernel/new-secret.ts';
 import { version } from '../kernel/version.ts';
 import { type Addresses, addressesOf } from '../wire/addresses.ts';
 import type { TlsCertificate } from '../wire/server/certificate.ts';
@@ -76,7 +76,7 @@ export async function openService(options: OpenServiceOptions): Promise<OpenServ
   const page = openPage(options);
   const upgradeFaults = createUpgradeFaults(faults, clock);
   const network = createNetworkFaults(faults, { clock: baseClock, random });
-  const { secret = randomBytes(24).toString('base64url'), control, trustsThisMachine } = options;
+  const { secret = newSecret(), control, trustsThisMachine } = options;
   const server = options.createServer({
     control: loadControlApi({
       control,

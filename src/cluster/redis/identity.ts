@@ -1,5 +1,6 @@
 import { createHash, generateKeyPairSync, type KeyPairKeyObjectResult, randomBytes } from 'node:crypto';
 import { VoicectlError } from '../../kernel/errors.ts';
+import { newSecret } from '../../kernel/new-secret.ts';
 import { version } from '../../kernel/version.ts';
 import { type Dialect, isSymmetric } from '../../protocol/dialect.ts';
 import { isRecord } from '../../protocol/error-body.ts';
@@ -56,7 +57,7 @@ export function secretsOf({ dialect, controlSecret }: IdentityFacts): SharedSecr
     algorithm,
     key: given ?? newKey(algorithm),
     isGiven: given !== undefined,
-    control: controlSecret ?? randomBytes(24).toString('base64url'),
+    control: controlSecret ?? newSecret(),
     isControlGiven: controlSecret !== undefined,
   };
 }

@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import { whenAborted } from '../../kernel/abortable.ts';
+import { newSecret } from '../../kernel/new-secret.ts';
 import { isLoopbackHost } from '../../protocol/loopback.ts';
 import type { ProxyOptions } from '../../proxy/options.ts';
 import { checkProxy, createProxy } from '../../proxy/proxy.ts';
@@ -23,7 +23,7 @@ export async function run(context: ContextOf<'proxy'>): Promise<number> {
   await reachTarget(options.target, { clock: io.clock, signal });
   const ended = endOfProxy(context);
   const isLoopback = isLoopbackHost(settings.proxyHost);
-  const controlSecret = given ?? randomBytes(24).toString('base64url');
+  const controlSecret = given ?? newSecret();
   const view = await openProxyView(context, options.target.baseUrl, {
     ...(isLoopback ? { forwarded: given === undefined ? 'refused' : 'secret' } : {}),
   });

@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import { optionSpec } from '../../config/options.ts';
+import { newSecret } from '../../kernel/new-secret.ts';
 import type { PageFacts } from '../../page/server/create-page.ts';
 import { pagePath } from '../../protocol/control-paths.ts';
 import { isLoopbackHost } from '../../protocol/loopback.ts';
@@ -26,7 +26,7 @@ export interface ServePageOptions {
 
 export async function preparePage({ target, replayed }: ServePageOptions): Promise<ServePage> {
   const { createPage } = await import('../../page/server/create-page.ts');
-  const token = randomBytes(24).toString('base64url');
+  const token = newSecret();
   let facts: PageFacts = { baseUrl: '', wsUrl: '', isDefault: true, curl: '' };
   return {
     create: createPage(() => facts, { token, replayed }),

@@ -1,5 +1,4 @@
 import cluster from 'node:cluster';
-import { randomBytes } from 'node:crypto';
 import type { ProcessesOptions } from '../../cluster/processes/first-process.ts';
 import type { ServedEmulator } from '../../cluster/processes/messages.ts';
 import type { Settings } from '../../config/options.ts';
@@ -7,6 +6,7 @@ import { createEmulator } from '../../emulator/emulator.ts';
 import type { EmulatorOptions } from '../../emulator/options.ts';
 import { replayedFolder } from '../../emulator/replies/registry.ts';
 import { whenAborted } from '../../kernel/abortable.ts';
+import { newSecret } from '../../kernel/new-secret.ts';
 import { isLoopbackHost } from '../../protocol/loopback.ts';
 import type { CurlKey } from '../../report/curl.ts';
 import type { TlsCertificate } from '../../wire/server/certificate.ts';
@@ -102,7 +102,7 @@ async function openEmulator(
   options: EmulatorOptions,
 ): Promise<{ emulator: ServedEmulator; controlSecret: string }> {
   if (shared === undefined) {
-    const controlSecret = options.controlSecret ?? randomBytes(24).toString('base64url');
+    const controlSecret = options.controlSecret ?? newSecret();
     return { emulator: await createEmulator({ ...options, controlSecret }), controlSecret };
   }
   const { createSharedEmulator } = await import('../../cluster/shared-emulator.ts');

@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as z from 'zod';
 import { VoicectlError } from '../../kernel/errors.ts';
+import { newSecret } from '../../kernel/new-secret.ts';
 import { version } from '../../kernel/version.ts';
 import { controlOperations, pageAssets, pageData } from '../../protocol/control.ts';
 import { faultCatalogue, faultNames, schemaOfFault } from '../../protocol/faults.ts';
@@ -39,7 +39,7 @@ export interface PageOptions {
 /** Makes the page of an emulator or a proxy. `facts` is called once it listens. */
 export function createPage(
   facts: () => PageFacts,
-  { token = randomBytes(24).toString('base64url'), replayed }: PageOptions = {},
+  { token = newSecret(), replayed }: PageOptions = {},
 ): CreatePage {
   return (stage) => openPage({ stage, facts, token, replayed });
 }

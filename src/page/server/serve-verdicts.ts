@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Clock, waitUntil } from '../../kernel/clock.ts';
 import { createDeferred } from '../../kernel/deferred.ts';
+import { newSecret } from '../../kernel/new-secret.ts';
 import {
   controlPrefix,
   pageAssets,
@@ -40,7 +40,7 @@ export interface VerdictPageOptions extends Omit<Extract<VerdictMessage, { type:
 
 /** Serves the page of `check` or `drill` on loopback. A tab also gets what happened before it was opened. */
 export async function serveVerdicts({ clock, ...start }: VerdictPageOptions): Promise<ServedVerdicts> {
-  const token = randomBytes(24).toString('base64url');
+  const token = newSecret();
   const told = createTold(clock);
   const tabs = new Set<ServerResponse>();
   const firstTab = createDeferred();
