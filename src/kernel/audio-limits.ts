@@ -115,6 +115,8 @@ export interface MeasuredAudio {
   jitterMs: { p95: number } | null;
   /** Who spoke when; undefined if that was not measured. */
   dialogue?: MeasuredTurns | undefined;
+  /** How long this process did not run meanwhile, at the longest. */
+  pausedMs?: number;
 }
 
 /** What followed one turn, or the worst of what followed the turns of a session. */
@@ -156,6 +158,39 @@ interface AudioLimit {
   kind: string;
   meaning: string;
   judge(limitMs: number, heard: MeasuredAudio): Judgement;
+}
+
+/** Judges by a limit. What this process may have caused itself, because it did not run, is not judged. */
+export function judgeLimit(name: AudioLimitName, limitMs: number, heard: MeasuredAudio): Judgement {
+  const { judge }: AudioLimit = audioLimits[name];
+  const found = judge(limitMs, heard);
+  const { pausedMs = 0 } = heard;
+  if (found.ok || pausedMs === 0 || !judge(limitMs, withoutPause(heard, pausedMs)).ok) return found;
+  const why = `this process did not run for ${Math.round(pausedMs)} ms`;
+  return {
+    ok: true,
+    skipped: true,
+    expected: found.expected,
+    measured: `not judged: ${found.measured}, but ${why}`,
+  };
+}
+
+/** What would have been measured at the least without the pause. */
+function withoutPause(heard: MeasuredAudio, pausedMs: number): MeasuredAudio {
+  const less = (ms: number | null) => (ms === null ? null : Math.max(0, ms - pausedMs));
+  const { firstAudioMs, longestGapMs, jitterMs, dialogue } = heard;
+  return {
+    ...heard,
+    firstAudioMs: less(firstAudioMs),
+    longestGapMs: less(longestGapMs),
+    jitterMs: jitterMs && { p95: less(jitterMs.p95) ?? 0 },
+    dialogue: dialogue && {
+      ...dialogue,
+      responseMs: less(dialogue.responseMs),
+      yieldMs: less(dialogue.yieldMs),
+      talkOverMs: less(dialogue.talkOverMs) ?? 0,
+    },
+  };
 }
 
 function judged(

@@ -31,3 +31,33 @@ export function watchLateness(clock: Clock, onLate: (lateMs: number, sinceLookMs
   });
   return { look, stop: () => timer.cancel() };
 }
+
+/** A shorter pause changes no verdict. */
+const shortestPauseMs = 300;
+/** Maximum number of pauses that are kept; beyond it the oldest are dropped. */
+const maxPauses = 1_000;
+
+/** The pauses in which this process did not run. */
+export interface Pauses {
+  /** The longest one between two times, in milliseconds; 0 if there was none. */
+  longestMs(from: number, until?: number): number;
+  stop(): void;
+}
+
+export function watchPauses(clock: Clock): Pauses {
+  const pauses: { until: number; ms: number }[] = [];
+  const lateness = watchLateness(clock, (lateMs) => {
+    if (lateMs < shortestPauseMs) return;
+    pauses.push({ until: clock.now(), ms: lateMs });
+    if (pauses.length > maxPauses) pauses.shift();
+  });
+  return {
+    longestMs(from, until = Number.POSITIVE_INFINITY) {
+      // A pause that has just ended may not have been noticed yet.
+      lateness.look();
+      const within = pauses.filter((pause) => pause.until > from && pause.until - pause.ms < until);
+      return Math.max(0, ...within.map(({ ms }) => ms));
+    },
+    stop: lateness.stop,
+  };
+}

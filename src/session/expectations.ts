@@ -4,6 +4,7 @@ import {
   type AudioLimits,
   audioLimitNames,
   audioLimits,
+  judgeLimit,
   type MeasuredAudio,
   type MeasuredTurns,
 } from '../kernel/audio-limits.ts';
@@ -47,6 +48,7 @@ export interface Observed
   /** What was found in the AI's audio. */
   voice: CleanFacts;
   dialogue?: MeasuredTurns;
+  pausedMs?: number;
 }
 
 /** The facts for an expectation of clean audio. */
@@ -97,9 +99,9 @@ function judgeForbidden(kind: string, count: number, isConfirmed: boolean): Expe
 /** Judges AI audio: a verdict for each limit that is set. */
 export function judgeExpectedAudio(limits: AudioLimits, measured: MeasuredAudio): ExpectationVerdict[] {
   return audioLimitNames.flatMap((name) => {
-    const { kind, judge: judgeIt } = audioLimits[name];
+    const { kind } = audioLimits[name];
     return given(limits[name], (ms): ExpectationVerdict => {
-      const { kind: other, skipped, ...judged } = judgeIt(ms, measured);
+      const { kind: other, skipped, ...judged } = judgeLimit(name, ms, measured);
       return { ...verdict(name, other ?? kind, judged), ...(skipped === undefined ? {} : { skipped }) };
     });
   });

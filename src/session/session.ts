@@ -1,6 +1,7 @@
 import type { Pace } from '../audio/pacer.ts';
 import { createDeferred } from '../kernel/deferred.ts';
 import { type ErrorCode, toVoicectlError, VoicectlError } from '../kernel/errors.ts';
+import { watchPauses } from '../kernel/lateness.ts';
 import { createRedactor } from '../kernel/redact.ts';
 import { isInterruption } from '../protocol/messages.ts';
 import { roundMs } from '../protocol/time-text.ts';
@@ -63,11 +64,13 @@ async function converse(
   { startedAt, signal, backpressure, emit }: SessionContext,
 ): Promise<void> {
   const pausedUntil = () => backpressure.pausedUntil;
+  const pauses = watchPauses(given.clock);
   const conversation =
     given.conversation &&
     createConversation(given.conversation, {
       ...given,
       pausedUntil,
+      pausedMs: pauses.longestMs,
       onClip: (clip) => ledger.clip(clip),
     });
   const options = conversation === undefined ? given : { ...given, source: conversation.source };
@@ -121,8 +124,9 @@ async function converse(
   }
   const verdicts = [
     ...(conversation?.verdicts(ledger.dialogue()) ?? []),
-    ...judge(options.expectations, ledger.observed()),
+    ...judge(options.expectations, { ...ledger.observed(), pausedMs: pauses.longestMs(startedAt) }),
   ];
+  pauses.stop();
   failure = conclude(failure, verdicts, options.expectations);
   ledger.emit({ type: 'summary', ...ledger.summary(failure, verdicts, output.playback.underruns) });
   if (failure !== undefined) throw failure;

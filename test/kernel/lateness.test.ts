@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { watchLateness } from '../../src/kernel/lateness.ts';
+import { watchLateness, watchPauses } from '../../src/kernel/lateness.ts';
 import { createCountedClock } from '../helpers/counted-clock.ts';
 
 /** `stop`: this process does not run for so long, and no timer with it. */
@@ -39,4 +39,21 @@ test('nothing is reported after the end, and no timer is left', async () => {
   stop(300);
   await clock.run(1_000);
   expect([told, clock.pending]).toEqual([[], []]);
+});
+
+test('the longest pause between two times is known, if it changes a verdict', async () => {
+  const clock = createCountedClock();
+  let stoppedMs = 0;
+  const now = () => clock.now() + stoppedMs;
+  const pauses = watchPauses({ ...clock, now });
+  for (const ms of [1_000, 200, 500]) {
+    await clock.run(1_000);
+    stoppedMs += ms;
+  }
+  expect(pauses.longestMs(0)).toBe(1_000);
+  expect(pauses.longestMs(2_500)).toBe(450);
+  expect(pauses.longestMs(0, 500)).toBe(0);
+  expect(pauses.longestMs(10_000)).toBe(0);
+  pauses.stop();
+  expect(clock.pending).toEqual([]);
 });

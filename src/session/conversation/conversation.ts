@@ -12,7 +12,8 @@ import type { ConversationPlan, TurnCue, TurnPlan } from './conversation-plan.ts
 import { createTurn, holdOf, type Turn } from './turn.ts';
 import { speakingGraceMs, type TurnAudioOptions, type TurnReplyState } from './turn-audio.ts';
 
-export interface ConversationOptions extends Pick<TurnAudioOptions, 'settleMs' | 'waitMs' | 'pausedUntil'> {
+export interface ConversationOptions
+  extends Pick<TurnAudioOptions, 'settleMs' | 'waitMs' | 'pausedUntil' | 'pausedMs'> {
   clock: Clock;
   frameMs: number;
   onClip?(clip: ClipMoment): void;
@@ -48,7 +49,7 @@ const listening: TurnPlan = { name: undefined, say: undefined, when: 'connected'
 
 export function createConversation(
   { turns: plans }: ConversationPlan,
-  { clock, frameMs, settleMs, waitMs, pausedUntil, onClip = () => {} }: ConversationOptions,
+  { clock, frameMs, settleMs, waitMs, pausedUntil, pausedMs, onClip = () => {} }: ConversationOptions,
 ): Conversation {
   const arrivals = new ReplyArrivals(settleMs);
   let receivedBytes = 0;
@@ -64,7 +65,7 @@ export function createConversation(
     const now = clock.now();
     current?.passOn(now);
     current = createTurn(plan, {
-      ...{ beganAt: now, settleMs, waitMs, pausedUntil },
+      ...{ beganAt: now, settleMs, waitMs, pausedUntil, pausedMs },
       heardUntil: () => arrivals.audibleUntil,
       number: turns.length + (plan === listening ? 0 : 1),
     });

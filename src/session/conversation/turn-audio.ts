@@ -40,8 +40,8 @@ export interface TurnAudio {
   replyState(now: number): TurnReplyState;
   /** When the reply began to be heard: its first audio, unless a long silence follows. */
   readonly spokenFrom: number | undefined;
-  /** `dialogue`: what this turn led to. */
-  judge(limits: AudioLimits, dialogue: MeasuredTurns | undefined): ExpectationVerdict[];
+  /** `dialogue`: what this turn led to; `until`: when the next one began. */
+  judge(limits: AudioLimits, dialogue: MeasuredTurns | undefined, until: number): ExpectationVerdict[];
 }
 
 export interface TurnAudioOptions {
@@ -52,6 +52,8 @@ export interface TurnAudioOptions {
   waitMs: number;
   /** When reading from the service was last paused: now, if it is. */
   pausedUntil(): number;
+  /** How long this process did not run between two times, at the longest. */
+  pausedMs(from: number, until: number): number;
   /** Lengths of the reply, in milliseconds, of which the times are kept; 0: any audio. */
   goalsMs: readonly number[];
   /** Called with each message of the reply, in order. */
@@ -157,11 +159,17 @@ export function createTurnAudio(options: TurnAudioOptions): TurnAudio {
       if (isReplyHeard(heard)) return isOver ? 'ended' : 'begun';
       return isOver ? 'none' : 'awaited';
     },
-    judge(expectations, dialogue) {
+    judge(expectations, dialogue, until) {
       const endedAt = speechEndedAt();
       const firstAudioMs =
         replyBegunAt === undefined || endedAt === undefined ? null : roundMs(replyBegunAt - endedAt);
-      return judgeExpectedAudio(expectations, { ...reply.snapshot(), firstAudioMs, dialogue });
+      const found = {
+        ...reply.snapshot(),
+        firstAudioMs,
+        dialogue,
+        pausedMs: options.pausedMs(beganAt, until),
+      };
+      return judgeExpectedAudio(expectations, found);
     },
   };
 }

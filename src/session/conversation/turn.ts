@@ -101,7 +101,11 @@ export function createTurn(plan: TurnPlan, options: TurnOptions): Turn {
     isDecided: (now) =>
       awaited.isDecided(now, passedOnAt !== undefined) && now >= holdUntil(plan, audio.clipEndedAt),
     verdicts: (now, dialogue) => [
-      ...audio.judge(plan, dialogue && measureTurns(turnsOf(dialogue, options.number), dialogue)),
+      ...audio.judge(
+        plan,
+        dialogue && measureTurns(turnsOf(dialogue, options.number), dialogue),
+        passedOnAt ?? now,
+      ),
       ...plan.expect.flatMap((one) =>
         one.type === 'hold' && dialogue !== undefined
           ? [judgeHold(one.holdMs, options.number, dialogue)]
