@@ -74,7 +74,7 @@ const faultScopes = {
 const networkFaults = {
   network: fault(
     'connection',
-    'the network is slow, uneven, lossy or gone, in both directions; if several are active, the newest applies',
+    'the network is slow, uneven, lossy or gone, in both directions; the newest of several applies',
     networkShape,
   ),
 };
