@@ -36,13 +36,16 @@ export function createMessageReader(): (text: string) => ServiceMessage {
   let kindField: string | undefined;
   return (text) => {
     const message = readServiceMessage(text, kindField);
-    if (message.category === 'connected') kindField ??= fieldOf(message.body, connectedKind);
+    if (message.category === 'connected') kindField ??= unusualKindField(message.body);
     return message;
   };
 }
 
-function fieldOf(body: unknown, value: string): string | undefined {
-  return Object.entries(body as Record<string, unknown>).find(([, one]) => one === value)?.[0];
+/** The field that holds the kind of a confirmation, if none of the usual ones holds a kind. */
+function unusualKindField(confirmation: unknown): string | undefined {
+  const body = confirmation as Record<string, unknown>;
+  if (kindFields.some((field) => typeof body[field] === 'string')) return undefined;
+  return Object.entries(body).find(([, value]) => value === connectedKind)?.[0];
 }
 
 function classify(text: string, kindField: string | undefined): Omit<ServiceMessage, 'text'> {

@@ -95,7 +95,11 @@ export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> 
       : await openRecordings(options.record, { target, clock: baseClock, matches, events, secrets });
   const streams = createProxiedStreams({
     leaseSlot: state.leaseSlot,
-    spendToken: (token) => void state.spendToken(token),
+    spendToken(token) {
+      // A service may grant tokens for years: all of them would be kept.
+      const latest = clock.wall() / 1_000 + longestKnownSeconds;
+      void state.spendToken({ ...token, exp: Math.min(token.exp, latest) });
+    },
     ...shared,
     evidence: { usedBytes: 0 },
     listeners: new ListenerBudget((most) => events.emit({ type: 'voices-unjudged', most })),
@@ -139,6 +143,8 @@ export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> 
 
 /** Far more than any request to the service needs. */
 const maxBodyBytes = 1024 * 1024;
+/** How long a used token is remembered at the longest. */
+const longestKnownSeconds = 3_600;
 
 async function passOn(
   { request, target: wanted, path, about }: AdmittedRequest,

@@ -63,7 +63,7 @@ export function createTurnWatch(waitMs: number, pace?: Pace): TurnWatch {
   };
 }
 
-/** Maximum number of of each that are kept. */
+/** Maximum number of each that are kept. */
 const maxSeen = 500;
 
 /** What was known before, updated by the news. */

@@ -4,6 +4,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { shortText } from '../kernel/short-text.ts';
 import { isError, messageOf } from '../kernel/thrown.ts';
 import { closeCodeName, closeCodes } from '../protocol/close-codes.ts';
+import { plainAddress } from '../wire/addresses.ts';
 import type { Tap } from '../wire/tap.ts';
 import type { EmulatorEventBody } from './events.ts';
 
@@ -90,5 +91,5 @@ export function closeAfterBug(
 
 /** Where a request or an upgrade came from, and for what. */
 export function aboutRequest({ url = '', socket }: IncomingMessage): { path: string; remote: string } {
-  return { path: shortText(url.split('?', 1)[0] ?? ''), remote: socket.remoteAddress ?? '' };
+  return { path: shortText(url.split('?', 1)[0] ?? ''), remote: plainAddress(socket.remoteAddress) };
 }

@@ -23,7 +23,7 @@ export interface Transcript {
 export function createTranscript({ keepsNewest = false, redact = (text: string) => text } = {}): Transcript {
   const lines: Line[] = [];
   /** The lines that may still change, by speaker. */
-  const open = new Map<Line['who'], Line>();
+  const open = new Map<Line['who'], { line: Line; told: string }>();
   return {
     lines,
     take(spoken, t) {
@@ -31,12 +31,14 @@ export function createTranscript({ keepsNewest = false, redact = (text: string) 
       const { who = null, text, isPart } = spoken;
       const begun = open.get(who);
       // The next part is either a new version of the text, or the next piece of it.
-      const grown = begun === undefined || !isPart || text.startsWith(begun.text) ? text : begun.text + text;
-      const line = begun ?? { t, who, text: '' };
-      line.text = beginningOf(redact(grown), maxLength);
+      const grown = begun === undefined || !isPart || text.startsWith(begun.told) ? text : begun.told + text;
+      const line = begun?.line ?? { t, who, text: '' };
+      // A secret may begin in one part and end in the next, and behind the end of the line.
+      const told = beginningOf(grown, 2 * maxLength);
+      line.text = beginningOf(redact(told), maxLength);
       if (begun === undefined && keepsNewest && lines.length === maxLines) lines.shift();
       if (begun === undefined && lines.length < maxLines) lines.push(line);
-      if (isPart) open.set(who, line);
+      if (isPart) open.set(who, { line, told });
       else open.delete(who);
     },
   };

@@ -66,16 +66,19 @@ function seriesOf(rows: readonly Row[], { t, repeats }: NewRow): number {
 }
 
 /** Maximum number of events that a series keeps; beyond it the oldest are dropped. */
-const maxSeries = 200;
+const maxSeries = 50;
 
 function eventsOf({ event, repeats }: Row): readonly unknown[] {
   return repeats?.events ?? [event];
 }
 
-/** The events of all rows in the order of time, as they are saved. Rows may share one event. */
+/** The events of all rows as they are saved; those of a series are put in order of time. Rows may share one event. */
 export function savedEvents({ rows }: EventList): unknown[] {
+  const events = [...new Set(rows.flatMap(eventsOf))];
+  // Without a series they are in order; the times of several sessions begin again.
+  if (!rows.some(({ repeats }) => repeats?.events !== undefined)) return events;
   const timeOf = (event: unknown) => (event as { t?: number }).t ?? 0;
-  return [...new Set(rows.flatMap(eventsOf))].sort((a, b) => timeOf(a) - timeOf(b));
+  return events.sort((a, b) => timeOf(a) - timeOf(b));
 }
 
 function foldRow(before: Row, { repeats, ...row }: NewRow): Row {

@@ -1,4 +1,4 @@
-import { isInterruption, readServiceBody } from '../protocol/read-message.ts';
+import { isInterruption, type ServiceMessage } from '../protocol/read-message.ts';
 import { dialogueMarks } from '../report/dialogue-lines.ts';
 import { describeExpectations, describeSessionEvent } from '../report/session-lines.ts';
 import { addTurnNews, type SeenTurns, type TurnNews } from '../report/turn-watch.ts';
@@ -95,7 +95,7 @@ function reduceNews(model: StreamModel, event: StreamNews): StreamModel {
     case 'figures':
       return { ...listed, figures: event };
     case 'message':
-      if (!isInterruption(readServiceBody(event.body))) return listed;
+      if (!isInterruption(event as Pick<ServiceMessage, 'category' | 'kind' | 'body'>)) return listed;
       return { ...listed, voices: { ...listed.voices, in: dropAudio(listed.voices.in, event.t) } };
     case 'summary':
       return { ...listed, summary: event, figures: event, turns: turnsOf(event) ?? listed.turns };

@@ -346,7 +346,7 @@ describe('what a client may not do', () => {
   });
 
   test('read files beyond the working folder, or use modules', async () => {
-    const { refusal } = await stranger.connect();
+    const { refusal, call } = await stranger.connect();
     symlinkSync('/etc', sandbox.path('etc'));
     expect(await refusal('stream', { file: '/etc/passwd' })).toContain('working folder');
     expect(await refusal('stream', { file: 'etc/passwd' })).toContain('working folder');
@@ -363,6 +363,9 @@ describe('what a client may not do', () => {
     symlinkSync('/etc/passwd', sandbox.path('barge-in'));
     for (const scenario of ['barge-in', 'etc/passwd', '/etc/passwd', '../../../etc/passwd'])
       expect(await refusal('start', { scenario })).toContain('working folder');
+    sandbox.write('greets.yaml', 'steps: [{ when: connected, do: [{ say: hello.wav }] }]');
+    const greeting = await call('start', { scenario: 'greets.yaml' });
+    expect(JSON.stringify(greeting)).toContain('emulator-');
     symlinkSync('/etc/passwd', sandbox.path('linked.wav'));
     for (const sound of ['/etc/passwd', '../../../etc/passwd', 'linked.wav']) {
       sandbox.write('speaks.yaml', `steps: [{ when: connected, do: [{ say: ${sound} }] }]`);

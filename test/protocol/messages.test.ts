@@ -249,3 +249,16 @@ test('the confirmation shows which field names the kind of the messages after it
   });
   expect(isInterruption(read('{"op":"interrupted"}'))).toBe(true);
 });
+
+test.each([
+  '{"type":"status","status":"service_voice_connected"}',
+  '{"message":"service_voice_connected","kind":"x"}',
+])('a confirmation with one of the usual fields, %s, shows no other', (confirmation) => {
+  const read = createMessageReader();
+  expect(read(confirmation).category).toBe('connected');
+  expect(isInterruption(read('{"type":"interruption","status":"listening"}'))).toBe(true);
+  expect(read('{"type":"info","message":"no errors so far"}')).toMatchObject({
+    category: 'other',
+    kind: 'info',
+  });
+});

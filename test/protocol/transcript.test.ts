@@ -127,6 +127,14 @@ describe('a transcript', () => {
     expect(spokenText(spoken)).toBe(line);
   });
 
+  test('a secret is removed from parts that each tell all so far', () => {
+    const redact = (text: string) => text.replaceAll('SECRET-123456', '[redacted]');
+    const { lines, take } = createTranscript({ redact });
+    for (const text of ['my key is SECRET', 'my key is SECRET-123456 ok', 'my key is SECRET-123456 ok then'])
+      take({ who: 'ai', text, isPart: true } as never, 0);
+    expect(lines).toMatchObject([{ text: 'my key is [redacted] ok then' }]);
+  });
+
   test('of parts becomes one line for each voice and turn', () => {
     const { lines, take } = createTranscript();
     take({ who: 'AI', text: 'It is', isPart: true }, 1);

@@ -29,6 +29,18 @@ const rows = (count: number) => Array.from({ length: count }, (_, index) => row(
 const ids = (list: readonly { id: number }[]) => list.map(({ id }) => id);
 
 describe('the event list', () => {
+  test('saves the events of several sessions one after the other', () => {
+    const events = [0, 5, 900, 0, 4, 800].map((t) => ({ t }));
+    expect(
+      savedEvents(
+        addRows(
+          emptyList,
+          events.map((event) => row({ event })),
+        ),
+      ),
+    ).toEqual(events);
+  });
+
   test('saves each event once and in order, also those of a series', () => {
     const refused = (t: number) => ({
       ...{ t, level: 'warning', type: 'request-refused', cause: 'rateLimited', status: 429, code: 'C' },

@@ -1,4 +1,5 @@
 import { cutText } from '../../kernel/escape.ts';
+
 /** Largest answer: about 6,000 tokens. */
 export const maxAnswerBytes = 24_000;
 

@@ -2,11 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import type { RawData, WebSocket } from 'ws';
 import type { Clock } from '../../kernel/clock.ts';
 import { createRedactor, type Redactor } from '../../kernel/redact.ts';
+import { closeCodes } from '../../protocol/close-codes.ts';
 import { holdsBinaryToken, tokenPlace } from '../../protocol/first-message.ts';
 import { concealRequest, concealText } from '../../wire/conceal.ts';
 import type { Side, StreamEnd, Upgrade } from '../../wire/exchange.ts';
 import { headerPairs } from '../../wire/headers.ts';
-import { violationOf } from '../../wire/server/unfinished.ts';
+import { violationCode, violationOf } from '../../wire/server/unfinished.ts';
 import type { Tap } from '../../wire/tap.ts';
 import { readPresented } from '../../wire/token-facts.ts';
 
@@ -57,6 +58,8 @@ export function tapStream(options: TapStreamOptions): SentWatch {
   const redactor = createRedactor();
   let presented = options.presented ?? false;
   let breakdown: StreamEnd['breakdown'];
+  /** The code with which ws ended the stream because of what it received. */
+  let closedWith: number | undefined;
   const binary = (from: Side, data: Buffer) =>
     tap.message?.({ at: clock.now(), from, opcode: 'binary', data, bytes: data.length });
   const text = (from: Side, told: string) =>
@@ -83,14 +86,15 @@ export function tapStream(options: TapStreamOptions): SentWatch {
       control('service', 'pong', data);
     },
     pong: (data: Buffer) => control('device', 'pong', data),
-    error: (thrown: Error) => {
+    error: (thrown: NodeJS.ErrnoException) => {
+      closedWith ??= violationCode(thrown);
       breakdown ??= { by: 'device', code: 'protocol-violation', message: violationOf(socket, thrown) };
     },
     close: (code: number, reason: Buffer) =>
       tap.closed?.({
         at: clock.now(),
         by: isOurEnd() ? 'service' : 'device',
-        code,
+        code: code === closeCodes.abnormal ? (closedWith ?? code) : code,
         reason: redactor.text(reason.toString()),
         breakdown,
       }),

@@ -16,6 +16,7 @@ import { bugOf, closeAfterBug, GuardedSocket, guardClock, guarded } from '../../
 import { invalidRequest } from '../../service/http/refusal.ts';
 import type { Random } from '../../service/random.ts';
 import { whenKnown } from '../../service/state/eventual.ts';
+import { plainAddress } from '../../wire/addresses.ts';
 import { createAudioHeaders } from '../../wire/server/audio-frame.ts';
 import { sendRawAnswer } from '../../wire/server/http-answer.ts';
 import { UnfinishedMessages } from '../../wire/server/unfinished.ts';
@@ -98,7 +99,7 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
           return { connection, live: stream, claims: stream?.claims };
         }),
     upgrade(request, socket, head) {
-      const remote = request.socket.remoteAddress ?? '';
+      const remote = plainAddress(request.socket.remoteAddress);
       const refused = capacity.refuseUpgrade(remote);
       if (refused !== undefined) return refused;
       // ws also speaks this draft of the protocol (RFC 6455, section 4.2.1).

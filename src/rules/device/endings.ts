@@ -87,9 +87,9 @@ function isUnanswered({ exchange: { messages } }: SeenStream): boolean {
 function judgeClose(stream: SeenStream): Finding | undefined {
   const { end } = stream.exchange;
   if (end?.breakdown?.by === 'device')
-    // How long a message may be is a choice of the service.
-    return end.code === closeCodes.messageTooBig
-      ? unknown(`a message was too long: ${end.breakdown.message}`, stream)
+    // How long a message may be, and in how many pieces it comes, is a choice of the service.
+    return end.code === closeCodes.messageTooBig || end.code === closeCodes.policyViolation
+      ? unknown(`a message was refused: ${end.breakdown.message}`, stream)
       : fail(`it violated the WebSocket protocol: ${end.breakdown.message}`, stream);
   if (end?.by !== 'device' || confirmationOf(stream) === undefined) return undefined;
   if (end.code === closeCodes.normal) return pass(`it closed with ${closeCodes.normal}`, stream);

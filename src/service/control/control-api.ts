@@ -6,6 +6,7 @@ import { openRawStream } from '../../audio/raw-source.ts';
 import { isWavForm } from '../../audio/wav/wav-header.ts';
 import { openWavStream } from '../../audio/wav/wav-source.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
+import { shortText } from '../../kernel/short-text.ts';
 import { version } from '../../kernel/version.ts';
 import { asyncApiDocument, openApiDocument } from '../../protocol/api-documents.ts';
 import {
@@ -239,10 +240,14 @@ async function showTime(control: AnyControl) {
   return { now: new Date(nowMs).toISOString(), ...time };
 }
 
+const mostProblems = 5;
+
 function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const result = schema.safeParse(value, readOnce);
   if (result.success) return result.data;
-  const problems = describeIssues(result.error.issues).map((problem) => schemaProblemText(problem));
+  const problems = describeIssues(result.error.issues)
+    .slice(0, mostProblems)
+    .map((problem) => shortText(schemaProblemText(problem)));
   throw new ControlRefusal(400, invalidRequestCode, problems.join('; '));
 }
 

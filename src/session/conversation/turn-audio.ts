@@ -65,8 +65,15 @@ export interface TurnAudioOptions {
 /** A pause up to this length is part of the AI's speech. */
 export const speakingGraceMs = 200;
 
-interface Arrival extends AiMessage {
+/** Maximum audio that is held; beyond it a judge does not hear all of a reply. */
+const mostHeldBytes = 32 * 1024 * 1024;
+
+interface Arrival {
   at: number;
+  bytes: number;
+  level: Level;
+  /** Set if somebody wants it. */
+  message: AiMessage | undefined;
 }
 
 export function createTurnAudio(options: TurnAudioOptions): TurnAudio {
@@ -81,6 +88,8 @@ export function createTurnAudio(options: TurnAudioOptions): TurnAudio {
   let spokenFrom: number | undefined;
   let firstAudibleAt: number | undefined;
   let replyBytes: number;
+  /** Of audio that is held. */
+  let heldBytes = 0;
   const reached = new Map<number, number>();
   const forget = () => {
     reply = createMetrics({ settleMs });
@@ -92,11 +101,9 @@ export function createTurnAudio(options: TurnAudioOptions): TurnAudio {
   };
   forget();
 
-  const hear = ({ at, ...message }: Arrival) => {
-    const { pcm, level } = message;
-    const bytes = pcm.length;
+  const hear = ({ at, bytes, level, message }: Arrival) => {
     if (bytes === 0) return;
-    onReply?.(message);
+    if (message !== undefined) onReply?.(message);
     reply.received(bytes, level, at);
     replyBegunAt ??= at;
     replyBytes += bytes;
@@ -120,12 +127,18 @@ export function createTurnAudio(options: TurnAudioOptions): TurnAudio {
         } else {
           ended = leftAt;
           for (const arrival of speech.release()) if (arrival.at >= leftAt) hear(arrival);
+          heldBytes = 0;
         }
       }
     },
     received(message, at) {
-      if (speech.speaking) speech.hold({ ...message, at });
-      else if (ended !== undefined || clipEndedAt !== undefined) hear({ ...message, at });
+      const { pcm, level } = message;
+      const isWanted = onReply !== undefined && heldBytes < mostHeldBytes;
+      const arrival = { at, bytes: pcm.length, level, message: isWanted ? message : undefined };
+      if (speech.speaking) {
+        heldBytes += isWanted ? pcm.length : 0;
+        speech.hold(arrival);
+      } else if (ended !== undefined || clipEndedAt !== undefined) hear(arrival);
     },
     clipEnded(now) {
       clipEndedAt = now;

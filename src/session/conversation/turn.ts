@@ -47,13 +47,14 @@ export function createTurn(plan: TurnPlan, options: TurnOptions): Turn {
   /** What the judge hears, up to `maxJudgedBytes`. */
   const reply: Buffer[] = [];
   let replyBytes = 0;
+  const keep = (message: AiMessage) => {
+    if (replyBytes >= maxJudgedBytes) return;
+    reply.push(reply.length === 0 ? wholeSamples(message) : message.pcm);
+    replyBytes += queueCostBytes(message.pcm.length);
+  };
   const audio = createTurnAudio({
     ...{ ...options, goalsMs },
-    onReply(message) {
-      if (plan.judge === undefined || replyBytes >= maxJudgedBytes) return;
-      reply.push(reply.length === 0 ? wholeSamples(message) : message.pcm);
-      replyBytes += queueCostBytes(message.pcm.length);
-    },
+    ...(plan.judge === undefined ? {} : { onReply: keep }),
     onNoReply() {
       reply.length = 0;
       replyBytes = 0;

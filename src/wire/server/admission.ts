@@ -14,8 +14,9 @@ export interface AdmissionOptions {
   boundAddresses: boolean;
   /** Whether a link on a page of another site may lead here. */
   links: boolean;
-  /** What a host that is not allowed is told. Default: the flag that allows it. */
+  /** What a host, and the origin of a page, that is not allowed is told. Default: the flag that allows it. */
   hostAdvice?: string;
+  originAdvice?: string;
 }
 
 export type Admission =
@@ -101,14 +102,12 @@ function isOurs(
 /** Browsers identify the requesting page: by Origin, or without it by Sec-Fetch-Site (Fetch Metadata). */
 function pageProblem(
   { headers, method }: IncomingMessage,
-  { allowOrigins, links }: AdmissionOptions,
+  { allowOrigins, links, originAdvice = '--allow-origin ORIGIN allows it' }: AdmissionOptions,
 ): Refused | undefined {
   const { origin } = headers;
   if (origin !== undefined) {
     const isAllowed = isLoopbackOrigin(origin) || allowOrigins.includes(origin);
-    return isAllowed
-      ? undefined
-      : forbidden(`Origin ${shortText(origin)} is not allowed: --allow-origin ORIGIN allows it`);
+    return isAllowed ? undefined : forbidden(`Origin ${shortText(origin)} is not allowed: ${originAdvice}`);
   }
   const site = headers['sec-fetch-site'] ?? 'none';
   if (site === 'none' || site === 'same-origin') return undefined;

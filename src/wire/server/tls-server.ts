@@ -2,6 +2,7 @@ import type { Server } from 'node:http';
 import { createServer, type ServerOptions } from 'node:https';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
+import { plainAddress } from '../addresses.ts';
 import type { TlsCertificate } from './certificate.ts';
 
 /** The same limit as for headers without TLS. */
@@ -48,7 +49,7 @@ export function createTlsServer(
     socket.destroy();
   });
   server.on('secureConnection', (socket: TLSSocket) =>
-    onOpened?.({ remote: socket.remoteAddress ?? '', protocol: socket.getProtocol() ?? '' }),
+    onOpened?.({ remote: plainAddress(socket.remoteAddress), protocol: socket.getProtocol() ?? '' }),
   );
   reachBeneath(server);
   return server;
@@ -59,7 +60,7 @@ export function createTlsServer(
  * socket is asked too late here; its TCP socket (`_parent`, Node 20 to 24) was asked when it connected, by `peerOf`.
  */
 function addressOf(socket: TLSSocket & { _parent?: Socket }): string {
-  return socket.remoteAddress ?? socket._parent?.remoteAddress ?? unknownAddress;
+  return plainAddress(socket.remoteAddress ?? socket._parent?.remoteAddress ?? unknownAddress);
 }
 
 function meaning({ code = '', message }: NodeJS.ErrnoException): string {

@@ -1,7 +1,7 @@
 import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
-import { reasonNotUtf8 } from '../../protocol/close-codes.ts';
+import { closeCodes, reasonNotUtf8 } from '../../protocol/close-codes.ts';
 
 /** Maximum bytes of messages that have not arrived whole, over all streams of a process. */
 const maxUnfinishedBytes = 32 * 1024 * 1024;
@@ -33,6 +33,13 @@ const closeOpcode = 8;
 export function violationOf(socket: WebSocket, { message, code }: NodeJS.ErrnoException): string {
   const isReason = code === 'WS_ERR_INVALID_UTF8' && receiverOf(socket)._opcode === closeOpcode;
   return isReason ? reasonNotUtf8 : message;
+}
+
+/** The code with which ws ends a stream because of what it received. A limit of ours is no violation. */
+export function violationCode({ code }: NodeJS.ErrnoException): number {
+  if (code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') return closeCodes.messageTooBig;
+  if (code === 'WS_ERR_TOO_MANY_BUFFERED_PARTS') return closeCodes.policyViolation;
+  return code === 'WS_ERR_INVALID_UTF8' ? closeCodes.invalidData : closeCodes.protocolError;
 }
 
 interface Unfinished {
