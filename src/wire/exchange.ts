@@ -97,7 +97,7 @@ export type WireMessage = { at: number; from: Side; injected?: true } & (
 /** How a stream ended. `at`: monotonic milliseconds of the leg's clock. */
 export interface StreamEnd {
   at: number;
-  /** Which side closed it first; for a cut connection, which side vanished. */
+  /** Which side closed it first, or made the other one close it; for a cut connection, which side vanished. */
   by: Side;
   /** 1005: a close frame without a code; 1006: no close frame. */
   code: number;

@@ -4,8 +4,11 @@ import { createEmulator, type Emulator } from '../../src/emulator/emulator.ts';
 import type { EmulatorOptions } from '../../src/emulator/options.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { createRedactor } from '../../src/kernel/redact.ts';
+import { endingRules } from '../../src/rules/device/endings.ts';
 import { joinService } from '../../src/wire/client/join.ts';
 import type { StreamExchange, WireMessage } from '../../src/wire/exchange.ts';
+import { openStream } from '../helpers/stream-client.ts';
+import { writeRaw } from '../helpers/write-raw.ts';
 
 const started: Emulator[] = [];
 afterEach(async () => {
@@ -49,6 +52,31 @@ function told(exchange: StreamExchange | undefined, from: WireMessage['from']) {
 }
 
 describe('the tap of an emulator', () => {
+  test.each([
+    [
+      'a frame with a reserved bit',
+      Buffer.of(0xf2, 0x80, 0, 0, 0, 0),
+      1002,
+      'violated the WebSocket protocol',
+    ],
+    [
+      'a message of 1 GiB',
+      Buffer.from('82ff0000000040000000' + '00000000', 'hex'),
+      1009,
+      'a message was refused',
+    ],
+  ])('sees whose fault it is that %s ended the stream', async (_what, bytes, code, says) => {
+    const { emulator, collectors } = await startWatched();
+    const device = openStream(emulator.wsUrl);
+    await device.opened;
+    writeRaw(device.socket, bytes);
+    await emulator.waitFor('stream-closed');
+    const exchange = collectors.at(-1)?.stream() ?? expect.unreachable();
+    expect(exchange.end).toMatchObject({ by: 'device', code, breakdown: { by: 'device' } });
+    const rule = endingRules.find(({ id }) => id === 'D13');
+    expect(rule?.judge([{ id: 'X1', exchange }])?.message).toContain(says);
+  });
+
   test('sees the same conversation as the tap of its client', async () => {
     const { emulator, collectors } = await startWatched({ reply: 'echo' });
     const { stream, collector } = await join(emulator);

@@ -93,7 +93,7 @@ export function tapStream(options: TapStreamOptions): SentWatch {
     close: (code: number, reason: Buffer) =>
       tap.closed?.({
         at: clock.now(),
-        by: isOurEnd() ? 'service' : 'device',
+        by: isOurEnd() && breakdown === undefined ? 'service' : 'device',
         code: code === closeCodes.abnormal ? (closedWith ?? code) : code,
         reason: redactor.text(reason.toString()),
         breakdown,
