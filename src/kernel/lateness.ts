@@ -38,13 +38,13 @@ const shortestPauseMs = 300;
 const maxPauses = 1_000;
 
 /** The pauses in which this process did not run. */
-export interface Pauses {
+export interface OwnPauses {
   /** The longest one between two times, in milliseconds; 0 if there was none. */
   longestMs(from: number, until?: number): number;
   stop(): void;
 }
 
-export function watchPauses(clock: Clock): Pauses {
+export function watchOwnPauses(clock: Clock): OwnPauses {
   const pauses: { until: number; ms: number }[] = [];
   const lateness = watchLateness(clock, (lateMs) => {
     if (lateMs < shortestPauseMs) return;

@@ -1,7 +1,7 @@
 import type { Pace } from '../audio/pacer.ts';
 import { createDeferred } from '../kernel/deferred.ts';
 import { type ErrorCode, toVoicectlError, VoicectlError } from '../kernel/errors.ts';
-import { watchPauses } from '../kernel/lateness.ts';
+import { watchOwnPauses } from '../kernel/lateness.ts';
 import { createRedactor } from '../kernel/redact.ts';
 import { isInterruption } from '../protocol/messages.ts';
 import { roundMs } from '../protocol/time-text.ts';
@@ -64,7 +64,7 @@ async function converse(
   { startedAt, signal, backpressure, emit }: SessionContext,
 ): Promise<void> {
   const pausedUntil = () => backpressure.pausedUntil;
-  const pauses = watchPauses(given.clock);
+  const pauses = watchOwnPauses(given.clock);
   const conversation =
     given.conversation &&
     createConversation(given.conversation, {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { watchLateness, watchPauses } from '../../src/kernel/lateness.ts';
+import { watchLateness, watchOwnPauses } from '../../src/kernel/lateness.ts';
 import { createCountedClock } from '../helpers/counted-clock.ts';
 
 /** `stop`: this process does not run for so long, and no timer with it. */
@@ -45,7 +45,7 @@ test('the longest pause between two times is known, if it changes a verdict', as
   const clock = createCountedClock();
   let stoppedMs = 0;
   const now = () => clock.now() + stoppedMs;
-  const pauses = watchPauses({ ...clock, now });
+  const pauses = watchOwnPauses({ ...clock, now });
   for (const ms of [1_000, 200, 500]) {
     await clock.run(1_000);
     stoppedMs += ms;
