@@ -25,9 +25,11 @@ export function lanAddresses(family?: 'IPv4' | 'IPv6'): string[] {
     .map(({ address }) => address);
 }
 
+const mappedPrefix = '::ffff:';
+
 /** The address of an end of a connection. Node writes IPv4 on an IPv6 socket as `::ffff:192.0.2.1`. */
-export function plainAddress(address: string | undefined): string {
-  return address?.replace(/^::ffff:/, '') ?? '';
+export function plainAddress(address = ''): string {
+  return address.startsWith(mappedPrefix) ? address.slice(mappedPrefix.length) : address;
 }
 
 /** Whether a host name is an address of this machine. */

@@ -152,10 +152,7 @@ async function answer(
   const target = readTarget(request.url ?? '');
   const isControl = target?.path.startsWith(underControl) === true;
   const isScrape = target?.path === metricsPath && options.isScraper(request);
-  // From this machine, an address that it has is a name for itself.
-  const boundAddresses = request.socket.remoteAddress === request.socket.localAddress;
-  const own = { ...loopbackOnly, allowHosts: controlHosts, boundAddresses };
-  const rules = isControl && !isScrape ? own : options.admission;
+  const rules = isControl && !isScrape ? controlRules(request, controlHosts) : options.admission;
   const admission = admit(request, target, rules);
   const { path } = admission;
   const about = { dialect, events, path, remote: addressOf(request) };
@@ -164,6 +161,11 @@ async function answer(
     return options.answer({ request, target, path, origin: admission.origin, about, watch }, response);
   await options.control(request, response);
   return 'answered';
+}
+
+/** From this machine, an address that it has is a name for itself. */
+function controlRules({ socket }: IncomingMessage, allowHosts: readonly string[]): AdmissionOptions {
+  return { ...loopbackOnly, allowHosts, boundAddresses: socket.remoteAddress === socket.localAddress };
 }
 
 /** The answer if a handler of voicectl throws. */
