@@ -20,12 +20,14 @@ export const hastyClock: ManualClock = createManualClock(Date.now());
 
 /** How much is under way on each clock: all of it shares the time that passes. */
 const works = new WeakMap<ManualClock, number>();
+/** The clocks that are being moved: work that begins as another ends must not have two that move it. */
+const moved = new WeakSet<ManualClock>();
 
 /** Moves the clock whenever nothing happens in this process, until `work` is done. */
 export async function hasten<Result>(clock: ManualClock, work: Promise<Result>): Promise<Result> {
   const others = works.get(clock) ?? 0;
   works.set(clock, others + 1);
-  if (others === 0) void move(clock);
+  if (!moved.has(clock)) void move(clock);
   try {
     return await work;
   } finally {
@@ -34,12 +36,15 @@ export async function hasten<Result>(clock: ManualClock, work: Promise<Result>):
 }
 
 async function move(clock: ManualClock): Promise<void> {
-  for (let passedMs = 0; works.get(clock) !== 0; passedMs += stepMs) {
+  moved.add(clock);
+  for (let passedMs = 0; ; passedMs += stepMs) {
     for (let turn = 0; turn < turnsPerStep || isBusy(); turn += 1) await new Promise(setImmediate);
     if (passedMs % breathEveryMs === 0) await sleep(1);
     for (const socket of sockets.values()) await allRead(socket);
+    if (works.get(clock) === 0) break;
     clock.advance(stepMs);
   }
+  moved.delete(clock);
 }
 
 /** The sockets of this process, by their own address and that of their peer. */
