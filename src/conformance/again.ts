@@ -115,7 +115,7 @@ export async function askAgain(
     why === undefined
       ? undefined
       : new VoicectlError(isShort ? 'usage' : 'expectation-failed', `${again.id} was not asked: ${why}`, {
-          ...(isShort ? { hint: `It needs --max-requests ${needed}.` } : {}),
+          ...(isShort ? { hint: `It needs --max-requests ${needed}.` } : { details: { kind: 'not-asked' } }),
         });
   return {
     exchanges: held.seen.map((seen) => ({ seen, step: stepOf(seen, plan.steps) })),

@@ -21,6 +21,8 @@ export const failureKinds = {
   'turn-skipped': 'a turn of the conversation did not take place, or was not completed',
   'wrong-close': 'the stream closed with an unexpected code',
   threshold: 'a threshold of `load` was crossed, or none of its sessions was confirmed',
+  violation: 'the device or the service broke a rule (`--fail-on`)',
+  'not-asked': 'an exchange to repeat was left out of the run (`check --again`)',
   worse: 'a result is worse than the earlier one, or than its baseline',
   'token-refused': 'the token endpoint refused the key',
   'stream-refused': 'the stream refused the token',

@@ -78,13 +78,17 @@ export function deviceName(given: unknown): string | undefined {
   return given.length <= maxNameLength ? given : shortText(given);
 }
 
-/** The claims of a token that a list of tokens needs. */
+/** The last moment of a date, in seconds. */
+const endOfTime = 8.64e12;
+
+/** The claims of a token that a list of tokens needs. Whatever a service grants, `exp` is a date. */
 export function issuedClaims({ claims = {}, hash }: TokenFacts, device: string): TokenClaims {
-  const { jti = hash, exp = 0 } = claims as Partial<TokenClaims>;
+  const { jti = hash, exp } = claims as Partial<TokenClaims>;
+  const expires = Number(exp);
   return {
     ...(claims as unknown as TokenClaims),
     sub: device,
     jti: shortText(String(jti)),
-    exp: Number(exp),
+    exp: Number.isFinite(expires) ? Math.min(Math.max(0, expires), endOfTime) : 0,
   };
 }

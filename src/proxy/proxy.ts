@@ -63,7 +63,7 @@ export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> 
   if (options.onEvent !== undefined) folded.subscribe(options.onEvent);
   const events = nameSides(folded);
   const [rateLimit, maxConnections] = [tokenRequestsPerWindow, connectionsPerDevice];
-  const state = createMemoryState({ clock, dialect, rateLimit, maxConnections });
+  const state = createMemoryState({ clock, dialect, rateLimit, maxConnections, maxSpent });
   folded.subscribe(state.journal.add);
   const random = createRandom(options.seed);
   const faults = createFaults({
@@ -95,11 +95,7 @@ export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> 
       : await openRecordings(options.record, { target, clock: baseClock, matches, events, secrets });
   const streams = createProxiedStreams({
     leaseSlot: state.leaseSlot,
-    spendToken(token) {
-      // A service may grant tokens for years: all of them would be kept.
-      const latest = clock.wall() / 1_000 + longestKnownSeconds;
-      void state.spendToken({ ...token, exp: Math.min(token.exp, latest) });
-    },
+    spendToken: (token) => void state.spendToken(token),
     ...shared,
     evidence: { usedBytes: 0 },
     listeners: new ListenerBudget((most) => events.emit({ type: 'voices-unjudged', most })),
@@ -141,10 +137,10 @@ export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> 
   return { ...opened, control, judged: judge.counts };
 }
 
+/** Used tokens that are remembered. A service may grant tokens for years: all of them would be kept. */
+const maxSpent = 10_000;
 /** Far more than any request to the service needs. */
 const maxBodyBytes = 1024 * 1024;
-/** How long a used token is remembered at the longest. */
-const longestKnownSeconds = 3_600;
 
 async function passOn(
   { request, target: wanted, path, about }: AdmittedRequest,

@@ -1,7 +1,15 @@
 import { tokenLifetimeSeconds } from '../protocol/claims.ts';
+import { closeCodes } from '../protocol/close-codes.ts';
 import { readServiceMessage, type ServiceMessage } from '../protocol/messages.ts';
 import { connectionsPerDevice } from '../protocol/rate-limit.ts';
-import type { PresentedToken, StreamEnd, StreamExchange, TokenFacts, WireMessage } from '../wire/exchange.ts';
+import type {
+  PresentedToken,
+  Side,
+  StreamEnd,
+  StreamExchange,
+  TokenFacts,
+  WireMessage,
+} from '../wire/exchange.ts';
 import { memo } from './memo.ts';
 import type { Seen } from './rule.ts';
 import { grants, type SeenGrant } from './token-seen.ts';
@@ -170,6 +178,17 @@ export function freshPresentations(seen: readonly Seen[]): Presentation[] {
 /** Whether the service ended the stream, or the device because of what the service sent. */
 export function isServiceEnd(end: StreamEnd | undefined): boolean {
   return end?.by === 'service' || end?.breakdown?.by === 'service';
+}
+
+/**
+ * How a side violated the WebSocket protocol, if that ended the stream. How long a message may be, and in how many pieces it
+ * comes, is a choice of the other side.
+ */
+export function violationBy(side: Side, end: StreamEnd | undefined): string | undefined {
+  const isChoice = end?.code === closeCodes.messageTooBig || end?.code === closeCodes.policyViolation;
+  if (end?.breakdown?.by !== side || end.breakdown.code !== 'protocol-violation' || isChoice)
+    return undefined;
+  return `violated the WebSocket protocol: ${end.breakdown.message}`;
 }
 
 /** How an unconfirmed stream ended. */

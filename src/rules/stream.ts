@@ -16,6 +16,7 @@ import {
   type SeenStream,
   serviceMessages,
   streams,
+  violationBy,
 } from './stream-seen.ts';
 import { isPage, isVersioned } from './token-seen.ts';
 
@@ -188,8 +189,8 @@ function judgeAudioFlow({ stream, message, confirmed }: Presentation): Finding |
   const sent = audioOf(stream, 'device');
   const heard = audioOf(stream, 'service').filter(({ at }) => at >= message.at);
   if (confirmed === undefined) return undefined;
-  if (end?.breakdown?.by === 'service' && end.code === closeCodes.protocolError)
-    return fail(`the service violated the WebSocket protocol: ${end.breakdown.message}`, stream);
+  const violation = violationBy('service', end);
+  if (violation !== undefined) return fail(`the service ${violation}`, stream);
   if (heard.some(({ at }) => at < confirmed.at)) return fail('audio arrived before the confirmation', stream);
   // Half a sample, or text, is another question.
   const isPlain = sent.length > 0 && sent.every(({ bytes }) => bytes % 2 === 0);

@@ -1,6 +1,12 @@
 import { createRedactor } from '../../src/kernel/redact.ts';
 import type { Seen } from '../../src/rules/rule.ts';
-import type { Header, StreamExchange, TokenExchange, WireMessage } from '../../src/wire/exchange.ts';
+import type {
+  Header,
+  StreamEnd,
+  StreamExchange,
+  TokenExchange,
+  WireMessage,
+} from '../../src/wire/exchange.ts';
 import { readPresented, tokenFacts } from '../../src/wire/token-facts.ts';
 import { openedUpgrade } from './exchanges.ts';
 
@@ -49,7 +55,7 @@ export function asks({
 interface Connects {
   at?: number;
   messages?: readonly WireMessage[];
-  end?: { at: number; by: 'device' | 'service'; code?: number };
+  end?: { at: number; by: 'device' | 'service'; code?: number; breakdown?: StreamEnd['breakdown'] };
 }
 
 /** A stream that a device opened. */

@@ -39,6 +39,20 @@ const key = 'sk-canary-4f8e2a';
 const body = JSON.stringify({ apiKey: key, deviceId: 'lamp' });
 
 describe('a token request through a proxy', () => {
+  test.each([
+    [Number.MAX_SAFE_INTEGER, '+275760-09-13T00:00:00.000Z'],
+    [4_102_444_800, '2100-01-01T00:00:00.000Z'],
+  ])('is granted a token that expires at %s, which the state shows as a date', async (exp, expiresAt) => {
+    const token = ['{"alg":"HS256"}', JSON.stringify({ sub: 'lamp', jti: 'j-1', exp }), 'signature']
+      .map((part) => Buffer.from(part).toString('base64url'))
+      .join('.');
+    const service = await services.http((response) => response.end(JSON.stringify({ token })));
+    const proxy = await startProxy({ ...service, wsUrl: await services.ws(() => {}) });
+    await send(proxy.baseUrl + tokenPath(), [...json, 'Host', new URL(proxy.baseUrl).host], body);
+    const shown = () => proxy.control.state().tokens;
+    await expect.poll(shown).toEqual([{ jti: 'j-1', device: 'lamp', expiresAt, used: false }]);
+  });
+
   test.each(['/a/../b/./c', '/%2E%2E/x', '/a\\b', '/a{b}"^`<>', '/x?', '/x?a="<>', '//x'])(
     'has the path and query that the device wrote: %s',
     async (path) => {

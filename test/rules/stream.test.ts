@@ -8,6 +8,9 @@ import { answered, finding, replies, serviceToken, tells } from '../helpers/serv
 
 const token = serviceToken();
 const byService = (at: number, code = 4401) => ({ at, by: 'service', code }) as const;
+/** An end because of what the service sent. */
+const brokenOff = (code: number, why: Breakdown['code']) =>
+  ({ at: 9, by: 'device', code, breakdown: { by: 'service', code: why, message: 'bad frame' } }) as const;
 type End = NonNullable<Parameters<typeof connects>[0]>['end'];
 
 /** A token granted at 0, as X1, and the stream of these messages, as X2. */
@@ -438,6 +441,27 @@ const cases: Case[] = [
       `a close with ${code}`,
       `fail: audio is not accepted: closed with ${code} (X2)`,
       talk([presents(token, 1), confirms(2), ...speaks(3)], { end: byService(9, code) }),
+    ],
+  ),
+  ...[1002, 1007].map(
+    (code): Case => [
+      'R37',
+      `a frame that ends the stream with ${code}`,
+      'fail: the service violated the WebSocket protocol: bad frame (X2)',
+      talk([presents(token, 1), confirms(2), ...speaks(3)], { end: brokenOff(code, 'protocol-violation') }),
+    ],
+  ),
+  ...(
+    [
+      [1009, 'protocol-violation'],
+      [1006, 'stream-broken'],
+    ] as const
+  ).map(
+    ([code, why]): Case => [
+      'R37',
+      `an end with ${code} that is no violation`,
+      'unknown: no audio was received; the specification promises none (X2)',
+      talk([presents(token, 1), confirms(2), ...speaks(3)], { end: brokenOff(code, why) }),
     ],
   ),
   [

@@ -56,5 +56,7 @@ export function requireLawful(
     countText(violations, 'violation'),
     ...(failOn === 'remark' ? [countText(remarks, 'remark')] : []),
   ];
-  throw new VoicectlError('expectation-failed', `Found ${counts.join(' and ')} (--fail-on ${failOn})`);
+  throw new VoicectlError('expectation-failed', `Found ${counts.join(' and ')} (--fail-on ${failOn})`, {
+    details: { kind: 'violation' },
+  });
 }

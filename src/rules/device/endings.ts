@@ -3,7 +3,7 @@ import { connectionsPerDevice } from '../../protocol/rate-limit.ts';
 import { secondsText } from '../../protocol/time-text.ts';
 import type { Side, WireMessage } from '../../wire/exchange.ts';
 import { type Finding, fail, mostSevere, pass, type Rule, type Seen, unknown, warn } from '../rule.ts';
-import { endText, type SeenStream } from '../stream-seen.ts';
+import { endText, type SeenStream, violationBy } from '../stream-seen.ts';
 import { findStorm, growsApart, waitsText } from './backoff.ts';
 import { confirmationOf, connections, deviceRequests, interruptions } from './device-seen.ts';
 
@@ -86,11 +86,10 @@ function isUnanswered({ exchange: { messages } }: SeenStream): boolean {
 
 function judgeClose(stream: SeenStream): Finding | undefined {
   const { end } = stream.exchange;
+  const violation = violationBy('device', end);
+  if (violation !== undefined) return fail(`it ${violation}`, stream);
   if (end?.breakdown?.by === 'device')
-    // How long a message may be, and in how many pieces it comes, is a choice of the service.
-    return end.code === closeCodes.messageTooBig || end.code === closeCodes.policyViolation
-      ? unknown(`a message was refused: ${end.breakdown.message}`, stream)
-      : fail(`it violated the WebSocket protocol: ${end.breakdown.message}`, stream);
+    return unknown(`a message was refused: ${end.breakdown.message}`, stream);
   if (end?.by !== 'device' || confirmationOf(stream) === undefined) return undefined;
   if (end.code === closeCodes.normal) return pass(`it closed with ${closeCodes.normal}`, stream);
   if (end.code === closeCodes.goingAway)

@@ -18,6 +18,8 @@ export interface MemoryStateOptions {
   rateLimit: number;
   /** Connections per device. */
   maxConnections: number;
+  /** How many used tokens are remembered. By default all that have not expired: an emulator accepts none of them again. */
+  maxSpent?: number;
 }
 
 export type MemoryState = LocalState & { readonly journal: Journal };
@@ -28,11 +30,12 @@ export function createMemoryState({
   dialect,
   rateLimit,
   maxConnections,
+  maxSpent,
 }: MemoryStateOptions): MemoryState {
   const { singleUse, clockToleranceSeconds } = dialect.token;
   const limiter = createRateLimiter({ clock, limit: rateLimit, settings: dialect.rateLimit });
   const slots = createConnectionSlots(maxConnections);
-  const spent = createSpentTokens(clock);
+  const spent = createSpentTokens(clock, maxSpent);
   const issued = createNewest<TokenClaims>({
     maxItems: maxIssued,
     maxBytes: issuedBytes,
@@ -110,16 +113,16 @@ interface SpentTokens {
 
 /**
  * Remembers the claim, not the text of the token: a signature has two encodings that both verify. Holds at most the
- * tokens of one lifetime.
+ * tokens of one lifetime, and at most the newest `most`.
  */
-export function createSpentTokens(clock: Clock): SpentTokens {
+export function createSpentTokens(clock: Clock, most = Number.POSITIVE_INFINITY): SpentTokens {
   const expiries = new Map<string, number>();
   return {
     has: (jti) => expiries.has(jti),
     add(jti, expSeconds) {
       const now = clock.wall() / 1000;
       for (const [old, expiry] of expiries) {
-        if (expiry > now) break;
+        if (expiry > now && expiries.size < most) break;
         expiries.delete(old);
       }
       if (expiries.has(jti)) return false;

@@ -1,5 +1,6 @@
 import { WebSocket } from 'ws';
 import { VoicectlError } from '../../kernel/errors.ts';
+import type { Breakdown } from '../exchange.ts';
 import { maxMessageBytes, tooLongText } from './message-limit.ts';
 
 /** Our limit; the specification has none. */
@@ -37,7 +38,18 @@ export class ClientSocket extends WebSocket {
 
 /** The error for what ws does not accept. */
 export function receivedError(thrown: Error): VoicectlError {
-  const isTooLong = 'code' in thrown && thrown.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
-  const text = isTooLong ? tooLongText : `The service violated the WebSocket protocol: ${thrown.message}`;
+  const text = isTooLong(thrown)
+    ? tooLongText
+    : `The service violated the WebSocket protocol: ${thrown.message}`;
   return new VoicectlError('protocol-violation', text, { cause: thrown });
+}
+
+/** What broke a stream, as its exchange has it: of a violation, only which one. A limit of ours is none. */
+export function breakdownOf({ code, message, cause }: VoicectlError): Breakdown {
+  if (code !== 'protocol-violation' || !(cause instanceof Error)) return { code, message };
+  return isTooLong(cause) ? { code: 'stream-broken', message } : { code, message: cause.message };
+}
+
+function isTooLong(thrown: Error): boolean {
+  return 'code' in thrown && thrown.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
 }

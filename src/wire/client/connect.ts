@@ -5,7 +5,7 @@ import { closeCodes, streamCloseMs } from '../../protocol/close-codes.ts';
 import { concealText } from '../conceal.ts';
 import type { Side, StreamEnd, WireMessage } from '../exchange.ts';
 import { tokenFacts } from '../token-facts.ts';
-import { ClientSocket, receivedError, socketLimits } from './client-socket.ts';
+import { breakdownOf, ClientSocket, receivedError, socketLimits } from './client-socket.ts';
 import { awaitUpgrade } from './handshake.ts';
 import type { ClientLeg } from './http.ts';
 
@@ -92,7 +92,7 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
   const closed = new Promise<StreamEnd>((resolve) => {
     socket.on('close', (code, reason) => {
       const failure = cutFor ?? socket.failure;
-      const breakdown = failure && { code: failure.code, message: failure.message, by: 'service' as const };
+      const breakdown = failure && { ...breakdownOf(failure), by: 'service' as const };
       resolve({ at: clock.now(), ...endOf(socket, code, redactor.text(reason.toString())), breakdown });
     });
   });

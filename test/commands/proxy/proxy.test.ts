@@ -97,6 +97,16 @@ describe('voicectl exec --target', () => {
       code: 1,
       stderr: expect.stringMatching(/Found \d+ violations? \(--fail-on violation\)/),
     });
+    const told = await runInProcess([
+      'exec',
+      '--json',
+      ...target,
+      '--fail-on',
+      'violation',
+      '--',
+      ...badDevice,
+    ]);
+    expect(told.stdout + told.stderr).toContain('"kind":"violation"');
     const failing = await runInProcess(['exec', ...target, '--', process.execPath, '-e', 'process.exit(7)']);
     expect(failing).toMatchObject({ code: 7, stderr: '' });
   });

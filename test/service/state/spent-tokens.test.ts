@@ -15,3 +15,12 @@ test('a token is spent once, and dropped when it has expired', () => {
   spent.add('d', exp + 60);
   expect(['a', 'b', 'c'].map(spent.has)).toEqual([false, true, true]);
 });
+
+test('of tokens that do not expire, the newest are remembered', () => {
+  const clock = createManualClock();
+  const spent = createSpentTokens(clock, 2);
+  const exp = clock.wall() / 1000 + 86_400;
+  for (const jti of ['a', 'b', 'c']) spent.add(jti, exp);
+  clock.advance(86_000_000);
+  expect(['a', 'b', 'c'].map(spent.has)).toEqual([false, true, true]);
+});
