@@ -108,7 +108,7 @@ export const commands: readonly (Command | CommandGroup)[] = [
   defineCommand({
     name: 'token',
     summary: 'request a token and print it',
-    headings: { emulator: 'Emulator of --local:' },
+    headings: { emulator: 'Emulator for --local:' },
     mostUsed: ['local', 'baseUrl', 'device', 'apiKeyFile', 'apiKey', 'retries', 'timeout', 'decode', 'curl'],
     examples: [
       'TOKEN=$(voicectl token --device d1 --local)',
@@ -122,7 +122,7 @@ export const commands: readonly (Command | CommandGroup)[] = [
     summary: 'request a token, connect, stream audio and receive the AI audio',
     // A screen shows one session. For several, lines show the figures.
     hasScreen: ({ interactive, repeat, warmup }) => !interactive && repeat + warmup === 1,
-    headings: { emulator: 'Emulator of --local:' },
+    headings: { emulator: 'Emulator for --local:' },
     mostUsed: [
       'file',
       'mic',
@@ -155,7 +155,7 @@ export const commands: readonly (Command | CommandGroup)[] = [
     name: 'check',
     summary: 'check, rule by rule, whether a service follows the specification',
     hasScreen: ({ dryRun, again }) => !dryRun && again === undefined,
-    headings: { emulator: 'Emulator of --local:' },
+    headings: { emulator: 'Emulator for --local:' },
     mostUsed: [
       'local',
       'baseUrl',
@@ -183,7 +183,7 @@ export const commands: readonly (Command | CommandGroup)[] = [
   defineCommand({
     name: 'learn',
     summary: 'learn what a service does where the specification is silent, and write it as a dialect',
-    headings: { emulator: 'Emulator of --local:' },
+    headings: { emulator: 'Emulator for --local:' },
     mostUsed: ['local', 'baseUrl', 'apiKeyFile', 'apiKey', 'level', 'dryRun', 'dialectOut', 'merge', 'diff'],
     examples: [
       'voicectl learn --base-url https://staging.voice.example --level standard --out dialect.yaml',

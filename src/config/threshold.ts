@@ -13,7 +13,7 @@ const loadMetrics = {
     'how much the time between two AI messages differs from the audio in the first: the worst of a reply',
   gap: 'the longest time between two AI messages of a reply',
   stops: 'from the first frame of a barge-in to the last AI audio of the interrupted reply',
-  yield: 'from the first word of a barge-in until the interrupted reply is not heard any more',
+  yield: 'from the first word of a barge-in until the interrupted reply is no longer heard',
   'talk-over': 'how long AI audio is heard while the user speaks, in each turn',
   back: 'from the cut of all streams to the next confirmation of the session',
 } as const;

@@ -134,7 +134,7 @@ export function rulesIn({ rules }: Pick<PlanOptions, 'rules'>): readonly Rule[] 
   return serviceRules.filter(({ id }) => rules.length === 0 || rules.includes(id));
 }
 
-/** Whether the service accepts invented devices. */
+/** Whether the service accepts made-up devices. */
 function knowsOthers(seen: readonly Seen[]): boolean {
   return grants(seen).some(({ id }) => id === otherDeviceStep);
 }

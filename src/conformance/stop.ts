@@ -1,4 +1,5 @@
 import { type ErrorCode, VoicectlError } from '../kernel/errors.ts';
+import { countText } from '../protocol/count-text.ts';
 import { invalidRequestCode } from '../protocol/error-body.ts';
 import { remainingOf } from '../rules/rate-window.ts';
 import type { Seen } from '../rules/rule.ts';
@@ -88,7 +89,7 @@ export function createStopWatch({ isKeyMadeUp }: { isKeyMadeUp: boolean }): Stop
   const lookAtRemaining = (seen: SeenAnswer) => {
     const remaining = remainingOf(seen);
     if (remaining === undefined || remaining > fewestLeft) return;
-    stop(trouble('rate-limited', `Only ${remaining} token requests are left for this device`));
+    stop(trouble('rate-limited', `This device has only ${countText(remaining, 'token request')} left`));
   };
   /** A page or a redirect in place of every answer is not a service. */
   const lookForService = ({ status, ...answer }: HttpAnswer) => {

@@ -60,7 +60,7 @@ export async function openCapture(backend: Backend, options: CaptureOptions): Pr
     watchdog.stop();
     wake();
   };
-  const watchdog = createWatchdog(clock, () => lose('the device delivered no audio', { stalled: true }));
+  const watchdog = createWatchdog(clock, () => lose('it delivered no audio', { stalled: true }));
   watchdog.expect(firstAudioMs);
   let convert = createConverter({ sampleRate, channels: captureChannels(backend) });
   if (child.control !== undefined) {

@@ -7,6 +7,7 @@ import { loadPcm, openWavFile } from '../audio/wav/wav-source.ts';
 import { recordingFiles } from '../files/recording-files.ts';
 import { readFailure, refusal, systemCode } from '../files/refusal.ts';
 import { bytesPerSample, msForBytes } from '../protocol/audio-format.ts';
+import { countText } from '../protocol/count-text.ts';
 import { parseJson } from '../protocol/parse-json.ts';
 import {
   type Direction,
@@ -56,7 +57,7 @@ export async function readRecording(folder: string): Promise<Recording> {
     (line) => line.type !== 'audio' || line.at + line.bytes <= audio[line.direction].length,
   );
   if (wire.length < lines.length)
-    problems.push(`${lines.length - wire.length} messages of audio are not in the WAVs`);
+    problems.push(`${countText(lines.length - wire.length, 'audio message')} not found in the WAVs`);
   const summary = await readObject(read, recordingFiles.summary, summarySchema);
   const lastAt = [events.at(-1)?.t ?? 0, wire.at(-1)?.t ?? 0];
   return {
@@ -149,7 +150,10 @@ async function readLines<Schema extends z.ZodType>(
   if (lines.pop() !== '') problems.push(`The last line of ${name} is incomplete and was ignored`);
   const found = lines.map((line) => schema.safeParse(parseJson(line)));
   const missing = found.filter(({ success }) => !success).length;
-  if (missing > 0) problems.push(`${missing} lines of ${name} could not be understood and were ignored`);
+  if (missing > 0)
+    problems.push(
+      `${countText(missing, 'line')} of ${name} could not be understood and ${missing === 1 ? 'was' : 'were'} ignored`,
+    );
   return found.flatMap(({ success, data }) => (success ? [data as z.output<Schema>] : []));
 }
 

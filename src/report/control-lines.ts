@@ -1,5 +1,6 @@
 import { escapeText } from '../kernel/escape.ts';
 import type { EmulatorState } from '../protocol/control.ts';
+import { countText } from '../protocol/count-text.ts';
 import { secondsText } from '../protocol/time-text.ts';
 import { faultLine } from './fault-lines.ts';
 import { columnLines } from './table-lines.ts';
@@ -18,8 +19,8 @@ export function stateLines({ version, clock, devices, streams, tokens, faults }:
       String(stream),
       escapeText(device ?? '(no token yet)'),
       secondsText(durationMs, 1),
-      `in ${framesIn} frames`,
-      `out ${framesOut} frames`,
+      `from device ${countText(framesIn, 'frame')}`,
+      `from service ${countText(framesOut, 'frame')}`,
       escapeText(remarks.join('; ')),
     ]),
     ...section('token', tokens, ({ jti, device, expiresAt, used }) => [

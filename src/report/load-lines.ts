@@ -22,7 +22,13 @@ export function failureOf({ invalid, thresholds, counts }: LoadSummary): LoadFai
   if (crossed.length > 0)
     return { is: 'crossed', crossed, text: `${crossed.length} of ${thresholds.length} thresholds crossed` };
   if (counts.arrived > 0 && counts.confirmed === 0)
-    return { is: 'unconfirmed', text: `None of ${counts.arrived} sessions was confirmed` };
+    return {
+      is: 'unconfirmed',
+      text:
+        counts.arrived === 1
+          ? 'The session was not confirmed'
+          : `None of ${counts.arrived} sessions was confirmed`,
+    };
   return undefined;
 }
 

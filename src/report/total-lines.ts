@@ -1,5 +1,6 @@
 import { escapeText } from '../kernel/escape.ts';
 import { kindCountsText } from '../kernel/failure-kind.ts';
+import { countText } from '../protocol/count-text.ts';
 import type { MetricSpread, RepeatSummary, SpreadMetric, TurnTakingCounts } from '../runs/repeat.ts';
 import type { Style } from './style.ts';
 import { expectationRow, resultText } from './summary-lines.ts';
@@ -25,7 +26,7 @@ export const spreadNames: Record<SpreadMetric, string> = {
 /** The result of several runs as a table. */
 export function totalLines(summary: RepeatSummary, style: Style): string[] {
   const { device, runs, passed, passRate, warmup, failures, failure, verdicts } = summary;
-  const warmups = warmup === 0 ? '' : `, after ${warmup} warm-up runs`;
+  const warmups = warmup === 0 ? '' : `, after ${countText(warmup, 'warm-up run')}`;
   const rows: [string, string][] = [
     ['device', escapeText(device)],
     ['runs', `${passed} of ${runs} passed (${(passRate * 100).toFixed(1)} %)${warmups}`],

@@ -27,7 +27,7 @@ const keyTable = {
       stream: 'quit after the reply; press twice to force',
       serve: 'stop, and close all streams; press twice to force',
       ...ofVerdicts('stop, or quit when done; press twice to force'),
-      load: 'close all streams and show the result, or quit; twice to force',
+      load: 'close all streams and show the result, or quit; press twice to force',
     },
     hint: 'quit',
   },

@@ -1,6 +1,7 @@
 import type { Clock, ClockTimer } from '../kernel/clock.ts';
 import { passKeys } from '../kernel/keyboard.ts';
 import type { TerminalDevice } from '../kernel/terminal-device.ts';
+import { countText } from '../protocol/count-text.ts';
 import { boundEvent } from './bounded-event.ts';
 import type { DrawThread } from './draw-thread.ts';
 import { createFrameLimiter } from './frame-limiter.ts';
@@ -79,7 +80,9 @@ export function openScreen<Event extends { type: string }>(options: ScreenOption
   const request = (): FrameRequest => {
     const { events, leftOut } = pending.take();
     const lost: Notice[] =
-      leftOut === 0 ? [] : [{ type: 'notice', text: `${leftOut} events were dropped: too many to show` }];
+      leftOut === 0
+        ? []
+        : [{ type: 'notice', text: `Dropped ${countText(leftOut, 'event')}: too many to show` }];
     const { columns, rows } = device;
     const now = clock.now() - origin;
     const shown = { events: [...events, ...lost], input, fresh: isFresh };

@@ -124,6 +124,22 @@ describe('what it prints', () => {
     });
   });
 
+  test.each(['quick', 'standard', 'full'])(
+    'of --level %s costs what docs/CONFORMANCE.md says',
+    async (level) => {
+      const args = ['check', '--base-url', 'https://voice.example', '--level', level, '--dry-run', '--json'];
+      const { stdout } = await runInProcess(args, { env: { VOICECTL_API_KEY: key } });
+      const { cost, durationMs } = JSON.parse(stdout);
+      const rows = readFileSync('docs/CONFORMANCE.md', 'utf8').split('\n');
+      const [, , tokens, connections, time] = rows
+        .find((row) => row.startsWith(`| \`--level ${level}\``))!
+        .split(' | ');
+      expect([parseInt(tokens!, 10), parseInt(connections!, 10)]).toEqual([cost.tokens, cost.connections]);
+      if (level === 'quick') expect(tokens).toContain(`${cost.plain} requests without a key`);
+      expect(Math.abs(parseInt(time!, 10) - durationMs / 1_000)).toBeLessThan(5);
+    },
+  );
+
   test('with --dry-run is the plan; nothing arrives', async () => {
     const { code, stdout, arrived } = await check({
       flags: ['--dry-run', '--level', 'standard', '--exhaust'],

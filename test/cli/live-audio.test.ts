@@ -327,7 +327,7 @@ describe.skipIf(!hasSound).concurrent('live audio, interrupted', { timeout: 60_0
     const unknown = await stream('--local', '--input-device', 'gramophone');
     expect(unknown).toMatchObject({
       code: 8,
-      stderr: expect.stringMatching(/There is no device "gramophone"/),
+      stderr: expect.stringMatching(/There is no sound device "gramophone"/),
     });
   });
 });

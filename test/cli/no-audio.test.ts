@@ -152,7 +152,7 @@ describe('doctor', () => {
     const { stdout } = await sandbox.runHere(['doctor'], lean);
     expect(stdout).toMatch(/^✓ node +\d+\.\d+\.\d+ on /m);
     expect(stdout).toMatch(
-      /^· target .+\n +→ `voicectl serve` starts a local one; `token` and `stream` run one themselves with --local/m,
+      /^· target .+\n +→ `voicectl serve` starts a local one; many commands run one themselves with --local/m,
     );
     expect(stdout).toMatch(/^· sox +not used: .*not installed\n +→ Install sox/m);
   });

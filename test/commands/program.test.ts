@@ -43,7 +43,11 @@ async function refusalOf(...words: string[]) {
 
 describe('the help', () => {
   test.each([
-    ['stream', ['What to stream:', 'Service:', 'Emulator of --local:', 'What must happen:'], '--file <PATH>'],
+    [
+      'stream',
+      ['What to stream:', 'Service:', 'Emulator for --local:', 'What must happen:'],
+      '--file <PATH>',
+    ],
     ['serve', ['What the service does:', 'Who may connect:', 'Where it listens:'], '--reply <MODE>'],
   ])('of %s is grouped under headings, the most used first', async (name, headings, first) => {
     const lines = (await helpOf(name)).split('\n');

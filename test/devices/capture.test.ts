@@ -84,7 +84,7 @@ describe('a program that captures', () => {
     clock.advance(3_001);
     // It is asked to end, and then killed.
     await clock.timer(300);
-    await expect(hung).rejects.toThrow('the device delivered no audio');
+    await expect(hung).rejects.toThrow('it delivered no audio');
 
     const once = {
       ...fakes({ parec: 'process.stdout.write(Buffer.alloc(640)); setInterval(() => {}, 1000)' }).common,
@@ -95,7 +95,7 @@ describe('a program that captures', () => {
     taking.catch(() => {});
     await clock.timer(1_000);
     clock.advance(1_001);
-    await expect(taking).rejects.toThrow('the device delivered no audio');
+    await expect(taking).rejects.toThrow('it delivered no audio');
     await capture.stop();
   });
 
@@ -133,7 +133,7 @@ describe('a program that captures', () => {
     await new Promise(setImmediate);
     expect(isLost).toBe(false);
     clock.advance(101);
-    await expect(opening).rejects.toThrow('the device delivered no audio');
+    await expect(opening).rejects.toThrow('it delivered no audio');
   });
 
   test('that does not end is killed', async () => {
@@ -226,7 +226,7 @@ describe('the first backend that can', () => {
       await expect(choose(programs, undefined, '1')).rejects.toMatchObject({
         message: 'No microphone can be reached (pulse: Connection refused)',
       });
-      await expect(choose(programs, undefined, '7')).rejects.toThrow(/There is no device "7"/);
+      await expect(choose(programs, undefined, '7')).rejects.toThrow(/There is no sound device "7"/);
       await expect(choose(programs, 'alsa', '1')).rejects.toThrow('(alsa: Connection refused)');
     });
 

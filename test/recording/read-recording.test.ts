@@ -79,7 +79,7 @@ describe('a recording that breaks off', () => {
     appendFileSync(path('wire.jsonl'), '{"t":1e12,"type":"audio","direction":"in","at":0,"bytes":640}\n');
     appendFileSync(path('wire.jsonl'), '{"t":1e9,"type":"audio","direction":"in","at":0,"bytes":640}\n');
     const recording = await readRecording(folder);
-    expect(recording.problems).toContain('1 lines of wire.jsonl could not be understood and were ignored');
+    expect(recording.problems).toContain('1 line of wire.jsonl could not be understood and was ignored');
     expect(readDialogue(recording).unjudged).toBe('only the first hour is judged');
   });
 

@@ -50,7 +50,7 @@ test.each([
   ['application/json', '<?xml version="1.0"?>', true],
   ['application/json', '{"a":"<html>"}', false],
   [undefined, 'x', false],
-])('an answer of type %s with %j is a page: %j', (type, body, isOne) => {
+])('an answer from type %s with %j is a page: %j', (type, body, isOne) => {
   const headers = type === undefined ? [] : ([['content-type', type]] as const);
   expect(isPage({ status: 200, headers, body, firstByteMs: 0 })).toBe(isOne);
 });

@@ -84,7 +84,7 @@ export async function openExchanges(
     origin: (name) => context.origin(name === 'device' ? 'devices' : name),
   });
   const subject: ServiceUnderTest = target;
-  context.awaits(`an answer of ${subjectName(context)}`);
+  context.awaits(`an answer from ${subjectName(context)}`);
   const redactor = createRedactor();
   redactor.conceal(subject.apiKey);
   return {

@@ -52,13 +52,12 @@ const bufferMs = 30;
 /** Largest harmless clock difference: a token is valid for only a minute. */
 const maxSkewMs = 5_000;
 
-const localHint =
-  '`voicectl serve` starts a local one; `token` and `stream` run one themselves with --local.';
+const localHint = '`voicectl serve` starts a local one; many commands run one themselves with --local.';
 
 /** Checks whether the service is reachable, and its clock. */
 async function checkTarget(context: ContextOf<'doctor'>): Promise<(Check & { code?: ErrorCode })[]> {
   const { settings, origin, signal } = context;
-  context.awaits(`an answer of ${settings.baseUrl}`);
+  context.awaits(`an answer from ${settings.baseUrl}`);
   const { baseUrl, wsUrl, apiVersion, allowPlaintext } = settings;
   const ca = await readTrusted(settings.ca, context);
   try {

@@ -8,13 +8,13 @@ import type { ContextOf } from '../command.ts';
 import { call } from './run.ts';
 
 /** Lists, adds, shows or clears faults. Throws `usage` for an unknown action, or for an argument that the action does not take. */
-export async function runFault(context: ContextOf<'emulator fault'>): Promise<undefined> {
+export async function runFault(context: ContextOf<'emulator fault'>): Promise<number | undefined> {
   const [action = '', argument] = context.args;
   if (!isAction(action))
     throw new VoicectlError('usage', `fault: expected list, add, active or clear, not ${action}`);
   const needless = needlessOf(action, context);
   if (needless !== undefined) throw new VoicectlError('usage', `fault ${action} takes no ${needless}`);
-  await actions[action](context, argument);
+  return actions[action](context, argument);
 }
 
 const scopeNames = ['onStream', 'onDevice', 'once', 'times', 'probability'] as const;
@@ -35,24 +35,29 @@ function needlessOf(action: Action, { args, settings }: ContextOf<'emulator faul
 }
 
 const actions = {
-  async list(context: ContextOf<'emulator fault'>) {
+  async list(context: ContextOf<'emulator fault'>): Promise<undefined> {
     const catalogue = describeCatalogue();
     const lines = context.settings.allFaults ? catalogueLines(catalogue) : usualFaultLines(catalogue);
     await context.print(catalogue, lines);
   },
-  async add(context: ContextOf<'emulator fault'>, written = '') {
+  async add(context: ContextOf<'emulator fault'>, written = ''): Promise<undefined> {
+    if (written === '')
+      throw new VoicectlError('usage', 'fault: add needs a fault, such as close:code=1012,after=2s');
     const body = { ...checkFault(written), ...scopeOf(context) };
     const added = await call(context, 'addFault', { body });
-    await context.print(added, [`Added ${faultLine(added)}`]);
+    await context.print(added, [`Added fault ${faultLine(added)}`]);
   },
-  async active(context: ContextOf<'emulator fault'>) {
+  async active(context: ContextOf<'emulator fault'>): Promise<undefined> {
     const faults = await call(context, 'faults');
     await context.print(faults, faults.length === 0 ? ['No fault is active'] : faults.map(faultLine));
   },
-  async clear(context: ContextOf<'emulator fault'>, written?: string) {
+  async clear(context: ContextOf<'emulator fault'>, written?: string): Promise<number | undefined> {
     const body = written === undefined ? {} : { id: readNumber(written) };
     const { cleared } = await call(context, 'clearFaults', { body });
-    await context.print({ cleared }, [`Cleared ${countText(cleared, 'fault')}`]);
+    const isMissing = written !== undefined && cleared === 0;
+    const text = isMissing ? `There is no active fault ${written}` : `Cleared ${countText(cleared, 'fault')}`;
+    await context.print({ cleared }, [text]);
+    return isMissing ? 1 : undefined;
   },
 };
 

@@ -85,7 +85,8 @@ export async function speak(context: ContextOf<'emulator speak'>): Promise<numbe
 export async function event(context: ContextOf<'emulator event'>): Promise<number> {
   const body = { ...selectedStreams(context), event: context.args[0] };
   const answer = await call(context, 'event', { body });
-  const text = answer.streams.length === 0 ? 'No scenario waits for this event' : reachedLine(answer.streams);
+  const text =
+    answer.streams.length === 0 ? 'No stream is waiting for this event' : reachedLine(answer.streams);
   await context.print(answer, [text]);
   return answer.streams.length === 0 ? 1 : 0;
 }
@@ -107,7 +108,7 @@ export async function call<Name extends keyof ControlAnswers>(
 
 async function controlTarget(context: ReachContext) {
   const { settings, signal } = context;
-  context.awaits(`an answer of ${settings.baseUrl}`);
+  context.awaits(`an answer from ${settings.baseUrl}`);
   return {
     baseUrl: settings.baseUrl,
     ca: await readTrusted(settings.ca, context),

@@ -1,6 +1,7 @@
 import type { ServedEmulator } from '../../cluster/processes/messages.ts';
 import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
 import { jsonLine } from '../../kernel/escape.ts';
+import { countText } from '../../protocol/count-text.ts';
 import { emulatorLines } from '../../report/emulator-lines.ts';
 import { createPrinter } from '../../report/printer.ts';
 import { foldRepeats } from '../../report/repeats.ts';
@@ -52,7 +53,7 @@ export function createServeLines(context: ServeContext, facts: ServeFacts): Serv
   const printer = createPrinter(io.stdout, (count) =>
     json
       ? jsonLine({ type: 'left-out', count })
-      : `(${count} lines dropped: standard output is read too slowly)\n`,
+      : `(dropped ${countText(count, 'line')}: standard output is read too slowly)\n`,
   );
   const speakers = { reply: settings.reply, scenario: settings.scenario };
   let running: RunningFacts = {};

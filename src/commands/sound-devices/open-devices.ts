@@ -78,7 +78,7 @@ async function openInput(
   const onOverrun = (lostMs: number) =>
     notices.tell({
       code: 'overrun',
-      message: `${Math.round(lostMs)} ms of microphone audio were dropped: they could not be sent in time`,
+      message: `${Math.round(lostMs)} ms of microphone audio was dropped: it could not be sent in time`,
     });
   const { recordMic } = settings;
   const recorder = recordMic === undefined ? undefined : await createWavFile(recordMic, io);

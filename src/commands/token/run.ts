@@ -28,7 +28,7 @@ export async function run(context: ContextOf<'token'>): Promise<number> {
   // It learns key and token, because a service may repeat the key in the claims.
   const redactor = createRedactor();
   try {
-    context.awaits(`the token of ${target.baseUrl}`);
+    context.awaits(`a token from ${target.baseUrl}`);
     const grant = await requestToken({
       baseUrl: target.baseUrl,
       apiKey: target.apiKey,

@@ -5,7 +5,7 @@ export const controlSettings = {
   ...section([...serveCommands, 'proxy', ...controlCommands], 'listen', {
     controlSecretFile: {
       flag: '--control-secret-file <FILE>',
-      defaultText: 'VOICECTL_CONTROL_SECRET',
+      defaultText: 'from VOICECTL_CONTROL_SECRET',
       help: 'read the control API secret from this file, for an emulator beyond loopback or behind a proxy',
     },
   }),

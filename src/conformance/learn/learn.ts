@@ -32,7 +32,7 @@ export async function learnDialect(options: LearnOptions): Promise<LearnResult> 
 function whyNothing({ grants, streams }: LearnView): VoicectlError | undefined {
   const hint = '`voicectl check` shows what it does instead.';
   if (grants.length === 0)
-    return trouble('protocol-violation', 'No answer of the service holds a usable token', hint);
+    return trouble('protocol-violation', 'No answer from the service contains a usable token', hint);
   const presented = streams.filter((stream) => presentedAt(stream) !== undefined);
   return presented.length > 0 && presented.every((stream) => confirmedAt(stream) === undefined)
     ? trouble('protocol-violation', 'The service confirmed no stream', hint)

@@ -64,7 +64,7 @@ export async function listFirst(
       const devices = await listDevices(backend, options);
       if (devices === undefined) throw deviceError('it cannot list devices, but it accepts a device name');
       if (devices.length > 0) return { backend: backend.name, devices };
-      throw deviceError('it found no device');
+      throw deviceError('it found no sound device');
     } catch (thrown) {
       options.signal?.throwIfAborted();
       refusals.push({ backend, reason: toVoicectlError(thrown).message });

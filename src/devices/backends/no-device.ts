@@ -48,6 +48,6 @@ export function isNotInstalled(reason: string | undefined): boolean {
 }
 
 function startHint({ platform }: Host): string {
-  if (platform === 'linux') return 'Check that a sound server is running and a device is connected.';
-  return 'Check that a device is connected and that the terminal may use it.';
+  if (platform === 'linux') return 'Check that a sound server is running and a sound device is connected.';
+  return 'Check that a sound device is connected and that the terminal may use it.';
 }

@@ -132,7 +132,7 @@ export function selectDevice(text: string, devices: readonly DeviceFacts[]): Dev
   throw new VoicectlError(
     'audio-device',
     found === undefined
-      ? `There is no device "${text}"`
+      ? `There is no sound device "${text}"`
       : `"${text}" could be any of ${candidates.length} devices`,
     {
       details: { isAmbiguous: found !== undefined },

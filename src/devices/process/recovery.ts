@@ -82,7 +82,7 @@ function notBack(
   { deviceTimeoutMs, why, cause }: { deviceTimeoutMs: number; why: string; cause: unknown },
 ): VoicectlError {
   const message = `The ${what} was lost and did not come back within ${seconds(deviceTimeoutMs)}: ${why}`;
-  const hint = 'Start the sound server or plug the device in. A longer --sound-timeout waits longer.';
+  const hint = 'Start the sound server or plug the sound device in. A longer --sound-timeout waits longer.';
   return new VoicectlError('audio-device', message, { hint, cause });
 }
 

@@ -1,4 +1,5 @@
 import { type LoadMetric, loadMetricNames } from '../../config/threshold.ts';
+import { countText } from '../../protocol/count-text.ts';
 import { createTimes } from './histogram.ts';
 import type { LoadResult } from './result.ts';
 
@@ -37,7 +38,7 @@ export function whyInvalid({ counts, lateness, generators, metrics, touched }: J
       ? [`${framesMissed} of ${frames} frames were not sent, because this machine stalled (at most 1 %)`]
       : []),
     ...loadMetricNames.flatMap((metric) => touchedText(metric, { metrics, touched })),
-    ...(dropped > 0 ? [`${dropped} arrivals were dropped by this machine`] : []),
+    ...(dropped > 0 ? [`this machine dropped ${countText(dropped, 'arrival')}`] : []),
   ];
 }
 

@@ -25,7 +25,7 @@ export class ClientSocket extends WebSocket {
 
   /** ws calls it if too many answers to pings wait to be sent. */
   override terminate(): void {
-    const text = `The stream was cut: more than ${maxWaitingPongs} pings of the service came at once, which is voicectl’s limit`;
+    const text = `The stream was cut: more than ${maxWaitingPongs} pings from the service came at once, which is voicectl’s limit`;
     this.failure ??= new VoicectlError('stream-broken', text);
     this.cut();
   }

@@ -36,7 +36,7 @@ export function connectionError(thrown: unknown, host: string): VoicectlError {
     cause: thrown,
     ...(code === 'ECONNREFUSED'
       ? {
-          hint: 'Is the service running? `voicectl serve` starts a local one; `token` and `stream` run one themselves with --local.',
+          hint: 'Is the service running? `voicectl serve` starts a local one; many commands run one themselves with --local.',
         }
       : {}),
   });

@@ -231,7 +231,10 @@ function createUpgradeRequest(url: string): UpgradeRequest {
       const headBytes = end + 4;
       const answer = readHead(data.toString('latin1', 0, Math.max(0, end)));
       if (answer === undefined) {
-        throw new VoicectlError('handshake-failed', `${host} did not answer the WebSocket handshake in HTTP`);
+        throw new VoicectlError(
+          'handshake-failed',
+          `${host} answered the WebSocket handshake, but not in HTTP`,
+        );
       }
       if (answer.status !== 101) {
         const body = data.toString('utf8', headBytes);

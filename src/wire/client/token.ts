@@ -179,10 +179,10 @@ function refusal(
 }
 
 /** What to do about a key that was made up because none was set. */
-export const madeUpKeyHint = 'Set VOICECTL_API_KEY, or use --api-key-file FILE (- is standard input).';
+export const madeUpKeyHint = 'Set VOICECTL_API_KEY, or use --api-key-file FILE (- reads standard input).';
 
 function hintFor(status: number): string {
   if (status === 404) return 'Check --base-url, and --api-version for the versioned path.';
-  if (status >= 500) return 'The service failed, or a proxy in front of it: see its log.';
+  if (status >= 500) return 'The service, or a proxy in front of it, failed: see their logs.';
   return 'Check the API key and the device id.';
 }

@@ -169,9 +169,9 @@ describe('a run', () => {
     const files = ['--junit', sandbox.path('load.xml'), '--html', sandbox.path('load.html')];
     const { code } = await load(['--sessions', '1', ...files], { acceptKeys: ['another-key'] });
     expect(code).toBe(1);
-    expect(sandbox.read('load.html')).toMatch(/Failed.{1,80}None of 1 sessions was confirmed\./s);
+    expect(sandbox.read('load.html')).toMatch(/Failed.{1,80}The session was not confirmed\./s);
     expect(sandbox.read('load.xml')).toContain(
-      '<error type="threshold" message="None of 1 sessions was confirmed"',
+      '<error type="threshold" message="The session was not confirmed"',
     );
   });
 

@@ -103,8 +103,8 @@ describe('a device is chosen', () => {
 
   test.each([
     ['head', '"head" could be any of 2 devices', /^Name one of them: \S.*, .*voicectl audio/],
-    ['gramophone', 'There is no device "gramophone"', /^There are: \S.*, .*voicectl audio/],
-    ['3', 'There is no device "3"', /^There are: /],
+    ['gramophone', 'There is no sound device "gramophone"', /^There are: \S.*, .*voicectl audio/],
+    ['3', 'There is no sound device "3"', /^There are: /],
   ])('but not by "%s"', (text, message, hint) => {
     expect(() => selectDevice(text, devices)).toThrow(
       expect.objectContaining({ code: 'audio-device', message, hint: expect.stringMatching(hint) }),

@@ -38,7 +38,7 @@ test.each([
   [{ longestPauseMs: 300 }, 'generator 1/2.1 stalled for 300 ms'],
   [{ framesMissed: 11 }, '11 of 1000 frames were not sent, because this machine stalled'],
   [{ touched: 11 }, '11 of 1000 first-audio times include a pause of this machine'],
-  [{ dropped: 1 }, '1 arrivals were dropped'],
+  [{ dropped: 1 }, 'this machine dropped 1 arrival'],
   [{ lost: 'it was ended by SIGKILL' }, 'generator 1/2.1 was lost: it was ended by SIGKILL'],
 ])('a run with %j is not valid', (given, why) => {
   expect(invalid(given)).toEqual([expect.stringContaining(why)]);

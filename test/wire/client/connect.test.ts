@@ -74,7 +74,7 @@ describe('the tap of a connection', () => {
     expect(exchange().end).toMatchObject({
       by: 'device',
       code: 1009,
-      breakdown: { message: 'A message of the service is longer than 16 MiB, which is voicectl’s limit' },
+      breakdown: { message: 'A message from the service is longer than 16 MiB, which is voicectl’s limit' },
     });
   });
 

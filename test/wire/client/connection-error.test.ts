@@ -63,7 +63,7 @@ describe('a failure to connect', () => {
 
   test('names what to start if nobody listens', () => {
     expect(connectionError(withCode('ECONNREFUSED'), 'h').hint).toBe(
-      'Is the service running? `voicectl serve` starts a local one; `token` and `stream` run one themselves with --local.',
+      'Is the service running? `voicectl serve` starts a local one; many commands run one themselves with --local.',
     );
   });
 });

@@ -93,6 +93,6 @@ test.each([
   ['a frame of a terabyte', Buffer.of(0x82, 127, 0, 0, 1, 0, 0, 0, 0, 0)],
   ['a text in two parts of 9 MiB', Buffer.concat([frame(1, half, false), frame(0, half)])],
 ])('%s is more than is read', (_, bytes) => {
-  const text = 'A message of the service is longer than 16 MiB, which is voicectl’s limit';
+  const text = 'A message from the service is longer than 16 MiB, which is voicectl’s limit';
   expect(read(bytes)).toEqual([['violation', text]]);
 });

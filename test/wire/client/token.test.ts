@@ -144,7 +144,7 @@ test.each([' ', 'a b', ' t.o.k', 't.o.k\n', 't\u0000k', 't\u202ek', 't\u009bk'])
   },
 );
 
-describe('an answer of 200 without a token', () => {
+describe('an answer from 200 without a token', () => {
   test.each([
     ['HTML', '<html>log in</html>'],
     ['nothing', ''],

@@ -2,6 +2,7 @@ import { dbfsText, measureLevel, silentDbfs } from '../../../audio/level.ts';
 import { escapeText, jsonLine } from '../../../kernel/escape.ts';
 import { version } from '../../../kernel/version.ts';
 import { msForBytes } from '../../../protocol/audio-format.ts';
+import { countText } from '../../../protocol/count-text.ts';
 import { roundMs } from '../../../protocol/time-text.ts';
 import { originSigns, timeText } from '../../../report/event-words.ts';
 import { createPrinter } from '../../../report/printer.ts';
@@ -40,7 +41,9 @@ export function createFrameView(
     timer = undefined;
     for (const [from, { count, bytes }] of Object.entries(folded)) {
       if (count > 0)
-        show(`          ${from === 'device' ? '↑' : '↓'} binary ${count} messages, ${bytes} bytes`);
+        show(
+          `          ${from === 'device' ? '↑' : '↓'} binary ${countText(count, 'message')}, ${countText(bytes, 'byte')}`,
+        );
     }
     folded = { device: { count: 0, bytes: 0 }, service: { count: 0, bytes: 0 } };
   };
