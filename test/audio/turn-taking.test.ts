@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createTurnTaking, isGap, type MessagePair } from '../../src/audio/turn-taking.ts';
+import { createTurnTaking, isGap, type MessagePair, ReplyArrivals } from '../../src/audio/turn-taking.ts';
 import { bytesForMs } from '../../src/protocol/audio-format.ts';
 import { framesOf, silence, speech } from '../helpers/pcm.ts';
 
@@ -142,4 +142,13 @@ describe('the first audio', () => {
     hear(40);
     expect(turns.firstAudioAt).toBe(20);
   });
+});
+
+test('audio that an interruption drops does not count as played, then or later', () => {
+  const arrivals = new ReplyArrivals(1_500);
+  arrivals.arrived(bytesForMs(1_000), 0);
+  arrivals.interrupted(400);
+  expect(arrivals.playedBefore(400)).toBe(400);
+  arrivals.arrived(bytesForMs(20), 1_000);
+  expect(arrivals.playedBefore(2_000)).toBe(420);
 });

@@ -109,6 +109,12 @@ const cases: Case[] = [
   ],
   [
     'R42',
+    'one refused while another device is full',
+    'fail: with 3 open, one more was refused: closed with 4429 (S300)',
+    [...open(10), ...open(3, { device: 'd2' }, 200), ...opens({ at: 300, device: 'd2', accepted: false })],
+  ],
+  [
+    'R42',
     'a call that ended while a third was opened',
     undefined,
     [...closed(0, 500, 'service'), ...opens({ at: 10 }), ...opens({ at: 20 })],

@@ -93,6 +93,13 @@ describe('the queue of events', () => {
     expect(calls).toEqual(['full', 'drained']);
   });
 
+  test('counts the names of fields as well as the texts', () => {
+    const { queue, calls } = open();
+    const body = { ['x'.repeat(5 * 1024 * 1024)]: 1 };
+    queue.push({ t: 1, type: 'message', category: 'other', kind: undefined, body });
+    expect(calls).toEqual(['full']);
+  });
+
   test('does not ask to pause because of audio alone', () => {
     const { queue, calls } = open();
     for (let t = 0; t < 100_000; t += 1) queue.push(audio(t, t % 2 === 0 ? 'in' : 'out'));

@@ -20,6 +20,7 @@ const message = (t: number): SessionEvent => ({
   body: {},
 });
 const state = (t: number): SessionEvent => ({ t, type: 'state', state: 'draining' });
+const close = (t: number): SessionEvent => ({ t, type: 'close', code: 1000, name: 'normal', reason: '' });
 
 async function fold(events: SessionEvent[], everyMs = 1_000): Promise<SessionEvent[]> {
   async function* source() {
@@ -73,6 +74,10 @@ describe('audio events', () => {
       'in×5@200',
       'state@200',
     ]);
+  });
+
+  test('come before the close of the stream', async () => {
+    expect(short(await fold([...every20(0, 100), close(110)]))).toEqual(['in×5@110', 'close@110']);
   });
 
   test('never delay another event', async () => {

@@ -45,6 +45,14 @@ describe('first audio', () => {
     expect(metrics.replyBegunAt).toBe(1_430);
   });
 
+  test('is not the one of the last reply while the user speaks again', () => {
+    const { metrics, send, hear } = measure();
+    send(silence(400), speech(1_000), silence(1_000));
+    hear(2_420);
+    send(speech(400));
+    expect(metrics.replyBegunAt).toBeUndefined();
+  });
+
   test('does not count audio before the end of speech', () => {
     const { metrics, send, hear } = measure();
     send(silence(400), speech(500));

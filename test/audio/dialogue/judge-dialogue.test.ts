@@ -206,6 +206,23 @@ describe('a sound that is not a turn', () => {
     });
     expect(noises[0]?.answeredAtMs).toEqual(nearly(6_300));
   });
+
+  test('gets no reply if the next turn comes before the AI speaks', () => {
+    const spans: Span[] = [
+      [500, 1_500],
+      [5_000, 5_300],
+      [5_600, 6_200],
+    ];
+    const { noises } = judge({
+      user: spans,
+      clips: spans.map((span, index) => clip(index + 1, span, index !== 1)),
+      ai: [
+        [2_000, 3_000],
+        [6_800, 7_500],
+      ],
+    });
+    expect(noises[0]?.answeredAtMs).toBeNull();
+  });
 });
 
 test('two voices that cannot be judged have no turns, but a reason', () => {

@@ -22,6 +22,19 @@ test('a click near a repeat is explained, and one elsewhere is not', () => {
   ]);
 });
 
+test.each([
+  [479, 1],
+  [480, 0],
+  [1_520, 0],
+  [1_521, 1],
+])(
+  'a click is near a repeat from 1,000 to 1,020 ms up to half a second away: at %d ms %d is left',
+  (atMs, left) => {
+    const { found } = judged(one('repeat', 1_000), one('click', atMs));
+    expect(found.filter(([kind]) => kind === 'click')).toHaveLength(left);
+  },
+);
+
 test('a cause that is found later explains what was found before it', () => {
   const { told, found } = judged(one('click', 1_020), one('click', 5_000), one('repeat', 1_000));
   expect(told).toEqual(['click', 'repeat']);

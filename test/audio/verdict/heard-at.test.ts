@@ -19,6 +19,7 @@ test('each pause delays the audio after it, however many there were', () => {
   const heard = new HeardAt();
   for (let reply = 0; reply < 500; reply += 1) heard.note(reply * frameBytes, frameBytes, reply * 1_000);
   expect([9_980, 9_990].map((at) => heard.timeOf(at))).toEqual([499_000, 499_010]);
+  expect([8_800, 9_960].map((at) => heard.timeOf(at))).toEqual([440_000, 498_000]);
 });
 
 test('audio that an interruption drops counts as heard by then, and later audio when it arrives', () => {
