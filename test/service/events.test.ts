@@ -126,3 +126,19 @@ test('an accepted key is concealed in texts and messages, and if it is the whole
   ])
     expect(emitted([key, 'k'], { ...sent, device } as never)).toMatchObject({ device: shown });
 });
+
+/** Fields whose text is ours or the system's, whatever a device sends. */
+const ours = new Set([
+  ...['t', 'type', 'level', 'from', 'cause', 'status', 'code', 'rule', 'finding', 'fault', 'protocol'],
+  ...['version', 'baseUrl', 'wsUrl', 'remote'],
+]);
+
+test.each(everyEmulatorEvent)('an accepted key is concealed in every text of $type', ({ event }) => {
+  const key = 'canary-key-5d1f';
+  const given = { path: '', sent: { contentType: '', accept: '', userAgent: '' }, ...event };
+  const keyed = JSON.parse(JSON.stringify(given), (name, value) =>
+    typeof value === 'string' && !ours.has(name) ? key : value,
+  );
+  expect(JSON.stringify(keyed)).toContain(key);
+  expect(JSON.stringify(emitted([key], keyed))).not.toContain(key);
+});

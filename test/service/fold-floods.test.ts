@@ -119,9 +119,11 @@ test('a flood of texts leaves few events in the journal, and every text is answe
 });
 
 test('a reset reports what was counted before it, and nothing later', async () => {
-  const emulator = await startEmulator({ rateLimit: 0 });
+  const clock = createManualClock();
+  const emulator = await startEmulator({ clock, rateLimit: 0 });
   for (let i = 0; i < 120; i += 1) await emulator.requestToken('d');
   emulator.control.reset();
+  clock.advance(1_000);
   const refusals = emulator.events.filter(({ type }) => type === 'request-refused');
   expect(refusals.reduce((sum, event) => sum + (('count' in event && event.count) || 1), 0)).toBe(120);
   expect(emulator.control.journal.read({}, 10)).toMatchObject([

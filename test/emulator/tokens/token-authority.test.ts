@@ -182,6 +182,15 @@ describe('a token is refused', () => {
     expect(await authority.verify(token)).toMatchObject({ ok: false, cause: 'tokenInvalid' });
   });
 
+  test('with only the beginning of the identifiers in it that are long', async () => {
+    const { authority } = await start({ secret });
+    const long = { ...claims, sub: 'd'.repeat(1_000), jti: 'j'.repeat(1_000) };
+    expect(await authority.verify(sign(header, long, 'another'))).toMatchObject({
+      device: 'd'.repeat(256),
+      jti: 'j'.repeat(256),
+    });
+  });
+
   test('and the one that they are made from is accepted', async () => {
     const { authority } = await start({ secret });
     expect(await authority.verify(good)).toEqual({ ok: true, claims });
