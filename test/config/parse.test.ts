@@ -4,6 +4,7 @@ import {
   parseChoice,
   parseDuration,
   parseFlag,
+  parseHost,
   parseInteger,
   parsePace,
   parseProcesses,
@@ -40,6 +41,7 @@ describe('values that are read', () => {
     ],
     ['an address with white space around it', http, ' http://localhost:1 ', 'http://localhost:1'],
     ['an address in capitals', http, 'HTTP://LOCALHOST:1', 'http://localhost:1'],
+    ['a host in capitals', parseHost, 'Voice.Example:8443', 'voice.example:8443'],
     ['an address of version 6', http, 'http://[::1]:80', 'http://[::1]'],
     ['an address in numbers', http, 'http://2130706433:1', 'http://127.0.0.1:1'],
   ])('%s', (_what, parse, text, value) => {

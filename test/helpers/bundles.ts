@@ -5,7 +5,7 @@ import { afterEach } from 'vitest';
 import { type BundleWriter, createBundle } from '../../src/recording/bundle-writer.ts';
 import type { Manifest, RecordedEvent } from '../../src/recording/format.ts';
 import { readRecording } from '../../src/recording/read-recording.ts';
-import { createRecorder } from '../../src/recording/recorder.ts';
+import { createRecorder, type RecorderOptions } from '../../src/recording/recorder.ts';
 import type { SessionEvent } from '../../src/session/events.ts';
 import type { Side } from '../../src/wire/exchange.ts';
 import { createManualClock } from './manual-clock.ts';
@@ -61,11 +61,11 @@ export function message(
 }
 
 /** A recorder on a clock that the test moves; the test tells its tap what passes. */
-export async function startRecorder(folder: string) {
+export async function startRecorder(folder: string, { startedAt }: Pick<RecorderOptions, 'startedAt'> = {}) {
   const clock = createManualClock();
   const { version, device, baseUrl, wsUrl, source, settleMs } = manifest;
   const facts = { version, device, baseUrl, wsUrl, source, settleMs };
-  const recorder = await createRecorder({ folder, clock, ...facts });
+  const recorder = await createRecorder({ folder, clock, startedAt, ...facts });
   const events: SessionEvent[] = [];
   let end = () => {};
   const ended = new Promise<void>((resolve) => {

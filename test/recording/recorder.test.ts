@@ -140,3 +140,13 @@ describe('a folder that cannot be recorded into', () => {
     await expect(startRecorder(join(file, 'x'))).rejects.toMatchObject({ code: 'input-output' });
   });
 });
+
+test('a session that began before its recording keeps its own start', async () => {
+  const folder = newPath();
+  const session = await startRecorder(folder, { startedAt: -400 });
+  session.clock.advance(100);
+  session.tap.began?.(session.clock.now());
+  session.close('device', 1000);
+  await session.finish();
+  expect((await readRecording(folder)).wire).toMatchObject([{ type: 'close', t: 500 }]);
+});

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import type { Dialogue } from '../../src/audio/dialogue/dialogue.ts';
 import { readPeaks } from '../../src/commands/inspect/run.ts';
 import type { BundleWriter } from '../../src/recording/bundle-writer.ts';
-import { readTimeline } from '../../src/recording/timeline.ts';
+import { readDialogue, readTimeline } from '../../src/recording/timeline.ts';
 import { setUpBundles } from '../helpers/bundles.ts';
 import { framesOf, silence, speech } from '../helpers/pcm.ts';
+import { makeSummary } from '../helpers/summaries.ts';
 
 const bundles = setUpBundles();
 
@@ -73,3 +75,18 @@ test('peaks are the loudest value of each column, over the whole time', () => {
   pcm.writeInt16LE(16_384, 6);
   expect(readPeaks(pcm, 16, 4)).toEqual([1, 0.5, 0, 0]);
 });
+
+test.each([
+  [2_000, 'unanswered'],
+  [10_000, 'open'],
+])(
+  'a turn without a reply is judged by how long its session waited: after %d ms it is %s',
+  async (waitMs, reply) => {
+    const recording = await bundles.write(
+      (writer) =>
+        speak(writer, ['in', 0, speech(100)], ['out', 500, Buffer.concat([speech(1_000), silence(3_500)])]),
+      { endMs: 5_000, summary: makeSummary({ dialogue: { rules: { waitMs } } as Dialogue }) },
+    );
+    expect(readDialogue(recording).turns.at(-1)?.reply).toBe(reply);
+  },
+);

@@ -212,3 +212,20 @@ describe('both voices on one time axis', () => {
     expect(voices.read('in')).toHaveLength(61_500 * 32);
   });
 });
+
+test('a file that cannot be closed is reported after all of them were closed', async () => {
+  const closed: string[] = [];
+  const file = (path: string, failure?: Error) => ({
+    path,
+    write: async () => {},
+    discard: async () => {},
+    async close() {
+      closed.push(path);
+      if (failure !== undefined) throw failure;
+    },
+  });
+  const full = new Error('no space left');
+  const voices = createVoiceFiles({ out: file('out', full), in: file('in'), both: file('both') });
+  await expect(voices.close()).rejects.toBe(full);
+  expect(closed).toEqual(['out', 'in', 'both']);
+});

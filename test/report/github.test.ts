@@ -65,11 +65,11 @@ describe('the step summary', () => {
   });
 
   test('shows what a service sent, without rendering it', () => {
-    const evil = '**| <img src=x> [a](b) `c` **d** \n # e ##vso[f]';
+    const evil = '**| <img src=x> [a](b) `c` **d** \n # e ##vso[f] ~~g~~';
     const summary = makeSummary({ verdicts: [{ ...fail, measured: evil }] });
     const text = summarise({ name, runs: [makeRun({ summary, failure: lateAudio() })] });
     expect(text).toContain(
-      '\\*\\*\\| \\<img src=x\\> \\[a\\](b) \\`c\\` \\*\\*d\\*\\* \\\\n \\# e \\#\\\\u0023vso\\[f\\] |\n',
+      '\\*\\*\\| \\<img src=x\\> \\[a\\](b) \\`c\\` \\*\\*d\\*\\* \\\\n \\# e \\#\\\\u0023vso\\[f\\] \\~\\~g\\~\\~ |\n',
     );
   });
 });

@@ -68,6 +68,18 @@ describe('an event that repeats', () => {
     expect(counts.reduce((sum, count) => sum + count)).toBe(601);
   });
 
+  test('for minutes is reported at least once a minute', () => {
+    const clock = createManualClock();
+    const printedAt: number[] = [];
+    const fold = foldRepeats(clock, () => void printedAt.push(clock.now()));
+    for (let t = 0; t < 400_000; t += 1_000) {
+      fold.print(text(t));
+      clock.advance(1_000);
+    }
+    const between = printedAt.slice(1).map((at, index) => at - (printedAt[index] ?? 0));
+    expect(Math.max(...between)).toBe(60_000);
+  });
+
   test('counts as many events as a flood stands for', async () => {
     const told = await lines([refused(0), refused(500), refused(1_000, { count: 900 })], 3_000);
     expect(told.at(-1)).toContain('901 requests in 1.0 s after 429');

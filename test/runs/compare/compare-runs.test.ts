@@ -124,6 +124,7 @@ describe('a figure', () => {
       unknown,
     );
     expect(compareRuns(base(9), setOf([bound()])).verdict).toBe('unknown');
+    expect(compareRuns(base(9), times(2_030)).figures).toMatchObject([{ change: 'same', why: null }]);
     expect(compareRuns(base(1), setOf([bound()])).figures[0]?.a).toBeGreaterThan(2_000);
   });
 

@@ -11,13 +11,14 @@ function invalid({
   lost = null as string | null,
   dropped = 0,
   framesMissed = 0,
+  framesHeld = 0,
   touched = 0,
 } = {}) {
   const lateness = createTimes();
   for (let frame = 0; frame < 1_000; frame += 1) lateness.add(frame < 980 ? 1 : lateMs * 1000);
   const times = { finished: lateness.encode(), unfinished: createTimes().encode() };
   return whyInvalid({
-    counts: { ...noCounts, framesOut: 1_000 - framesMissed, framesMissed, dropped },
+    counts: { ...noCounts, framesOut: 1_000 - framesMissed - framesHeld, framesMissed, framesHeld, dropped },
     lateness: lateness.encode(),
     generators: [{ name: '1/2.1', core, longestPauseMs, lost }],
     metrics: { 'first-audio': times },
@@ -29,6 +30,7 @@ test('a run whose machine was not the bottleneck is valid', () => {
   expect(invalid()).toEqual([]);
   expect(invalid({ lateMs: 19.9, core: 0.91 })).toEqual([]);
   expect(invalid({ longestPauseMs: 299, framesMissed: 10, touched: 10 })).toEqual([]);
+  expect(invalid({ framesMissed: 10, framesHeld: 900 })).toEqual([]);
   expect(invalid({ longestPauseMs: null })).toEqual([]);
 });
 
