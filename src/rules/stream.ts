@@ -3,7 +3,7 @@ import { connectedKind } from '../protocol/messages.ts';
 import { streamPath } from '../protocol/paths.ts';
 import type { WireMessage } from '../wire/exchange.ts';
 import { judgeAudio } from './reply-audio.ts';
-import { type Finding, fail, mostSevere, pass, type Rule, type Seen, show, unknown } from './rule.ts';
+import { type Finding, fail, mostSevere, pass, type Rule, type Seen, show, unknown, warn } from './rule.ts';
 import {
   audioOf,
   endText,
@@ -18,7 +18,7 @@ import {
   streams,
   violationBy,
 } from './stream-seen.ts';
-import { isPage, isVersioned } from './token-seen.ts';
+import { grants, isPage, isVersioned } from './token-seen.ts';
 
 const section = `WSS ${streamPath}`;
 
@@ -34,10 +34,9 @@ export const streamRules: readonly Rule[] = [
   {
     id: 'R34',
     section: 'Authentication',
-    title: 'the service sends nothing before the JWT',
-    says: 'The JWT is presented as the first message after the WebSocket connection opens.',
-    judge: (seen) =>
-      mostSevere([...freshPresentations(seen).map(judgeSilence), ...streams(seen).map(judgeUnasked)]),
+    title: 'the service waits for a JWT that it granted',
+    says: 'Every WebSocket connection must be authenticated with a JWT obtained from the token endpoint. It is presented as the first message.',
+    judge: judgeAuthentication,
   },
   {
     id: 'R35',
@@ -100,23 +99,50 @@ function isAtItsPath({ exchange }: SeenStream): boolean {
   return new URL(exchange.upgrade.request.url, 'ws://service').pathname.endsWith(streamPath);
 }
 
+function judgeAuthentication(seen: readonly Seen[]): Finding | undefined {
+  const fresh = freshPresentations(seen);
+  const others = streams(seen).filter((one) => !fresh.some(({ stream }) => stream === one));
+  const granted = new Set(grants(seen).map(({ exchange }) => exchange.granted.hash));
+  const unauthenticated = others.map((one) => judgeUnasked(one) ?? judgeUngranted(one, granted));
+  return mostSevere([...fresh.map(judgeSilence), ...unauthenticated]);
+}
+
 function judgeSilence({ stream, message }: Presentation): Finding {
   const early = serviceMessages(stream).find(({ at }) => at < message.at);
   if (early === undefined) return pass('it waits for the JWT', stream);
   return fail(`${messageText(early)} arrived before the JWT`, stream);
 }
 
-/** Audio on a connection on which nothing was presented. */
+/** Audio or a confirmation on a connection on which nothing was presented before. */
 function judgeUnasked(stream: SeenStream): Finding | undefined {
-  const hasPresented = stream.exchange.messages.some(
-    ({ from, opcode }) => from === 'device' && opcode !== 'ping',
-  );
-  const [audio] = audioOf(stream, 'service');
-  if (hasPresented || audio === undefined) return undefined;
-  return fail(`${messageText(audio)} arrived, although no JWT was presented`, stream);
+  const { messages } = stream.exchange;
+  const presentedAt = messages.findIndex((one) => one.from === 'device' && ('token' in one || 'text' in one));
+  const hasSent = messages.some(({ from, opcode }) => from === 'device' && opcode !== 'ping');
+  const confirmed = messages.slice(0, presentedAt < 0 ? undefined : presentedAt).find(isConfirmation);
+  const early = confirmed ?? (hasSent ? undefined : audioOf(stream, 'service')[0]);
+  return early && fail(`${messageText(early)} arrived, although no JWT was presented`, stream);
+}
+
+function isConfirmation(message: WireMessage): boolean {
+  return readTextMessage(message)?.category === 'connected';
 }
 
 const soonMs = 1_000;
+
+/** A confirmation of something that the token endpoint did not grant. A JWT that nobody altered may have been granted unseen. */
+function judgeUngranted(stream: SeenStream, granted: ReadonlySet<string>): Finding | undefined {
+  const { messages, end } = stream.exchange;
+  const shown = messages.find((one) => one.from === 'device' && ('token' in one || 'text' in one));
+  const confirmed = messages.find(isConfirmation);
+  if (shown === undefined || confirmed === undefined) return undefined;
+  const isJwt = 'token' in shown && shown.token.claims !== undefined;
+  if ('token' in shown && (granted.has(shown.token.hash) || (isJwt && stream.provoked !== true)))
+    return undefined;
+  const message = `${isJwt ? 'a JWT that was not granted' : 'text that is no JWT'} was confirmed`;
+  if (end !== undefined && isServiceEnd(end) && end.at - confirmed.at < soonMs)
+    return warn(`${message}, and only then refused: ${endText(stream)}`, stream);
+  return fail(message, stream);
+}
 
 /** A connection that breaks before anything can be presented. */
 function judgeEarlyEnd(stream: SeenStream): Finding | undefined {

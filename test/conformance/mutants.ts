@@ -334,6 +334,11 @@ export const mutants: readonly Mutant[] = [
     },
     also: ['R35'],
   },
+  {
+    rule: 'R34',
+    does: 'confirms any text',
+    change: { refusal: (token, now) => (token === undefined ? undefined : lawful.refusal(token, now)) },
+  },
   { rule: 'R35', does: 'refuses every token', change: { refusal: () => 'no' } },
   {
     rule: 'R35',

@@ -85,7 +85,7 @@ test.each([
   [['R12'], ['POST /api/websocket-voice/token']],
   [['R15'], ['POST /api/websocket-voice/token']],
   [['R2'], ['POST /api/v1/websocket-voice/token']],
-  [['R34'], ['POST /api/websocket-voice/token', 'UPGRADE /voice-stream']],
+  [['R35'], ['POST /api/websocket-voice/token', 'UPGRADE /voice-stream']],
 ])('rule %s asks for no more than it needs', async (rules, expected) => {
   await using service = await startMiniService();
   const result = await check(service, { scope: { rules } });

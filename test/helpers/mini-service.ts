@@ -266,13 +266,14 @@ export async function startMiniService(change: Partial<MiniBehaviour> = {}): Pro
       if (isBinary && does.earlyAudioClose !== undefined) socket.close(...does.earlyAudioClose);
       if (isBinary) return;
       timers.delete(deadline);
-      const token = tokens.get(data.toString());
+      const known = tokens.get(data.toString());
       await pause();
-      const refusal = does.refusal(token, now());
-      if (refusal !== undefined || token === undefined) {
-        socket.close(4401, refusal ?? 'unknown');
+      const refusal = does.refusal(known, now());
+      if (refusal !== undefined) {
+        socket.close(4401, refusal);
         return;
       }
+      const token = known ?? { device: 'unknown', path: '', expiresAt: 0, used: false };
       token.used = true;
       if (count(token.device, 1) > does.maxConnections) {
         count(token.device, -1);

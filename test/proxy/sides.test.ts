@@ -105,7 +105,7 @@ const seenByTalking = [
   ...['R33', 'R34', 'R35', 'R37', 'R38', 'R39'],
 ];
 /** What is settled by other requests, by a text, by silence after a turn, or on a device of its own. */
-const unseen = /answers text|has no unversioned|counts down by two|speaks for \d s/;
+const unseen = /answers text|has no unversioned|counts down by two|confirms any text|speaks for \d s/;
 const badServices = mutants.filter(
   // With `TABLE=1`, as in `npm run conformance`, also those that one rule tells alike.
   ({ rule, level, does, verdict, isAlike }) =>

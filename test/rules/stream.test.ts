@@ -64,6 +64,11 @@ const withoutJti = serviceToken(0, { jti: undefined });
 /** The same token with another signature. */
 const signedAnew = (signed: string) => signed.replace(/[^.]+$/, 'YW5vdGhlcg');
 
+const confirmation = '"{\\"type\\":\\"service_voice_connected\\"}"';
+/** Streams that should be refused. */
+const shouldRefuse = (seen: readonly Seen[]) =>
+  seen.map((one) => ({ ...one, provoked: one.exchange.kind === 'stream' }));
+
 type Case = [id: string, what: string, found: string | undefined, seen: readonly Seen[]];
 
 const cases: Case[] = [
@@ -148,6 +153,63 @@ const cases: Case[] = [
     seenAs(connects({ messages: [text('x', 1), replies(2)] })),
   ],
   ['R34', 'text, and no JWT at all', undefined, seenAs(connects({ messages: [tells('x', 2)] }))],
+  [
+    'R34',
+    'a confirmation, and no JWT at all',
+    `fail: ${confirmation} arrived, although no JWT was presented (X1)`,
+    seenAs(connects({ messages: [ping(1, 'device'), confirms(2)] })),
+  ],
+  [
+    'R34',
+    'a confirmation after audio, and then a JWT',
+    `fail: ${confirmation} arrived, although no JWT was presented (X2)`,
+    talk([...speaks(1), confirms(2), presents(token, 3)]),
+  ],
+  [
+    'R34',
+    'a confirmation of a text',
+    'fail: text that is no JWT was confirmed (X1)',
+    seenAs(connects({ messages: [text('not-a-jwt', 1), confirms(2)] })),
+  ],
+  [
+    'R34',
+    'a confirmation of a presented text that is no JWT',
+    'fail: text that is no JWT was confirmed (X2)',
+    talk([presents('not-a-jwt', 1), confirms(2)]),
+  ],
+  [
+    'R34',
+    'a confirmation of a text that is soon refused',
+    'warn: text that is no JWT was confirmed, and only then refused: closed with 4401 (X1)',
+    seenAs(connects({ messages: [text('not-a-jwt', 1), confirms(2)], end: byService(1_001) })),
+  ],
+  [
+    'R34',
+    'a confirmation of a text on a stream that ends later',
+    'fail: text that is no JWT was confirmed (X1)',
+    seenAs(connects({ messages: [text('not-a-jwt', 1), confirms(2)], end: byService(1_002) })),
+  ],
+  [
+    'R34',
+    'a confirmation of a JWT that was altered on purpose',
+    'fail: a JWT that was not granted was confirmed (X2)',
+    shouldRefuse(talk([presents(signedAnew(token), 1), confirms(2)])),
+  ],
+  ['R34', 'a confirmation of a JWT of elsewhere', undefined, talk([presents(other, 1), confirms(2)])],
+  [
+    'R34',
+    'a confirmation of an opaque token that was granted',
+    undefined,
+    shouldRefuse(
+      seenAs(answered({ token: 'opaque' }), connects({ messages: [presents('opaque', 1), confirms(2)] })),
+    ),
+  ],
+  [
+    'R34',
+    'a confirmation of a token in binary',
+    undefined,
+    talk([presents(token, 1, 'binary'), confirms(2)]),
+  ],
 
   ['R35', 'the confirmation', 'pass: the first message is service_voice_connected (X2)', live()],
   [

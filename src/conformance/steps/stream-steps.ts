@@ -1,6 +1,6 @@
 import { replyOverAt } from '../../audio/turn-taking.ts';
 import { bytesForMs, bytesPerMs, defaultFrameMs } from '../../protocol/audio-format.ts';
-import type { Asker } from '../asker.ts';
+import type { Asker, RefusalExpectation } from '../asker.ts';
 import { noCost, oneConnection } from '../cost.ts';
 import type { ServiceLine } from '../line.ts';
 import type { Step } from './step.ts';
@@ -105,14 +105,22 @@ function shortStep(
   title: string,
   uses: readonly string[],
   act: (ask: Asker, line: ServiceLine) => Promise<void>,
+  expectation: RefusalExpectation = {},
 ): Step {
   return streamStep(id, title, uses, async (ask) => {
     // Before the line is opened: without a token there is nothing to open it for.
     for (const used of uses.filter((name) => name.startsWith('E'))) ask.tokenOf(used);
-    const line = await ask.open(id);
+    const line = await ask.open(id, expectation);
     await act(ask, line);
     await line.close();
   });
+}
+
+/** Sends what the service did not grant. A service that confirms it may still refuse it. */
+async function sendForged(ask: Asker, line: ServiceLine, send: () => void): Promise<void> {
+  send();
+  await ask.wait(line, () => line.isConfirmed, refusalMs);
+  if (line.isConfirmed) await line.until(() => false, besideMs);
 }
 
 /** The whole conversation; it continues while other steps are asked. */
@@ -152,14 +160,14 @@ export const streamSteps: readonly Step[] = [
   shortStep('S8', 'a token in a binary message', ['E3'], (ask, line) =>
     present(ask, line, ask.tokenOf('E3'), 'binary'),
   ),
-  shortStep('S4', 'text that is not a token', [], async (ask, line) => {
-    line.sendText('not-a-jwt');
-    await ask.wait(line, () => line.isConfirmed, refusalMs);
-  }),
-  shortStep('S5', 'a token with an altered signature', ['E11'], async (ask, line) => {
-    line.present(withAlteredSignature(ask.tokenOf('E11')));
-    await ask.wait(line, () => line.isConfirmed, refusalMs);
-  }),
+  shortStep('S4', 'text that is not a token', [], (ask, line) =>
+    sendForged(ask, line, () => line.sendText('not-a-jwt')),
+  ),
+  shortStep(
+    ...(['S5', 'a token with an altered signature', ['E11']] as const),
+    (ask, line) => sendForged(ask, line, () => line.present(withAlteredSignature(ask.tokenOf('E11')))),
+    { provoked: true },
+  ),
   shortStep('S7', '640 bytes of audio before a token', ['E11'], async (ask, line) => {
     line.sendAudio(Buffer.alloc(bytesForMs(defaultFrameMs)));
     await present(ask, line, ask.tokenOf('E11'));
