@@ -65,7 +65,7 @@ const controls: Partial<Record<RuleId, readonly string[]>> = {
 /** The step that shows whether the service accepts another device. */
 export const otherDeviceStep = 'E3';
 
-const counting: readonly RuleId[] = ['R25', 'R26', 'R27', 'R29', 'R30', 'R31', 'R42', 'R43', 'R44'];
+const counting: readonly RuleId[] = ['R25', 'R26', 'R27', 'R28', 'R29', 'R30', 'R31', 'R42', 'R43', 'R44'];
 
 /** Whether a rule counts something: a second try needs devices that nobody has used. */
 export function isCounting(id: string): boolean {

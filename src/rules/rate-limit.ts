@@ -7,8 +7,8 @@ import {
 } from '../protocol/rate-limit.ts';
 import { secondsText } from '../protocol/time-text.ts';
 import { headerValue } from '../wire/headers.ts';
-import { judgeWindow, remainingOf } from './rate-window.ts';
-import { type Finding, fail, mostSevere, pass, type Rule, type Seen, show, unknown } from './rule.ts';
+import { beginsWindow, judgeWindow, remainingOf } from './rate-window.ts';
+import { type Finding, fail, mostSevere, pass, type Rule, type Seen, show, unknown, warn } from './rule.ts';
 import {
   byDevice,
   deviceOf,
@@ -72,7 +72,10 @@ export const rateLimitRules: readonly Rule[] = [
     section,
     title: 'Reset is a timestamp within 60 s',
     says: `${rateLimitHeaderNames.reset}: timestamp at which the limit resets: 60 seconds after the first request.`,
-    judge: (seen) => judgeEach(seen, rateLimitHeaderNames.reset, judgeResetHeader),
+    judge: (seen) =>
+      judgeEach(seen, rateLimitHeaderNames.reset, (grant, value) =>
+        judgeResetHeader(grant, value, beginsWindow(grant, seen)),
+      ),
   },
   {
     id: 'R29',
@@ -231,7 +234,7 @@ function judgeDevices(seen: readonly Seen[]): Finding | undefined {
   return fail(`${fallText(first)} from one device to another`, evidence);
 }
 
-function judgeResetHeader(grant: SeenGrant, value: string): Finding {
+function judgeResetHeader(grant: SeenGrant, value: string, isFirst: boolean): Finding {
   const { exchange } = grant;
   if (/^\d+(\.\d+)?$/.test(value.trim()) && Number(value) < smallestEpochSeconds)
     return fail(`${rateLimitHeaderNames.reset} is ${show(value)}: seconds from now, not a timestamp`, grant);
@@ -243,8 +246,14 @@ function judgeResetHeader(grant: SeenGrant, value: string): Finding {
     return unknown(`${rateLimitHeaderNames.reset} is ${show(value)}; the answer has no Date header`, grant);
   const inMs = resetAtMs - answeredAt;
   const message = `resets in ${secondsText(inMs, 1)} (${show(value)})`;
-  const isWithin = inMs >= -slackMs - exchange.totalMs && inMs <= rateLimitWindowMs + slackMs;
-  return isWithin ? pass(message, grant) : fail(message, grant);
+  const earlyMs = slackMs + exchange.totalMs;
+  if (inMs < -earlyMs || inMs > rateLimitWindowMs + slackMs) return fail(message, grant);
+  if (!isFirst || inMs >= rateLimitWindowMs - earlyMs) return pass(message, grant);
+  const early = `${message} after the first request of a window`;
+  // Windows of another kind, which neither reading of the text has.
+  if (resetAtMs % rateLimitWindowMs === 0) return warn(`${early}, at a full minute`, grant);
+  if (inMs <= earlyMs) return warn(`${early}: the allowance refills before 60 s have passed`, grant);
+  return fail(early, grant);
 }
 
 /** The requests of one device, in their order, from the first of a window on. */

@@ -1,9 +1,10 @@
 import { rateLimitWindowMs, readRateLimitHeaders } from '../protocol/rate-limit.ts';
+import { secondsText } from '../protocol/time-text.ts';
 import type { HttpAnswer } from '../wire/exchange.ts';
 import { headerValue } from '../wire/headers.ts';
 import { memo } from './memo.ts';
 import { type Finding, fail, pass, type Seen, unknown, warn } from './rule.ts';
-import { byDevice, grants, type SeenAnswer, type SeenGrant } from './token-seen.ts';
+import { byDevice, deviceOf, grants, type SeenAnswer, type SeenGrant, tokenAnswers } from './token-seen.ts';
 
 /** The requests left after this one; undefined if the answer does not say. */
 export function remainingOf(one: SeenAnswer): number | undefined {
@@ -16,6 +17,24 @@ const limitsOf = ({ exchange }: SeenAnswer) => readLimits(exchange.answer);
 const readLimits = memo((answer: HttpAnswer) =>
   readRateLimitHeaders((name) => headerValue(answer.headers, name), 0),
 );
+
+/**
+ * Whether a window began with this request: one less than the limit is left, and the request of the device before it is not known, is
+ * older than a window, or left fewer.
+ */
+export function beginsWindow(one: SeenGrant, seen: readonly Seen[]): boolean {
+  const { limit, remaining } = limitsOf(one);
+  if (limit === undefined || remaining !== limit - 1) return false;
+  const { at } = one.exchange;
+  const before = tokenAnswers(seen)
+    .filter((other) => other !== one && deviceOf(other) === deviceOf(one) && other.exchange.at <= at)
+    .reduce<SeenAnswer | undefined>(
+      (a, b) => (a === undefined || b.exchange.at > a.exchange.at ? b : a),
+      undefined,
+    );
+  if (before === undefined || before.exchange.at <= at - rateLimitWindowMs) return true;
+  return (remainingOf(before) ?? limit) < remaining;
+}
 
 /** A first request of a device, one within its window, and one just after it. */
 interface Span {
@@ -53,11 +72,14 @@ export function judgeWindow(seen: readonly Seen[]): Finding | undefined {
       `Remaining is ${first} after the first known request: the window had already begun`,
       evidence,
     );
-  const values = `Remaining is ${first}, later ${within}, and ${after} after 60 s`;
+  const [withinText, afterText] = [span.within, span.after].map(({ exchange }) =>
+    secondsText(exchange.at - span.first.exchange.at, 1),
+  );
+  const values = `Remaining is ${first}, ${within} after ${withinText}, and ${after} after ${afterText}`;
   if (within >= first) return warn(`${values}: the allowance refills before 60 s have passed`, evidence);
   if (within < first - 1) return unknown(`${values}: another user of the device`, evidence);
-  if (after === limit - 1) return pass(`${values}: it resets 60 s after the first request`, evidence);
-  if (after === limit - 2) return pass(`${values}: each request counts for 60 s`, evidence);
+  if (after === limit - 1) return pass(`${values}: all requests came back together`, evidence);
+  if (after === limit - 2) return pass(`${values}: each request comes back on its own`, evidence);
   if (after < first) return fail(`${values}: it does not reset`, evidence);
   return unknown(values, evidence);
 }

@@ -275,6 +275,7 @@ export const mutants: readonly Mutant[] = [
     isAlike: true,
     change: { reset: (at) => String(Math.ceil(at / 1000) + 3_600) },
   },
+  { rule: 'R28', does: 'has a window of 45 s', change: { windowMs: 45_000 } },
   {
     rule: 'R29',
     does: 'has a window of two minutes',
@@ -289,6 +290,7 @@ export const mutants: readonly Mutant[] = [
     verdict: 'warn',
     level: 'standard',
     change: { windowMs: 25_000 },
+    also: ['R28'],
   },
   {
     rule: 'R30',

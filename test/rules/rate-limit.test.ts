@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { tokenPath } from '../../src/protocol/paths.ts';
+import { secondsText } from '../../src/protocol/time-text.ts';
 import { rateLimitRules } from '../../src/rules/rate-limit.ts';
 import type { Seen } from '../../src/rules/rule.ts';
 import type { TokenExchange } from '../../src/wire/exchange.ts';
@@ -15,8 +16,10 @@ const left = (at: number, count: number | undefined, more: { path?: string; devi
     : answered({ at, remaining: count, ...more });
 const resets = (
   value: string,
-  more: { headers?: Record<string, string | undefined>; totalMs?: number } = {},
+  more: { headers?: Record<string, string | undefined>; totalMs?: number; remaining?: number } = {},
 ) => seenAs(answered({ ...more, headers: { [reset]: value, ...more.headers } }));
+/** Of a window that had begun before. */
+const used = { remaining: 50 };
 /** Requests of one device: when, and how many are left. */
 const window = (...asked: readonly [at: number, remaining: number | undefined][]) =>
   seenAs(...asked.map(([at, count]) => left(at, count)));
@@ -199,13 +202,13 @@ const cases: Case[] = [
   ],
   ['R28', 'rounded up', `pass: resets in 62.0 s ("${epoch + 62}") (X1)`, resets(`${epoch + 62}`)],
   ['R28', 'too late', `fail: resets in 62.5 s ("${epoch + 62.5}") (X1)`, resets(`${epoch + 62.5}`)],
-  ['R28', 'just past', `pass: resets in -2.0 s ("${epoch - 2}") (X1)`, resets(`${epoch - 2}`)],
+  ['R28', 'just past', `pass: resets in -2.0 s ("${epoch - 2}") (X1)`, resets(`${epoch - 2}`, used)],
   ['R28', 'long past', `fail: resets in -2.5 s ("${epoch - 2.5}") (X1)`, resets(`${epoch - 2.5}`)],
   [
     'R28',
     'past, as long as the answer took',
     `pass: resets in -4.0 s ("${epoch - 4}") (X1)`,
-    resets(`${epoch - 4}`, { totalMs: 2_000 }),
+    resets(`${epoch - 4}`, { totalMs: 2_000, ...used }),
   ],
   ['R28', 'seconds from now', `fail: ${reset} is "60": seconds from now, not a timestamp (X1)`, resets('60')],
   [
@@ -232,33 +235,76 @@ const cases: Case[] = [
   ['R28', 'no header', undefined, seenAs(answered({ headers: { [reset]: undefined } }))],
 
   [
+    'R28',
+    'rounded down, in an answer that took a second',
+    `pass: resets in 57.0 s ("${epoch + 57}") (X1)`,
+    resets(`${epoch + 57}`, { totalMs: 1_000 }),
+  ],
+  [
+    'R28',
+    'too early',
+    `fail: resets in 57.9 s ("${epoch + 57.9}") after the first request of a window (X1)`,
+    resets(`${epoch + 57.9}`),
+  ],
+  [
+    'R28',
+    'a window that had begun',
+    `pass: resets in 9.0 s ("${epoch + 9}") (X1)`,
+    resets(`${epoch + 9}`, used),
+  ],
+  [
+    'R28',
+    'the same window, seen once more',
+    `pass: resets in 60.0 s ("${epoch + 60}") (X1 X2)`,
+    window([0, 60], [40_000, 59]),
+  ],
+  [
+    'R28',
+    'a window that began anew too early',
+    `fail: resets in 45.0 s ("${epoch + 85}") after the first request of a window (X3)`,
+    seenAs(left(0, 59), left(10, 58), answered({ at: 40_000, headers: { [reset]: `${epoch + 85}` } })),
+  ],
+  [
+    'R28',
+    'a full minute',
+    `warn: resets in 30.0 s ("${epoch + 60}") after the first request of a window, at a full minute (X1)`,
+    window([30_000, 59]),
+  ],
+  [
+    'R28',
+    'an allowance that is soon complete',
+    `warn: resets in 1.0 s ("${epoch + 1}") after the first request of a window: the allowance refills before 60 s have passed (X1)`,
+    resets(`${epoch + 1}`),
+  ],
+
+  [
     'R29',
     'all come back together',
-    'pass: Remaining is 59, later 58, and 59 after 60 s: it resets 60 s after the first request (X1 X2 X3)',
+    'pass: Remaining is 59, 58 after 40.0 s, and 59 after 61.0 s: all requests came back together (X1 X2 X3)',
     window([0, 59], [40_000, 58], [61_000, 59]),
   ],
   [
     'R29',
     'each comes back by itself',
-    'pass: Remaining is 59, later 58, and 58 after 60 s: each request counts for 60 s (X1 X2 X3)',
+    'pass: Remaining is 59, 58 after 40.0 s, and 58 after 61.0 s: each request comes back on its own (X1 X2 X3)',
     window([0, 59], [40_000, 58], [61_000, 58]),
   ],
   [
     'R29',
     'none comes back',
-    'fail: Remaining is 59, later 58, and 57 after 60 s: it does not reset (X1 X2 X3)',
+    'fail: Remaining is 59, 58 after 40.0 s, and 57 after 61.0 s: it does not reset (X1 X2 X3)',
     window([0, 59], [40_000, 58], [61_000, 57]),
   ],
   [
     'R29',
     'they come back too soon',
-    'warn: Remaining is 59, later 59, and 59 after 60 s: the allowance refills before 60 s have passed (X1 X2 X3)',
+    'warn: Remaining is 59, 59 after 40.0 s, and 59 after 61.0 s: the allowance refills before 60 s have passed (X1 X2 X3)',
     window([0, 59], [40_000, 59], [61_000, 59]),
   ],
   [
     'R29',
     'somebody else asks',
-    'unknown: Remaining is 59, later 57, and 59 after 60 s: another user of the device (X1 X2 X3)',
+    'unknown: Remaining is 59, 57 after 40.0 s, and 59 after 61.0 s: another user of the device (X1 X2 X3)',
     window([0, 59], [40_000, 57], [61_000, 59]),
   ],
   [
@@ -288,7 +334,7 @@ const cases: Case[] = [
   [
     'R29',
     'a first request at any time',
-    'pass: Remaining is 59, later 58, and 59 after 60 s: it resets 60 s after the first request (X1 X2 X3)',
+    'pass: Remaining is 59, 58 after 40.0 s, and 59 after 61.0 s: all requests came back together (X1 X2 X3)',
     window([500_000, 59], [540_000, 58], [561_000, 59]),
   ],
   [
@@ -328,7 +374,7 @@ const cases: Case[] = [
       'R29',
       `requests after ${within} and ${after} ms`,
       isSpan
-        ? 'pass: Remaining is 59, later 58, and 59 after 60 s: it resets 60 s after the first request (X1 X2 X3)'
+        ? `pass: Remaining is 59, 58 after ${secondsText(within, 1)}, and 59 after ${secondsText(after, 1)}: all requests came back together (X1 X2 X3)`
         : undefined,
       window([0, 59], [within, 58], [after, 59]),
     ],
