@@ -60,15 +60,15 @@ function isLastAllowed({ openBefore, confirmed }: Presentation): boolean {
   return openBefore.length === connectionsPerDevice - 1 && confirmed !== undefined;
 }
 
-/** An older stream of the device that the service closed to make room for this one; if several new streams qualify, the newest is taken as the cause. */
-function evictedBy(one: Presentation, all: readonly Presentation[]): SeenStream | undefined {
+/** Older streams of the device that the service closed to make room for this one; if several new streams qualify, the newest is taken as the cause. */
+function evictedBy(one: Presentation, all: readonly Presentation[]): SeenStream[] {
   const { confirmed, openBefore, message } = one;
-  if (confirmed === undefined) return undefined;
+  if (confirmed === undefined) return [];
   const newer = all.find((other) => {
     return other.message.at > message.at && subjectOf(other.grant) === subjectOf(one.grant);
   });
   const until = Math.min(confirmed.at + evictionMs, newer?.message.at ?? Number.POSITIVE_INFINITY);
-  return openBefore.find(({ exchange: { end } }) => {
+  return openBefore.filter(({ exchange: { end } }) => {
     return end !== undefined && isServiceEnd(end) && end.at <= until;
   });
 }
@@ -81,11 +81,10 @@ function judgeAllowed(seen: readonly Seen[]): Finding | undefined {
     const { stream, openBefore } = refused;
     return fail(`with ${openBefore.length} open, one more was refused: ${endText(stream)}`, stream);
   }
-  const evicting = below.find((one) => {
-    const { end } = evictedBy(one, all)?.exchange ?? {};
+  const evicting = below.find((one) =>
     // A stream that ended normally made room for nobody.
-    return end !== undefined && end.code !== closeCodes.normal;
-  });
+    evictedBy(one, all).some(({ exchange: { end } }) => end?.code !== closeCodes.normal),
+  );
   if (evicting !== undefined) {
     const { stream, openBefore } = evicting;
     return fail(`with ${openBefore.length} open, one more closed an older one`, stream);
@@ -120,11 +119,23 @@ function judgeExcess(seen: readonly Seen[]): Finding | undefined {
   if (atUpgrade !== undefined) return pass(`refused: ${endText(atUpgrade)}`, atUpgrade);
   const excess = all.find(({ openBefore }) => openBefore.length >= connectionsPerDevice);
   if (excess === undefined) return undefined;
-  if (excess.confirmed === undefined) return pass(`refused: ${endText(excess.stream)}`, excess.stream);
+  const { confirmed, stream, openBefore } = excess;
+  if (confirmed === undefined) return pass(`refused: ${endText(stream)}`, stream);
   const evicted = evictedBy(excess, all);
-  if (evicted !== undefined)
-    return pass(`accepted; ${evicted.id} was closed to make room`, [excess.stream, evicted]);
-  return fail(`with ${excess.openBefore.length} open, one more was accepted`, excess.stream);
+  if (evicted.length > 0) {
+    const names = evicted.map(({ id }) => id).join(', ');
+    const were = evicted.length > 1 ? 'were' : 'was';
+    return pass(`accepted; ${names} ${were} closed to make room`, [stream, ...evicted]);
+  }
+  const { end } = stream.exchange;
+  const isSoon = end !== undefined && isServiceEnd(end) && end.at <= confirmed.at + evictionMs;
+  if (isSoon && end.code !== closeCodes.normal)
+    return pass(`refused after its confirmation: ${endText(stream)}`, stream);
+  const left = openBefore.filter(
+    ({ exchange }) => (exchange.end?.at ?? Number.POSITIVE_INFINITY) > confirmed.at,
+  );
+  if (left.length < connectionsPerDevice) return pass('it waited until another stream had ended', stream);
+  return fail(`with ${left.length} open, one more was accepted`, stream);
 }
 
 /** If one half of the rule was requested but not judged, it is not a pass. */

@@ -154,6 +154,42 @@ const cases: Case[] = [
   ],
   [
     'R43',
+    'all older ones closed for it',
+    'pass: accepted; S0, S10, S20, S30, S40, S50, S60, S70, S80, S90 were closed to make room (S100 S0 S10 S20 S30 S40 S50 S60 S70 S80 S90)',
+    [...open(10, { end: { at: 200, by: 'service', code: 4000 } }), ...opens({ at: 100 })],
+  ],
+  [
+    'R43',
+    'the eleventh confirmed when one of the ten has ended',
+    'pass: it waited until another stream had ended (S100)',
+    [...open(9), ...closed(90, 101, 'device'), ...opens({ at: 100 })],
+  ],
+  [
+    'R43',
+    'the eleventh confirmed shortly before one of the ten ends',
+    'fail: with 10 open, one more was accepted (S100)',
+    [...open(9), ...closed(90, 102, 'device'), ...opens({ at: 100 })],
+  ],
+  [
+    'R43',
+    'the eleventh confirmed, and soon closed',
+    'pass: refused after its confirmation: closed with 4029 (S100)',
+    [...open(10), ...closed(100, 3_101, 'service', 4029)],
+  ],
+  [
+    'R43',
+    'the eleventh closed later',
+    'fail: with 10 open, one more was accepted (S100)',
+    [...open(10), ...closed(100, 3_102, 'service', 4029)],
+  ],
+  [
+    'R43',
+    'the eleventh ended normally',
+    'fail: with 10 open, one more was accepted (S100)',
+    [...open(10), ...closed(100, 200, 'service')],
+  ],
+  [
+    'R43',
     'an older one closed later',
     'fail: with 10 open, one more was accepted (S100)',
     [...closed(0, 3_102, 'service'), ...open(10, {}, 10)],
