@@ -4,6 +4,7 @@ import { createEmulator, type Emulator } from '../../src/emulator/emulator.ts';
 import type { EmulatorOptions } from '../../src/emulator/options.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { createRedactor } from '../../src/kernel/redact.ts';
+import { interruptions } from '../../src/rules/device/device-seen.ts';
 import { endingRules } from '../../src/rules/device/endings.ts';
 import { joinService } from '../../src/wire/client/join.ts';
 import type { StreamExchange, WireMessage } from '../../src/wire/exchange.ts';
@@ -129,6 +130,38 @@ describe('the tap of an emulator', () => {
     const { emulator, collectors } = await startWatched({ faults: ['token-reset'] });
     await expect(join(emulator)).rejects.toMatchObject({ code: 'connect-failed' });
     expect(collectors[0]?.tokens[0]).toMatchObject({ answer: undefined, granted: undefined });
+  });
+
+  test.each([
+    ['another code', 1012, 1000, { code: 1012, reason: '', answer: { code: 1000, reason: 'bye' } }],
+    ['the same code', 4001, 4001, { code: 4001, reason: 'enough', answer: undefined }],
+    [
+      'a code to a close without one',
+      1005,
+      1000,
+      { code: 1005, reason: '', answer: { code: 1000, reason: 'bye' } },
+    ],
+  ])('knows the close of the service if the device answers with %s', async (_what, code, answer, end) => {
+    const { emulator, collectors } = await startWatched();
+    const asked = await fetch(`${emulator.baseUrl}/api/websocket-voice/token`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ apiKey: 'key', deviceId: 'd1' }),
+    });
+    const { token } = (await asked.json()) as { token: string };
+    const device = openStream(emulator.wsUrl);
+    const close = device.socket.close.bind(device.socket);
+    // ws answers a close by a call of `close`.
+    device.socket.close = () => close(answer, 'bye');
+    await device.opened;
+    await device.send(token);
+    await device.connected;
+    emulator.control.close({}, code, end.reason);
+    const { sentCode } = await emulator.waitFor('stream-closed');
+    expect(sentCode).toBe(code);
+    const exchange = collectors[1]?.stream() ?? expect.unreachable();
+    expect(exchange.end).toEqual({ at: expect.any(Number), by: 'service', ...end });
+    expect(interruptions([{ id: 'S1', exchange }])).toHaveLength(1);
   });
 
   test('knows who ended the stream', async () => {

@@ -18,7 +18,7 @@ import { Line } from '../../wire/server/network/line.ts';
 import { receiverOf, violationOf } from '../../wire/server/unfinished.ts';
 import { AudioOut } from './audio-out.ts';
 import { createEnding, type Ending } from './ending.ts';
-import { joinWatches, type SentWatch } from './tap-stream.ts';
+import { joinWatches, type OurEnd, type SentWatch } from './tap-stream.ts';
 
 /** One WebSocket connection: it sends, ends and counts. */
 export interface StreamConnection extends OpenStream {
@@ -78,7 +78,10 @@ export function createConnection(options: ConnectionOptions): StreamConnection {
   const device = new VoiceCheck({ from: 'device', clock: baseClock, own, budget: listeners });
   const batched = new BatchedSocket(transport);
   const totals = emptyTotals(id);
-  const watchers = createWatchers(() => totals.cause !== undefined, options.watch);
+  const watchers = createWatchers(
+    () => (totals.cause === undefined ? undefined : (ending.sent ?? {})),
+    options.watch,
+  );
   const values = createMessageValues({ stream: id, totals, random, clock });
   const say = (text: string) => {
     socket.send(text);
@@ -275,8 +278,8 @@ function createLiveness(options: LivenessOptions): Liveness {
   };
 }
 
-/** Makes an observer of a stream; `isOurEnd` returns whether this side has ended it. */
-type MakeWatch = (isOurEnd: () => boolean) => SentWatch;
+/** Makes an observer of a stream. */
+type MakeWatch = (ourEnd: OurEnd) => SentWatch;
 
 /** The observers of one stream. */
 interface Watchers {
@@ -286,15 +289,15 @@ interface Watchers {
   add(make: MakeWatch): () => void;
 }
 
-function createWatchers(isOurEnd: () => boolean, first?: MakeWatch): Watchers {
-  const observers: SentWatch[] = first === undefined ? [] : [first(isOurEnd)];
+function createWatchers(ourEnd: OurEnd, first?: MakeWatch): Watchers {
+  const observers: SentWatch[] = first === undefined ? [] : [first(ourEnd)];
   let watch = joinWatches(observers);
   return {
     get watch() {
       return watch;
     },
     add(make) {
-      const added = make(isOurEnd);
+      const added = make(ourEnd);
       observers.push(added);
       watch = joinWatches(observers);
       return () => {

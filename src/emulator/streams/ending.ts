@@ -8,12 +8,15 @@ import { endTransport } from '../../service/streams/end-transport.ts';
 import { checkClose } from '../../service/streams/open-stream.ts';
 import type { BatchedSocket } from '../../wire/server/batched-socket.ts';
 import { Line } from '../../wire/server/network/line.ts';
+import type { SentClose } from './tap-stream.ts';
 
 /** Ends a connection once, and notes the cause in its totals. */
 export interface Ending {
   /** Whether this side is closing it, or it has ended. */
   readonly ended: boolean;
-  /** When a close with a code has left for the device; through a simulated network: when it has passed that. */
+  /** The close that this side sent. */
+  readonly sent: SentClose | undefined;
+  /** When it has left for the device; through a simulated network: when it has passed that. */
   readonly reachedAt: number | undefined;
   /** The connection ends now: calls the listeners. Only the first call counts. */
   begin(): void;
@@ -42,6 +45,7 @@ export function createEnding(options: EndingOptions): Ending {
   const endings: (() => void)[] = [];
   let ended = false;
   let reachedAt: number | undefined;
+  let sent: SentClose | undefined;
 
   const begin = () => {
     if (ended) return;
@@ -53,12 +57,10 @@ export function createEnding(options: EndingOptions): Ending {
     const isSlow = transport instanceof Line;
     const waits = isSlow && totals.cause !== 'shutdown';
     if (waits) allowForNetwork(socket, transport);
-    if (code === closeCodes.noStatus) {
-      socket.close();
-      return;
-    }
     totals.sentCode = code;
-    socket.close(code, reason);
+    sent = { code, reason };
+    if (code === closeCodes.noStatus) socket.close();
+    else socket.close(code, reason);
     const reach = () => {
       reachedAt = clock.now();
     };
@@ -84,6 +86,9 @@ export function createEnding(options: EndingOptions): Ending {
   return {
     get ended() {
       return ended;
+    },
+    get sent() {
+      return sent;
     },
     get reachedAt() {
       return reachedAt;

@@ -18,14 +18,22 @@ export interface Upgraded {
   answerLines: readonly string[];
 }
 
+/** How this side has ended the stream: with this close, or without one (`{}`). Undefined: it has not. */
+export type OurEnd = () => Partial<SentClose> | undefined;
+
+/** A close frame that this side sent; 1005: without a code. */
+export interface SentClose {
+  code: number;
+  reason: string;
+}
+
 export interface TapStreamOptions {
   tap: Tap;
   /** Undefined if the stream was open before this observer was added. */
   upgraded: Upgraded | undefined;
   socket: WebSocket;
   clock: Clock;
-  /** Whether this side has ended the stream. */
-  isOurEnd: () => boolean;
+  ourEnd: OurEnd;
   /** Whether the token was sent before this observer was added. */
   presented?: boolean;
 }
@@ -54,7 +62,7 @@ export function joinWatches(watches: readonly SentWatch[]): SentWatch | undefine
 
 /** Passes a stream to a tap, as the service sees it, without the token in any message. */
 export function tapStream(options: TapStreamOptions): SentWatch {
-  const { tap, socket, clock, isOurEnd } = options;
+  const { tap, socket, clock, ourEnd } = options;
   const redactor = createRedactor();
   let presented = options.presented ?? false;
   let breakdown: StreamEnd['breakdown'];
@@ -90,14 +98,13 @@ export function tapStream(options: TapStreamOptions): SentWatch {
       closedWith ??= violationCode(thrown);
       breakdown ??= { by: 'device', code: 'protocol-violation', message: violationOf(socket, thrown) };
     },
-    close: (code: number, reason: Buffer) =>
-      tap.closed?.({
-        at: clock.now(),
-        by: isOurEnd() && breakdown === undefined ? 'service' : 'device',
-        code: code === closeCodes.abnormal ? (closedWith ?? code) : code,
-        reason: redactor.text(reason.toString()),
-        breakdown,
-      }),
+    close(code: number, reason: Buffer) {
+      const received = { code, reason: redactor.text(reason.toString()) };
+      const ours = breakdown === undefined ? ourEnd() : undefined;
+      if (code === closeCodes.abnormal && closedWith !== undefined) received.code = closedWith;
+      const how = ours === undefined ? received : closedBy(ours, received);
+      tap.closed?.({ at: clock.now(), by: ours === undefined ? 'device' : 'service', ...how, breakdown });
+    },
   };
   for (const [name, listener] of Object.entries(listeners)) socket.on(name, listener);
   return {
@@ -108,6 +115,16 @@ export function tapStream(options: TapStreamOptions): SentWatch {
       for (const [name, listener] of Object.entries(listeners)) socket.off(name, listener);
     },
   };
+}
+
+/** How a stream ended that this side closed: ws reports only what the device did. */
+function closedBy(
+  ours: Partial<SentClose>,
+  received: SentClose,
+): Pick<StreamEnd, keyof SentClose | 'answer'> {
+  const { code, reason = '' } = ours;
+  if (code === undefined || received.code === closeCodes.abnormal) return received;
+  return { code, reason, ...(received.code === code ? {} : { answer: received }) };
 }
 
 function upgradeOf({ request, answerLines }: Upgraded, clock: Clock, redactor: Redactor): Upgrade {

@@ -127,7 +127,7 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
             socket: webSocket,
             tokenElsewhere: tokenPlace(request.url ?? '', request.headers),
             transport: request.socket,
-            watch: tap && ((isOurEnd) => tapStream({ tap, upgraded, socket: webSocket, clock, isOurEnd })),
+            watch: tap && ((ourEnd) => tapStream({ tap, upgraded, socket: webSocket, clock, ourEnd })),
           });
           guards.connection = connection;
           connections.add(connection);
@@ -332,9 +332,7 @@ function observed(connection: StreamConnection, clock: Clock, upgraded?: Upgrade
     openForMs: upgraded === undefined ? connection.durationMs() : 0,
     give(tap) {
       const presented = totals.device !== undefined;
-      return connection.observe((isOurEnd) =>
-        tapStream({ upgraded, tap, socket, clock, isOurEnd, presented }),
-      );
+      return connection.observe((ourEnd) => tapStream({ upgraded, tap, socket, clock, ourEnd, presented }));
     },
     onEnd: (call) => void socket.once('close', call),
     onThrown,
