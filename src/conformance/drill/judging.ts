@@ -45,9 +45,8 @@ function lastEnd({ seen }: DrillView): number | undefined {
   return seen.flatMap(({ exchange }) => (exchange.kind === 'stream' ? (exchange.end?.at ?? []) : [])).at(-1);
 }
 
-/** Whether a stream continued after something that it should tolerate. */
-export function judgeGoingOn(view: DrillView, what: string): Finding {
-  const at = view.done.at(-1) ?? view.now;
+/** Whether a stream continued after something that it should tolerate, by default the last step. */
+export function judgeGoingOn(view: DrillView, what: string, at = view.done.at(-1) ?? view.now): Finding {
   const stream = confirmed(view).find(({ exchange }) => (exchange.end?.at ?? view.now) >= at);
   if (stream === undefined) return unknown(`no stream was open for ${what}`, []);
   const { end } = stream.exchange;

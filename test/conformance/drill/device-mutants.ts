@@ -107,6 +107,12 @@ export const deviceMutants: readonly DeviceMutant[] = [
   },
   {
     rule: 'D11',
+    does: 'closes at unknown fields of the confirmation',
+    showsIn: 'D11-fields',
+    change: { minds: (data, isBinary) => !isBinary && data.includes('greeting') },
+  },
+  {
+    rule: 'D11',
     does: 'closes at an odd size',
     showsIn: 'D11-odd',
     change: { minds: ({ length }, isBinary) => isBinary && length % 2 === 1 && length > 1 },
