@@ -9,6 +9,8 @@ const stormMs = 10_000;
 const restfulMs = 10_000;
 /** The later waits are longer than the earlier ones by this factor: less than two, because of jitter. */
 const leastGrowth = 1.3;
+/** And by this much: a busy machine delays single attempts. */
+const leastGrowthMs = 80;
 /** Fewer waits do not show growth. */
 const leastWaits = 3;
 
@@ -27,7 +29,7 @@ export function growsApart(times: readonly number[]): boolean | undefined {
   if (waits.length < leastWaits) return undefined;
   const half = Math.floor(waits.length / 2);
   const [early, late] = [mean(waits.slice(0, half)), mean(waits.slice(half))];
-  return late >= restfulMs || late >= leastGrowth * early;
+  return late >= restfulMs || late >= Math.max(leastGrowth * early, early + leastGrowthMs);
 }
 
 function waitsBetween(times: readonly number[]): number[] {

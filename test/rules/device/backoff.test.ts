@@ -27,6 +27,8 @@ describe('the waits between attempts', () => {
     ['grow where each is twice as long', attempts(1_000, 2_000, 4_000), true],
     ['grow where the later ones are longer by 1.3', attempts(1_000, 1_300, 1_300), true],
     ['do not grow where they are longer by less', attempts(1_000, 1_299, 1_300), false],
+    ['do not grow where a busy machine delays them', attempts(53, 50, 90, 120), false],
+    ['grow where they begin with little', attempts(50, 100, 200, 400), true],
     ['do not grow where they are equal', attempts(2_000, 2_000, 2_000, 2_000), false],
     ['do not grow where they shrink', attempts(4_000, 2_000, 1_000), false],
     ['need not grow where the later ones are ten seconds', attempts(30_000, 10_000, 10_000), true],
