@@ -29,8 +29,8 @@ export interface MiniDevice {
   confirmWithinMs: number;
   /** What it does with a message; true: it closes the stream. */
   minds(data: Buffer, isBinary: boolean): boolean;
-  /** Whether it is silent while the AI speaks. */
-  isHalfDuplex: boolean;
+  /** How long it is silent after a message. */
+  hushMs(data: Buffer, isBinary: boolean): number;
   end(socket: WebSocket): void;
   /** Ends a connection that is dead, or was never confirmed. */
   giveUp(socket: WebSocket, why: 'dead' | 'unconfirmed'): void;
@@ -67,7 +67,7 @@ export const lawfulDevice: MiniDevice = {
   deadAfterMs: 4_000,
   confirmWithinMs: 4_000,
   minds: () => false,
-  isHalfDuplex: false,
+  hushMs: () => 0,
   end: (socket) => socket.close(1000),
   giveUp: (socket) => socket.terminate(),
   answerClose: (_socket, close) => close(),
@@ -243,7 +243,7 @@ function converse({ behaviour, clock, sockets, wsUrl, certificate }: Run, token:
     socket.on('message', (data: Buffer, isBinary) => {
       aliveAt = clock.now();
       if (!isBinary && data.includes('service_voice_connected')) isConfirmed = true;
-      if (isBinary && behaviour.isHalfDuplex) hushedUntil = clock.now() + 500;
+      hushedUntil = Math.max(hushedUntil, clock.now() + behaviour.hushMs(data, isBinary));
       if (behaviour.minds(data, isBinary)) socket.close(1003);
     });
     socket.on('error', () => {});

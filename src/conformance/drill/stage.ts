@@ -109,7 +109,11 @@ async function certificateFor(
 function listen(voices: Set<Voice>): CreateReply {
   return (voice) => {
     voices.add(voice);
-    return { hear() {}, close: () => void voices.delete(voice) };
+    return {
+      hear() {},
+      said: () => voice.status('listening'),
+      close: () => void voices.delete(voice),
+    };
   };
 }
 
@@ -121,8 +125,13 @@ function perform(
   if ('fault' in action) control.faults.add(action.fault);
   else if ('advanceMs' in action) control.advance(action.advanceMs);
   else if ('status' in action) control.send({}, { status: action.status });
-  else if ('sayMs' in action) for (const voice of voices) voice.say(playPcm(makeTone(toneHz, action.sayMs)));
+  else if ('sayMs' in action) for (const voice of voices) reply(voice, action.sayMs);
   else for (const voice of voices) for (const bytes of action.audio) voice.send(audioOf(bytes));
+}
+
+function reply(voice: Voice, ms: number): void {
+  voice.status('speaking');
+  voice.say(playPcm(makeTone(toneHz, ms)));
 }
 
 function audioOf(bytes: number): Buffer {

@@ -135,7 +135,16 @@ export const deviceMutants: readonly DeviceMutant[] = [
     showsIn: 'D11-empty',
     change: { minds: ({ length }, isBinary) => isBinary && length === 0 },
   },
-  { rule: 'D12', does: 'is silent while it hears', change: { isHalfDuplex: true } },
+  {
+    rule: 'D12',
+    does: 'is silent while it hears',
+    change: { hushMs: (_data, isBinary) => (isBinary ? 500 : 0) },
+  },
+  {
+    rule: 'D12',
+    does: 'is silent while the service says that it speaks',
+    change: { hushMs: (data, isBinary) => (!isBinary && data.includes('"speaking"') ? 20_000 : 0) },
+  },
   { rule: 'D13', does: 'hangs up without a close', change: { end: (socket) => socket.terminate() } },
   {
     rule: 'D13',

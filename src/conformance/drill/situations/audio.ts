@@ -80,7 +80,7 @@ export const strangeSituations: readonly Situation[] = [
   }),
   toleratingFields(
     tolerating('D11-fields', 'messages with unknown fields', {
-      action: { status: 'speaking' },
+      action: { status: 'listening' },
       what: 'messages with unknown fields',
       service: {
         dialect: {
