@@ -52,7 +52,12 @@ async function drillDevice(
 const results = new Map<unknown, DrillResult>();
 
 beforeAll(async () => {
-  const cases = [{ change: lawfulDevice }, { change: stuck, rule: 'D9' }, ...deviceMutants];
+  const cases = [
+    { change: lawfulDevice },
+    { change: stuck, rule: 'D9' },
+    { change: mute, rule: 'D5', showsIn: 'D5' },
+    ...deviceMutants,
+  ];
   const all = Promise.all(
     cases.map(async (one, index) => results.set(one.change, await drillDevice(one.change, one, index))),
   );
@@ -61,6 +66,9 @@ beforeAll(async () => {
 
 /** A device that presents the token of its first connection for ever. */
 const stuck: Partial<MiniDevice> = { keepsToken: () => true };
+
+/** A device whose microphone is off. */
+const mute: Partial<MiniDevice> = { hushMs: () => 60_000 };
 
 const verdictsOf = (change: unknown, verdict: string) =>
   (results.get(change)?.drilled ?? [])
@@ -86,6 +94,10 @@ describe('a device that breaks one rule', () => {
     expect(failed.filter((one) => one.startsWith(rule))).not.toEqual([]);
     expect(failed.filter((one) => ![rule, ...also].includes(one.split(/[-:]/)[0] ?? ''))).toEqual([]);
   });
+});
+
+test('a device with a silent microphone is warned', () => {
+  expect(verdictsOf(mute, 'warn')).toEqual([expect.stringMatching(/^D5: no audio in \d\d\.\d s$/)]);
 });
 
 test('a device that never requests a second token is not waited for at each interruption', () => {

@@ -1,4 +1,6 @@
+import { secondsText } from '../../../protocol/time-text.ts';
 import { confirmationOf } from '../../../rules/device/device-seen.ts';
+import { type Finding, warn } from '../../../rules/rule.ts';
 import { audioOf } from '../../../rules/stream-seen.ts';
 import { judgeBy, judgeGoingOn } from '../judging.ts';
 import { confirmed, isOpen, isPast, isStreaming, sentMs } from '../moments.ts';
@@ -21,7 +23,7 @@ export const sendingSituations: readonly Situation[] = [
     title: 'ten seconds of audio, raw and in real time',
     until: (view) => confirmed(view).some((one) => spanMs(one) >= 10_000),
     longest: usual,
-    judge: judgeBy('D5'),
+    judge: judgeTenSeconds,
   },
 ];
 
@@ -29,6 +31,15 @@ export const sendingSituations: readonly Situation[] = [
 function isQuiet(view: DrillView): boolean {
   const stream = confirmed(view).at(-1);
   return stream !== undefined && view.now - (confirmationOf(stream)?.at ?? view.now) > 3_000;
+}
+
+/** A device without a user, or with its microphone off, may be silent. */
+function judgeTenSeconds(view: DrillView): Finding {
+  const streams = confirmed(view);
+  const [first] = streams;
+  if (first === undefined || streams.some((stream) => sentMs(stream) > 0)) return judgeBy('D5')(view);
+  const since = confirmationOf(first)?.at ?? view.now;
+  return warn(`no audio in ${secondsText(view.now - since, 1)}`, first);
 }
 
 function spanMs(stream: Parameters<typeof audioOf>[0]): number {
