@@ -375,10 +375,10 @@ test('a service that counts connections by address is checked to the end, and le
 });
 
 test.each([
-  [['check'], 'an answer of'],
-  [['learn'], 'an answer of'],
-  [['doctor'], 'an answer of'],
-  [['emulator', 'state'], 'an answer of'],
+  [['check'], 'an answer from'],
+  [['learn'], 'an answer from'],
+  [['doctor'], 'an answer from'],
+  [['emulator', 'state'], 'an answer from'],
   [['load', '--sessions', '1', '--processes', 'none'], 'the sessions to end'],
 ])('a timeout of %j names what it was waiting for', async (command, what) => {
   const { port } = await services.tcp(() => {});

@@ -131,7 +131,7 @@ describe('voicectl learn', () => {
   });
 
   test.each([
-    ['token-missing', 'No answer of the service holds a usable token'],
+    ['token-missing', 'No answer from the service contains a usable token'],
     ['connected-missing', 'The service confirmed no stream'],
     ['token-expired', 'The service confirmed no stream'],
   ])('a service with %s has no dialect, and agrees with none', async (fault, why) => {
