@@ -1,5 +1,5 @@
 import { generalOptions, type OptionName, optionSpec } from '../config/options.ts';
-import { systemClock } from '../kernel/clock.ts';
+import { type ClockTimer, systemClock } from '../kernel/clock.ts';
 import { createDeferred } from '../kernel/deferred.ts';
 import { setUpEngine } from '../kernel/engine-flags.ts';
 import { type ErrorCode, toVoicectlError, VoicectlError } from '../kernel/errors.ts';
@@ -20,98 +20,110 @@ export interface RunnerEvents {
 }
 
 /** Gives a command its settings, signal, input and output, and runs it. */
-export function createRunner(io: Io, { formed, hungUp }: RunnerEvents): RunCommand {
-  return async ({ spec, load }, flags, args, renamed) => {
-    const { resolveSettings } = await import('../config/settings.ts');
-    await setUpEngine();
-    const names: OptionName[] = [...spec.options, ...generalOptions];
-    // A note that cannot be written does not fail the command: the result does not depend on it.
-    const tell = (text: string) => io.stderr.write(`${escapeText(text)}\n`).catch(() => {});
-    const resolve = async () => {
-      const found = await resolveSettings(names, {
-        flags,
-        env: io.env,
-        cwd: io.cwd,
-        inputs: filesOf(spec, args),
-      });
-      await requireOutputs(found.settings);
-      return found;
-    };
-    const resolved = await resolve().catch(async (thrown) => {
-      const refused = toVoicectlError(withHelpHint(thrown, spec.name));
-      if (!names.includes('junit')) throw refused;
-      // A pipeline also gets a report of a refused run.
-      const { reportRun } = await import('./run-reporter.ts');
-      const isAtFault = refused.details.problems?.some((one) => 'path' in one && one.path === '--junit');
-      const junit = typeof flags.junit === 'string' && !isAtFault ? flags.junit : undefined;
-      const about = { command: spec.name, subject: 'settings', junit };
-      return reportRun({ io, warn: tell }, about, () => Promise.reject(refused));
-    });
-    const { output, color, quiet = false, verbose = false, debug = false, timeout, out } = resolved.settings;
-    const json = resolved.settings.json === true || output === 'json';
-    const lines = out === '-' ? io.stderr : io.stdout;
-    formed({ json, lines, debug });
-    if (!quiet) {
-      const lines = [...(renamed === undefined ? [] : [renamed]), ...resolved.renamed];
-      for (const line of lines) await tell(`voicectl: ${line}`);
-    }
+export function createRunner(io: Io, events: RunnerEvents): RunCommand {
+  return async (entry, ...given) => {
     // Ctrl-C in a terminal also reaches the child command, which decides what to do.
     const ending = createEnding(io, {
-      sharesCtrlC: spec.sharesTerminal === true && io.stdin.isTTY === true,
+      sharesCtrlC: entry.spec.sharesTerminal === true && io.stdin.isTTY === true,
     });
-    let awaited: string | undefined;
-    const limit =
-      timeout === undefined
-        ? undefined
-        : io.clock.after(timeout, () => ending.end(timedOut(timeout, awaited)));
-    const hasColour = color !== false && !io.env.NO_COLOR && io.env.TERM !== 'dumb' && io.stdout.isTTY;
-    const chosen = chooseOutput(
-      json ? 'json' : output,
-      io,
-      !quiet && !usesStandardStreams(resolved.settings),
-    );
-    const isDrawn = chosen === 'tui' && spec.hasScreen?.(resolved.settings) === true;
-    const drawThread = isDrawn
-      ? (await import('../ui/draw-thread.ts')).startDrawThread({ colour: hasColour })
-      : undefined;
+    const limit = createTimeLimit(io, ending);
     try {
-      const run = await load();
-      const command = run({
-        ...resolved,
-        io,
-        args,
-        stdin: io.stdin,
-        signal: ending.signal,
-        lines,
-        json,
-        output: chosen === 'tui' && !isDrawn ? 'plain' : chosen,
-        drawThread,
-        colour: hasColour,
-        quiet,
-        verbose,
-        style: createStyle(hasColour),
-        awaits(what) {
-          awaited = what;
-        },
-        print: (value, text) => lines.write(json ? jsonLine(value) : `${text.join('\n')}\n`),
-        note: async (text) => (quiet ? undefined : tell(text)),
-        warn: tell,
-      }).catch((thrown) => {
-        throw withHelpHint(thrown, spec.name);
-      });
-      const code = await Promise.race([command, ending.isLate]);
-      // A command that ends cleanly still fails if a bug made it end.
-      if (ending.crash !== undefined) throw ending.crash;
-      return code ?? 0;
+      return await runWithin({ io, ending, limit, formed: events.formed }, entry, ...given);
     } finally {
-      void drawThread?.worker.terminate();
-      limit?.cancel();
+      limit.cancel();
       ending.stop();
-      if (codeOf(ending.signal.reason) === 'hung-up') hungUp();
+      if (codeOf(ending.signal.reason) === 'hung-up') events.hungUp();
       // Nobody reads it any more, and an open stream would keep the process alive.
       io.stdin.destroy();
     }
   };
+}
+
+interface Frame extends Pick<RunnerEvents, 'formed'> {
+  io: Io;
+  ending: ReturnType<typeof createEnding>;
+  limit: ReturnType<typeof createTimeLimit>;
+}
+
+/** Runs a command until it ends, or is too late after a request to end. */
+async function runWithin(
+  { io, ending, limit, formed }: Frame,
+  ...[{ spec, load }, flags, args, renamed]: Parameters<RunCommand>
+): Promise<number> {
+  const { readFlag, resolveSettings } = await import('../config/settings.ts');
+  await setUpEngine();
+  const names: OptionName[] = [...spec.options, ...generalOptions];
+  // A note that cannot be written does not fail the command: the result does not depend on it.
+  const tell = (text: string) => io.stderr.write(`${escapeText(text)}\n`).catch(() => {});
+  const resolve = async () => {
+    const found = await resolveSettings(names, {
+      flags,
+      env: io.env,
+      cwd: io.cwd,
+      inputs: filesOf(spec, args),
+      signal: ending.signal,
+    });
+    await requireOutputs(found.settings);
+    return found;
+  };
+  limit.set(await readFlag('timeout', flags));
+  limit.awaits('the config file');
+  const resolved = await resolve().catch(async (thrown) => {
+    const refused = toVoicectlError(withHelpHint(thrown, spec.name));
+    if (!names.includes('junit')) throw refused;
+    // A pipeline also gets a report of a refused run.
+    const { reportRun } = await import('./run-reporter.ts');
+    const isAtFault = refused.details.problems?.some((one) => 'path' in one && one.path === '--junit');
+    const junit = typeof flags.junit === 'string' && !isAtFault ? flags.junit : undefined;
+    const about = { command: spec.name, subject: 'settings', junit };
+    return reportRun({ io, warn: tell }, about, () => Promise.reject(refused));
+  });
+  const { output, color, quiet = false, verbose = false, debug = false, timeout, out } = resolved.settings;
+  const json = resolved.settings.json === true || output === 'json';
+  const lines = out === '-' ? io.stderr : io.stdout;
+  formed({ json, lines, debug });
+  if (!quiet) {
+    const lines = [...(renamed === undefined ? [] : [renamed]), ...resolved.renamed];
+    for (const line of lines) await tell(`voicectl: ${line}`);
+  }
+  limit.set(timeout);
+  limit.awaits(undefined);
+  const hasColour = color !== false && !io.env.NO_COLOR && io.env.TERM !== 'dumb' && io.stdout.isTTY;
+  const chosen = chooseOutput(json ? 'json' : output, io, !quiet && !usesStandardStreams(resolved.settings));
+  const isDrawn = chosen === 'tui' && spec.hasScreen?.(resolved.settings) === true;
+  const drawThread = isDrawn
+    ? (await import('../ui/draw-thread.ts')).startDrawThread({ colour: hasColour })
+    : undefined;
+  try {
+    const run = await load();
+    const command = run({
+      ...resolved,
+      io,
+      args,
+      stdin: io.stdin,
+      signal: ending.signal,
+      lines,
+      json,
+      output: chosen === 'tui' && !isDrawn ? 'plain' : chosen,
+      drawThread,
+      colour: hasColour,
+      quiet,
+      verbose,
+      style: createStyle(hasColour),
+      awaits: limit.awaits,
+      print: (value, text) => lines.write(json ? jsonLine(value) : `${text.join('\n')}\n`),
+      note: async (text) => (quiet ? undefined : tell(text)),
+      warn: tell,
+    }).catch((thrown) => {
+      throw withHelpHint(thrown, spec.name);
+    });
+    const code = await Promise.race([command, ending.isLate]);
+    // A command that ends cleanly still fails if a bug made it end.
+    if (ending.crash !== undefined) throw ending.crash;
+    return code ?? 0;
+  } finally {
+    void drawThread?.worker.terminate();
+  }
 }
 
 /** The arguments that name files and folders which the command reads. Those of another program are its own. */
@@ -150,6 +162,25 @@ function timedOut(ms: number, awaited: string | undefined): VoicectlError {
   return new VoicectlError('timed-out', `Timed out after ${ms / 1000} s${what}`, {
     hint: '--timeout sets this limit.',
   });
+}
+
+/** `--timeout`, which also limits the reading of the config file that may set it. */
+function createTimeLimit({ clock }: Io, ending: Pick<ReturnType<typeof createEnding>, 'end'>) {
+  let awaited: string | undefined;
+  let limitMs: unknown;
+  let timer: ClockTimer | undefined;
+  return {
+    set(ms: unknown) {
+      if (ms === limitMs || typeof ms !== 'number') return;
+      timer?.cancel();
+      limitMs = ms;
+      timer = clock.after(ms, () => ending.end(timedOut(ms, awaited)));
+    },
+    awaits(what: string | undefined) {
+      awaited = what;
+    },
+    cancel: () => timer?.cancel(),
+  };
 }
 
 /**

@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
-import { type Loader, lilconfig } from 'lilconfig';
+import { join, resolve } from 'node:path';
+import { noStdin, readText } from '../files/read-text.ts';
+import { exists } from '../files/shipped-file.ts';
 import type { PlacedValue } from '../files/yaml.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import { system } from '../kernel/system.ts';
-import { isError } from '../kernel/thrown.ts';
 import { isRecord } from '../protocol/error-body.ts';
 import { ownValue } from '../protocol/parse-json.ts';
 
@@ -18,20 +18,17 @@ export interface ConfigLayer {
 }
 
 export interface ConfigFileOptions {
-  cwd: string;
+  /** Undefined if it was removed. */
+  cwd: string | undefined;
   env: Readonly<Record<string, string | undefined>>;
   /** `--config`: only this file. */
   path: string | undefined;
   /** `--profile`: must exist. */
   profile: string | undefined;
+  /** Ends the wait for a file that is a pipe. */
+  signal?: AbortSignal | undefined;
 }
 
-/** Loads the reader only if there is a config file: most machines have none. */
-const loadYaml: Loader = async (path, content) => {
-  const { parseSecretYaml } = await import('../files/yaml.ts');
-  return parseSecretYaml(path, content);
-};
-const loaders = { '.yaml': loadYaml, '.yml': loadYaml, '.json': loadYaml };
 const fileNames = ['voicectl.config.yaml', 'voicectl.config.yml', 'voicectl.config.json'];
 const ownFileNames = ['config.yaml', 'config.json'];
 
@@ -69,14 +66,17 @@ export async function readConfigFile(options: ConfigFileOptions): Promise<Config
 }
 
 /** Where a config file is looked for. */
-export function configPlaces({ cwd, env, path }: Omit<ConfigFileOptions, 'profile'>): string[] {
+export function configPlaces({ cwd, env, path }: Pick<ConfigFileOptions, 'cwd' | 'env' | 'path'>): string[] {
   if (path !== undefined) return [path];
   const own = ownFolder(env);
-  return [...fileNames.map((name) => join(cwd, name)), ...ownFileNames.map((name) => join(own, name))];
+  const here = cwd === undefined ? [] : fileNames.map((name) => join(cwd, name));
+  return [...here, ...ownFileNames.map((name) => join(own, name))];
 }
 
-/** The names of the profiles of the config file, even of an invalid one; for completion. */
+/** The names of the profiles of the config file, even of an invalid one; for completion, which waits for no pipe. */
 export async function profileNames(options: Omit<ConfigFileOptions, 'profile'>): Promise<string[]> {
+  const there = await Promise.all(configPlaces(options).map((place) => stat(place).catch(() => undefined)));
+  if (there.some((one) => one?.isFile() === false)) return [];
   const found = await findConfig({ ...options, profile: undefined }).catch(() => undefined);
   const profiles = isRecord(found?.value) ? found.value.profiles : undefined;
   return isRecord(profiles) ? Object.keys(profiles) : [];
@@ -120,41 +120,28 @@ function ownFolder(env: ConfigFileOptions['env']): string {
 
 interface FoundConfig extends PlacedValue {
   path: string;
+  /** Only spaces: no other file is hidden by it. */
+  isEmpty: boolean;
 }
 
-async function findConfig({ cwd, env, path }: ConfigFileOptions): Promise<FoundConfig | undefined> {
-  const search = lilconfig('voicectl', { searchPlaces: fileNames, loaders, stopDir: cwd });
-  try {
-    if (path !== undefined)
-      return await lilconfig('voicectl', { loaders: { ...loaders, noExt: loadYaml } })
-        .load(path)
-        .then(asFound);
-    const here = await search.search(cwd);
-    if (here !== null) return asFound(here);
-    const own = ownFolder(env);
-    return asFound(
-      await lilconfig('voicectl', {
-        searchPlaces: ownFileNames,
-        loaders,
-        stopDir: own,
-      }).search(own),
-    );
-  } catch (cause) {
-    if (cause instanceof VoicectlError) throw cause;
-    const why = isError(cause) ? (cause.message.split('\n')[0] ?? '') : String(cause);
-    throw new VoicectlError(
-      'bad-config',
-      `Cannot read the config file${path === undefined ? '' : ` ${path}`}: ${why}`,
-      { cause },
-    );
+async function findConfig({ signal, ...options }: ConfigFileOptions): Promise<FoundConfig | undefined> {
+  if (options.path !== undefined) return readConfig(resolve(options.path), signal);
+  for (const place of configPlaces(options)) {
+    const found = (await exists(place)) ? await readConfig(place, signal) : undefined;
+    if (found?.isEmpty === false) return found;
   }
+  return undefined;
 }
 
-function asFound(result: { filepath: string; config: PlacedValue | undefined } | null) {
-  if (result === null) return undefined;
-  // The loader is not called for an empty file.
-  const { value, placeOf } = result.config ?? { value: undefined, placeOf: () => ({ line: 1, column: 1 }) };
-  return { path: result.filepath, value: value ?? {}, placeOf };
+/** The reader is loaded only if there is a config file: most machines have none. */
+async function readConfig(path: string, signal = noStdin.signal): Promise<FoundConfig> {
+  const content = await readText(path, { ...noStdin, signal }).catch((thrown) => {
+    if (!(thrown instanceof VoicectlError) || thrown.code !== 'bad-input') throw thrown;
+    throw new VoicectlError('bad-config', thrown.message, { cause: thrown, details: thrown.details });
+  });
+  const { parseSecretYaml } = await import('../files/yaml.ts');
+  const { value, placeOf } = parseSecretYaml(path, content);
+  return { path, isEmpty: content.trim() === '', value: value ?? {}, placeOf };
 }
 
 async function requirePrivate(path: string): Promise<void> {

@@ -12,9 +12,12 @@ export type Flags = Record<string, unknown>;
 export interface SettingsInput {
   flags: Flags;
   env: Readonly<Record<string, string | undefined>>;
-  cwd: string;
+  /** Where a config file is looked for first. */
+  cwd: string | undefined;
   /** The files of the positional arguments, which are read. */
   inputs?: readonly Pick<NamedFile, 'label' | 'path'>[];
+  /** Ends the wait for a config file that is a pipe. */
+  signal?: AbortSignal;
 }
 
 /** The sources of a value, in order of precedence. */
@@ -61,7 +64,9 @@ export async function resolveSettings<const Names extends OptionName>(
     env,
     path: path?.value as string,
     profile: profile?.value as string,
+    signal: input.signal,
   }).catch(async (thrown: unknown) => {
+    input.signal?.throwIfAborted();
     // Mistakes of the command line are reported before those of the file.
     const given = new Map<OptionName, Found | undefined>([['config', path]]);
     for (const name of names) given.set(name, await read(name));
@@ -81,6 +86,12 @@ export async function resolveSettings<const Names extends OptionName>(
     origin: (name) => found.get(name)?.origin,
     renamed,
   };
+}
+
+/** The value of a flag, before the others are read; undefined if it is not given or not valid. */
+export async function readFlag(name: OptionName, flags: Flags): Promise<unknown> {
+  const raw = flags[flagKey(name)];
+  return raw === undefined ? undefined : readValue(optionSpec(name), raw, () => {});
 }
 
 interface Given extends Pick<SettingsInput, 'flags' | 'env'> {

@@ -1,4 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
+import { hasTools } from '../audio/files.ts';
 import { openStream } from '../helpers/stream-client.ts';
 import { grant, startTokenStub } from '../helpers/token-stub.ts';
 import { fixture, jsonLines, setUpSandbox } from '../helpers/voicectl.ts';
@@ -141,6 +143,15 @@ describe('an error', () => {
     expect(jsonLines((await sandbox.runHere(args)).stdout)).toEqual([
       expect.objectContaining({ type: 'error', exitCode: 4 }),
     ]);
+  });
+
+  test.skipIf(!hasTools('mkfifo'))('names a config file that nobody writes', async () => {
+    execFileSync('mkfifo', [sandbox.path('voicectl.config.yaml')]);
+    expect(await sandbox.runHere(['token', '--local', '--timeout', '1s'])).toMatchObject({
+      ...{ code: 7, stdout: '' },
+      stderr: 'voicectl: Timed out after 1 s, waiting for the config file\n  --timeout sets this limit.\n',
+    });
+    expect((await sandbox.runHere(['complete', '--', 'token', '--profile', ''])).stdout).toBe(':none\n');
   });
 
   test('has a stack with --debug, and none without', async () => {

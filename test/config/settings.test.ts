@@ -190,6 +190,31 @@ describe('which config file is read', () => {
 });
 
 describe('a config file that is refused', () => {
+  test('one that cannot be read, like any other file', async () => {
+    const place = (name: string) => join(cwd, name);
+    const message = async (flags: Flags = {}) => {
+      const { code, message } = await refusal(resolve(['device'], flags));
+      return [code, message];
+    };
+    const missing = place('missing.yaml');
+    expect(await message({ config: missing })).toEqual([
+      'bad-config',
+      `Cannot read ${missing}: there is no such file`,
+    ]);
+    const here = place('voicectl.config.yaml');
+    mkdirSync(here);
+    expect(await message()).toEqual(['bad-config', `Cannot read ${here}: it is a folder`]);
+    rmSync(here, { recursive: true });
+    writeFileSync(here, Buffer.from('device: "\xff"\n', 'latin1'));
+    expect(await message()).toEqual(['bad-config', `Cannot read ${here}: it is not UTF-8 text`]);
+  });
+
+  test.skipIf(process.platform === 'win32')('one that never ends', async () => {
+    expect(await refusal(resolve(['device'], { config: '/dev/zero' }))).toMatchObject({
+      ...{ code: 'bad-config', message: 'Cannot read /dev/zero: it is larger than 16 MiB' },
+    });
+  });
+
   test.each([
     ['broken YAML', 'a: [\n', {}, /voicectl\.config\.yaml:2:1: this is not YAML \(bad indent\)$/],
     [
