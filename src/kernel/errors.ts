@@ -117,6 +117,12 @@ export function toVoicectlError(thrown: unknown): VoicectlError {
       cause: thrown,
     });
   }
+  if (isError(thrown) && 'syscall' in thrown && thrown.syscall === 'uv_cwd') {
+    return new VoicectlError('input-output', 'The working folder does not exist any more', {
+      hint: 'Change to a folder that exists.',
+      cause: thrown,
+    });
+  }
   const message = messageOf(thrown);
   return new VoicectlError('internal', message, { cause: thrown });
 }

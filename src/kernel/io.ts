@@ -20,7 +20,8 @@ export interface Io {
   /** The terminal, if standard input and standard output both are one. */
   readonly terminal?: TerminalDevice | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly cwd: string;
+  /** The working folder; undefined if it was removed. */
+  readonly cwd: string | undefined;
   readonly clock: Clock;
   /** Aborted when the program stops waiting for readers of its output: a moment after `hurry`, with its reason. */
   readonly giveUp: AbortSignal;
@@ -52,6 +53,14 @@ const endSignals = Object.keys(endReasons) as EndSignal[];
 /** The exit code with which Node ends a process that awaits something that can no longer happen. */
 const unsettledExitCode = 13;
 
+function workingFolder(): string | undefined {
+  try {
+    return process.cwd();
+  } catch {
+    return undefined;
+  }
+}
+
 /** The current process. */
 export function createProcessIo(): Io {
   const patience = new AbortController();
@@ -72,7 +81,7 @@ export function createProcessIo(): Io {
     keyboard: createKeyboard(process.stdin),
     terminal: createTerminalDevice(process.stdin, process.stdout, giveUp),
     env: process.env,
-    cwd: process.cwd(),
+    cwd: workingFolder(),
     clock: systemClock,
     giveUp,
     hurry: (reason) =>

@@ -154,6 +154,19 @@ describe('an error', () => {
     expect((await sandbox.runHere(['complete', '--', 'token', '--profile', ''])).stdout).toBe(':none\n');
   });
 
+  test.skipIf(process.platform === 'win32').each([
+    ['token --local --device d1 --decode', 0, /"sub": "d1"/],
+    ['--version', 0, /^\d/],
+    ['complete -- token --prof', 0, /^--profile/],
+    ['token --local --config c.yaml', 8, /^voicectl: The working folder does not exist any more\n {2}.+\n$/m],
+    ['mcp', 8, /^voicectl: The working folder does not exist any more$/m],
+  ])('in a folder that was removed: %s', async (words, exitCode, says) => {
+    const { code, stdout, stderr } = await sandbox.shell(
+      `mkdir gone; cd gone; rmdir ../gone; voicectl ${words}`,
+    );
+    expect({ code, says: stdout + stderr }).toEqual({ code: exitCode, says: expect.stringMatching(says) });
+  });
+
   test('has a stack with --debug, and none without', async () => {
     const { code, stderr } = await sandbox.runHere(['stream', '--debug']);
     expect(code).toBe(2);

@@ -29,7 +29,7 @@ interface ChildOptions {
   signal: AbortSignal;
   /** Whether a terminal also sends its Ctrl-C to the child, which decides what to do. */
   onTerminal: boolean;
-  cwd: string;
+  cwd: string | undefined;
   env: NodeJS.ProcessEnv;
 }
 

@@ -11,7 +11,7 @@ export type PrintedLine = Record<string, unknown> & { type?: string };
 
 export interface ChildOptions {
   env: Readonly<Record<string, string | undefined>>;
-  cwd: string;
+  cwd: string | undefined;
   /** Called for each line, as it comes. */
   onLine(line: PrintedLine): void;
 }
@@ -82,7 +82,11 @@ export function startChild(
   };
 }
 
-function startProgram(words: readonly string[], env: ChildOptions['env'], cwd: string): CommandProcess {
+function startProgram(
+  words: readonly string[],
+  env: ChildOptions['env'],
+  cwd: ChildOptions['cwd'],
+): CommandProcess {
   const program = process.argv[1] ?? '';
   return startCommand(process.execPath, [program, ...words], { env, cwd, stdio: ['ignore', 'pipe', 'pipe'] });
 }

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { Writable } from 'node:stream';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
@@ -25,7 +26,7 @@ export async function run(context: ContextOf<'mcp'>): Promise<number> {
   const { settings, io, signal } = context;
   const servers = createServers();
   const { allowTarget = [], folder, ca } = settings;
-  const boundary = createBoundary({ cwd: io.cwd, allowTargets: allowTarget, folder });
+  const boundary = createBoundary({ cwd: resolve(io.cwd ?? ''), allowTargets: allowTarget, folder });
   const secrets = await readSecrets(context);
   const redactor = createRedactor();
   for (const secret of Object.values(secrets)) if (secret !== undefined) redactor.conceal(secret);

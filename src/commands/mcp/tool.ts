@@ -80,7 +80,7 @@ export async function emulatorFlags(args: EmulatorArgs, surroundings: ToolSurrou
   // The command prefers a file of this name to an included scenario.
   const isName =
     scenario === undefined ||
-    !(/[./\\]/.test(scenario) || (await exists(resolve(surroundings.io.cwd, scenario))));
+    !(/[./\\]/.test(scenario) || (await exists(resolve(surroundings.io.cwd ?? '', scenario))));
   return flags({
     fault: args.faults,
     network: args.network,

@@ -84,7 +84,7 @@ export function openCommandScreen<News extends { type: string }>(
         say(`Copied ${action.type === 'copy' ? action.what : 'the curl command'}, if the terminal allows it`);
         return;
       case 'save':
-        say(await saveEvents(action.text, io.cwd));
+        say(await saveEvents(action.text, io.cwd ?? ''));
         return;
       default:
         await options.onAction?.(action);
