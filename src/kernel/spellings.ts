@@ -37,18 +37,21 @@ export function spellingsOf(secret: string, part: string): Spelling[] {
   else if (unescaped(secret) !== secret) add(unescaped, tail(read));
   const bare = unslashed(part);
   if (bare !== read && bare.length >= shortestSecret) add(unslashed, tail(bare));
-  const end = Buffer.from(part.slice(-anchorUnits));
-  const digits = end.toString('hex').slice(-anchorUnits);
-  add(hex, digits);
-  add(upperHex, digits.toUpperCase());
-  const bytes = Buffer.from(secret);
-  for (const overhang of [0, 1, 2]) {
-    const shared = { before: Math.sign(phaseOf(bytes.length, overhang)), after: Math.sign(overhang) };
-    const anchor = base64(end.subarray(-base64Bytes), overhang).slice(-anchorUnits);
-    const write: Write = (text) => base64(Buffer.from(text), overhang);
-    add(write, anchor, shared);
-    if (/[+/]/.test(base64(bytes, overhang)))
-      add((text) => urlAlphabet(write(text)), urlAlphabet(anchor), shared);
+  // A whole JSON body may be encoded.
+  for (const form of asJson(secret) === secret ? [plain] : [plain, asJson]) {
+    const end = Buffer.from(form(part.slice(-anchorUnits)));
+    const digits = end.toString('hex').slice(-anchorUnits);
+    add((text) => hex(form(text)), digits);
+    add((text) => upperHex(form(text)), digits.toUpperCase());
+    const bytes = Buffer.from(form(secret));
+    for (const overhang of [0, 1, 2]) {
+      const shared = { before: Math.sign(phaseOf(bytes.length, overhang)), after: Math.sign(overhang) };
+      const anchor = base64(end.subarray(-base64Bytes), overhang).slice(-anchorUnits);
+      const write: Write = (text) => base64(Buffer.from(form(text)), overhang);
+      add(write, anchor, shared);
+      if (/[+/]/.test(base64(bytes, overhang)))
+        add((text) => urlAlphabet(write(text)), urlAlphabet(anchor), shared);
+    }
   }
   return spellings;
 }

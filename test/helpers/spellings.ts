@@ -21,6 +21,9 @@ const ways: Readonly<Record<string, (text: string) => string>> = {
   base64url: (text) => Buffer.from(text).toString('base64url'),
   hex: (text) => Buffer.from(text).toString('hex'),
   'hex in capitals': (text) => Buffer.from(text).toString('hex').toUpperCase(),
+  'JSON in base64': (text) => Buffer.from(json(text)).toString('base64'),
+  'JSON in base64url': (text) => Buffer.from(json(text)).toString('base64url'),
+  'JSON in hex': (text) => Buffer.from(json(text)).toString('hex'),
   Basic: (text) => Buffer.from(`user:${text}`).toString('base64'),
 };
 
