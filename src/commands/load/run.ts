@@ -10,6 +10,7 @@ import { whenAborted } from '../../kernel/abortable.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
 import { version } from '../../kernel/version.ts';
+import { longestDurationMs } from '../../protocol/read-duration.ts';
 import { clipMs } from '../../runs/load/clip.ts';
 import { type CrewJob, createOwnCrew, type LoadCrew } from '../../runs/load/crew.ts';
 import { type LoadOrder, planLoad } from '../../runs/load/plan.ts';
@@ -141,6 +142,12 @@ function readStart({ settings, io }: ContextOf<'load'>): number {
       hint: 'Choose a time that gives all machines time to start, and check their clocks.',
     });
   }
+  if (startAt !== undefined && startAt - io.clock.wall() > longestDurationMs) {
+    throw new VoicectlError(
+      'usage',
+      `--start-at ${new Date(startAt).toISOString()} is more than 24 days ahead`,
+    );
+  }
   return startAt ?? Math.round(io.clock.wall());
 }
 
@@ -151,7 +158,7 @@ async function openTarget(context: ContextOf<'load'>): Promise<Target> {
     origin: (name: Parameters<ContextOf<'load'>['origin']>[0] | 'local' | 'device') =>
       name === 'local' || name === 'device' ? undefined : context.origin(name),
   };
-  const target = await resolveTarget(connection, { stdin, signal, needsKey: true });
+  const target = await resolveTarget(connection, { stdin, signal, needsKey: !settings.dryRun });
   await warnOfShortSecret(target.apiKey, 'The API key', context.warn);
   return target;
 }

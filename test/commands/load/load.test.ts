@@ -238,6 +238,7 @@ describe('what is refused', () => {
     [['--shard', '1/2'], '--shard needs --start-at'],
     [['--shard', '3/2'], '--shard'],
     [['--start-at', '2020-01-01T00:00:00Z'], 'is in the past'],
+    [['--start-at', '9999999999'], '--start-at 2286-11-20T17:46:39.000Z is more than 24 days ahead'],
     [['--arrival', 'burst:5', '--ramp-up', '5s'], '--ramp-up cannot be combined with --arrival burst'],
     [['--sessions', '100', '--arrival', 'burst:100', '--devices', '9'], 'need 10 devices, not 9'],
     [['--threshold', 'first-audio<1s'], '--threshold'],
@@ -245,6 +246,11 @@ describe('what is refused', () => {
     const { code, stderr } = await runInProcess(['load', ...args]);
     expect(stderr).toContain(why);
     expect(code).toBe(2);
+  });
+
+  test('but no plan, which needs neither a key nor a confirmation', async () => {
+    const plan = ['load', '--base-url', 'https://voice.invalid', '--sessions', '1', '--dry-run'];
+    expect(await runInProcess(plan)).toMatchObject({ code: 0, stdout: expect.stringContaining('1 token') });
   });
 
   test('load beyond loopback, until its host is confirmed; the plan is printed', async () => {
