@@ -13,6 +13,8 @@ export interface EmulatorOptions extends ServiceOptions {
    * exports it as `createReply`. Default `parrot`.
    */
   reply?: string | CreateReply | { createReply: CreateReply };
+  /** Ends the wait for a file that `reply` names, such as a pipe that nobody writes. */
+  signal?: AbortSignal;
   /** Speed of `replay:`; 2 is twice as fast. Default 1. */
   replaySpeed?: number | undefined;
   /** Token requests per device and minute. Default 60. */

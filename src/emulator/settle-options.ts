@@ -45,8 +45,8 @@ export function requireKeysBeyondLoopback(host: string, acceptKeys: readonly str
   });
 }
 
-async function settleReply({ reply = 'parrot', replaySpeed }: EmulatorOptions): Promise<ReplyMode> {
-  if (typeof reply === 'string') return createReplyMode(reply, { replaySpeed });
+async function settleReply({ reply = 'parrot', replaySpeed, signal }: EmulatorOptions): Promise<ReplyMode> {
+  if (typeof reply === 'string') return createReplyMode(reply, { replaySpeed, signal });
   const createReply = typeof reply === 'function' ? reply : reply.createReply;
   return (voice) => guardReply(createReply, voice);
 }
@@ -75,6 +75,7 @@ const schemas: { [Name in keyof Required<EmulatorOptions>]: z.ZodType } = {
   acceptKeys: texts,
   reply: z.union([z.string(), call, z.object({ createReply: call })]),
   replaySpeed: z.number().positive(),
+  signal: anything,
   dialect: anything,
   rateLimit: count,
   maxConnections: count,

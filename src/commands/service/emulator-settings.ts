@@ -27,11 +27,12 @@ export async function readEmulatorSettings(context: EmulatorContext): Promise<Em
 
 /** The options for an emulator's behaviour, without its access rules. Reads the dialect and the scenario. */
 export async function localSettings(context: LocalContext): Promise<EmulatorOptions> {
-  const { settings, io } = context;
+  const { settings, io, signal } = context;
   const { reply, speed, rateLimit, maxConnections, seed, fault = [], network, scenario, dialect } = settings;
   const given = {
     clock: io.clock,
     reply,
+    signal,
     replaySpeed: speed,
     rateLimit,
     maxConnections,

@@ -16,8 +16,8 @@ export const silence: CreateReply = () => ({ hear() {} });
 const parrot = takeTurns(playPcm);
 
 /** Replies to each turn with a WAV file. Reads and converts it once, at the start. */
-async function sayFile(path: string): Promise<CreateReply> {
-  const pcm = await loadPcm(path);
+async function sayFile(path: string, { signal }: ReplyOptions): Promise<CreateReply> {
+  const pcm = await loadPcm(path, { signal });
   return takeTurns(() => playPcm(pcm));
 }
 
@@ -51,6 +51,8 @@ const replayPrefix = 'replay:';
 export interface ReplyOptions {
   /** Speed of a replay; 2 is twice as fast. */
   replaySpeed?: number | undefined;
+  /** Ends the wait for the file of the mode. */
+  signal?: AbortSignal | undefined;
 }
 
 /** Makes a reply mode from its text. Throws `usage` for an unknown name, `bad-input` for an unusable file. */
