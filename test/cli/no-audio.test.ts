@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { grant, startTokenStub } from '../helpers/token-stub.ts';
-import { fixture, setUpSandbox, summaryOf } from '../helpers/voicectl.ts';
+import { fixture, jsonLines, setUpSandbox, summaryOf } from '../helpers/voicectl.ts';
 
 const sandbox = setUpSandbox();
 const root = join(import.meta.dirname, '..', '..');
@@ -79,16 +79,21 @@ describe('without any audio backend', () => {
 });
 
 describe('doctor', () => {
+  const parsed = (stdout: string) => (stdout.startsWith('{\n') ? JSON.parse(stdout) : jsonLines(stdout)[0]);
   const checksOf = (stdout: string) =>
-    new Map((JSON.parse(stdout).checks as { name: string }[]).map((check) => [check.name, check]));
+    // One object, or lines of which the last is the error.
+    new Map((parsed(stdout).checks as { name: string }[]).map((check) => [check.name, check]));
 
   test('fails with the exit code for a failed connection if the given target does not answer', async () => {
-    const { code, stdout } = await sandbox.runHere(
+    const { code, stdout, stderr } = await sandbox.runHere(
       ['doctor', '--json', '--base-url', 'http://127.0.0.1:1'],
       lean,
     );
     expect(code).toBe(4);
-    expect(JSON.parse(stdout).ok).toBe(false);
+    expect(stderr).toMatch(/^voicectl: target: .*connection refused/);
+    const [found, error] = jsonLines(stdout);
+    expect(error).toMatchObject({ type: 'error', code: 'connect-failed', exitCode: 4 });
+    expect(found?.ok).toBe(false);
     expect(checksOf(stdout).get('target')).toMatchObject({ state: 'broken', code: 'connect-failed' });
   });
 

@@ -5,7 +5,7 @@ import { installHint, installText, isNotInstalled } from '../../devices/backends
 import { type Probe, probeBackends } from '../../devices/probe.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { type ErrorCode, toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
-import { escapeText, jsonLines } from '../../kernel/escape.ts';
+import { escapeText, jsonLine, jsonLines } from '../../kernel/escape.ts';
 import { version } from '../../kernel/version.ts';
 import type { Style } from '../../report/style.ts';
 import { reachService, reachStreams } from '../../wire/client/reach.ts';
@@ -26,11 +26,14 @@ export async function run(context: ContextOf<'doctor'>): Promise<number> {
   await tell(...target);
   for await (const check of checkAudio(context)) await tell(check);
   signal.throwIfAborted();
-  const broken = checks.filter(({ state }) => state === 'broken');
-  if (json) await io.stdout.write(jsonLines({ version, ok: broken.length === 0, checks }));
-  if (broken.length === 0) return 0;
-  // The lines already name the failure. Only the exit code is left.
-  return new VoicectlError(target.find(({ code }) => code !== undefined)?.code ?? 'usage', '').exitCode;
+  const failed =
+    target.find(({ code }) => code !== undefined) ?? checks.find(({ state }) => state === 'broken');
+  const value = { version, ok: failed === undefined, checks };
+  // The line of the error follows.
+  if (json) await io.stdout.write(failed === undefined ? jsonLines(value) : jsonLine(value));
+  if (failed === undefined) return 0;
+  const { name, found, code = 'usage', mend } = failed;
+  throw new VoicectlError(code, `${name}: ${found}`, { hint: mend });
 }
 
 /** The oldest supported Node version. */
@@ -55,7 +58,7 @@ const maxSkewMs = 5_000;
 const localHint = '`voicectl serve` starts a local one; many commands run one themselves with --local.';
 
 /** Checks whether the service is reachable, and its clock. */
-async function checkTarget(context: ContextOf<'doctor'>): Promise<(Check & { code?: ErrorCode })[]> {
+async function checkTarget(context: ContextOf<'doctor'>): Promise<Check[]> {
   const { settings, origin, signal } = context;
   context.awaits(`an answer from ${settings.baseUrl}`);
   const { baseUrl, wsUrl, apiVersion, allowPlaintext } = settings;
@@ -159,6 +162,8 @@ interface Check {
   /** `off`: absent, and not needed. */
   state: 'ok' | 'off' | 'warning' | 'broken';
   found: string;
+  /** Of the failure of a broken one. */
+  code?: ErrorCode;
   /** How to fix it. */
   mend?: string;
 }
