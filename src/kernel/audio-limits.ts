@@ -1,3 +1,4 @@
+import { pausedText } from './lateness.ts';
 import { neverYieldsMs } from './never-yields.ts';
 
 /**
@@ -35,6 +36,7 @@ export const audioLimits = {
     says: 'From the end of the speech to the first AI audio',
     kind: 'late-audio',
     meaning: 'the first AI audio arrived too late, or never',
+    figure: 'firstAudioMs',
     judge: (ms, heard) => atMost(ms, heard.firstAudioMs),
   },
   'max-gap': {
@@ -42,6 +44,7 @@ export const audioLimits = {
     says: 'Longest time between two AI messages of one reply',
     kind: 'long-gap',
     meaning: 'a reply paused for too long',
+    figure: 'longestGapMs',
     judge: (ms, heard) => atMost(ms, isOneMessage(heard) ? 0 : heard.longestGapMs),
   },
   'max-jitter': {
@@ -49,6 +52,7 @@ export const audioLimits = {
     says: '95th percentile of the jitter',
     kind: 'high-jitter',
     meaning: 'AI audio arrived too unevenly',
+    figure: 'jitterMs',
     judge: (ms, heard) => atMost(ms, isOneMessage(heard) ? 0 : (heard.jitterMs?.p95 ?? null)),
   },
   'max-response': {
@@ -56,6 +60,7 @@ export const audioLimits = {
     says: 'From the end of the turn to the first audible AI audio',
     kind: 'slow-response',
     meaning: 'a reply was heard too late',
+    figure: 'responseMs',
     judge: (ms, { dialogue }) => judged(dialogue, ms, (found) => judgeResponse(ms, found)),
   },
   'max-yield': {
@@ -67,6 +72,7 @@ export const audioLimits = {
     },
     kind: 'slow-yield',
     meaning: 'the AI spoke for too long after it was interrupted',
+    figure: 'yieldMs',
     judge: (ms, { dialogue }) => judged(dialogue, ms, (found) => judgeYield(ms, found)),
   },
   'max-talk-over': {
@@ -74,6 +80,7 @@ export const audioLimits = {
     says: 'How long the AI may speak during the user’s turns',
     kind: 'talk-over',
     meaning: 'the AI talked over the user',
+    figure: 'talkOverMs',
     judge: (ms, { dialogue }) => judged(dialogue, ms, (found) => atMost(ms, found.talkOverMs)),
   },
 } as const satisfies Record<string, AudioLimit>;
@@ -115,9 +122,11 @@ export interface MeasuredAudio {
   jitterMs: { p95: number } | null;
   /** Who spoke when; undefined if that was not measured. */
   dialogue?: MeasuredTurns | undefined;
-  /** How long this process did not run meanwhile, at the longest. */
-  pausedMs?: number;
+  pausedMs?: Paused<'firstAudioMs' | 'longestGapMs' | 'jitterMs'>;
 }
+
+/** By how much pauses of this process may have lengthened each figure, in milliseconds. */
+export type Paused<Figure extends string> = Readonly<Record<Figure, number>>;
 
 /** What followed one turn, or the worst of what followed the turns of a session. */
 export interface MeasuredTurns {
@@ -133,6 +142,7 @@ export interface MeasuredTurns {
   yieldMs: number | null;
   neverYields: boolean;
   talkOverMs: number;
+  pausedMs?: Paused<'responseMs' | 'yieldMs' | 'talkOverMs'>;
 }
 
 interface Judgement {
@@ -157,38 +167,38 @@ interface AudioLimit {
   /** The failure kind if the limit is exceeded, and its meaning. */
   kind: string;
   meaning: string;
+  /** The figure that is judged, if a pause of this process may lengthen it. */
+  figure?: keyof PausedFigures;
   judge(limitMs: number, heard: MeasuredAudio): Judgement;
 }
 
 /** Judges by a limit. What this process may have caused itself, because it did not run, is not judged. */
 export function judgeLimit(name: AudioLimitName, limitMs: number, heard: MeasuredAudio): Judgement {
-  const { judge }: AudioLimit = audioLimits[name];
+  const { judge, figure }: AudioLimit = audioLimits[name];
   const found = judge(limitMs, heard);
-  const { pausedMs = 0 } = heard;
-  if (found.ok || pausedMs === 0 || !judge(limitMs, withoutPause(heard, pausedMs)).ok) return found;
-  const why = `this process did not run for ${Math.round(pausedMs)} ms`;
-  return {
-    ok: true,
-    skipped: true,
-    expected: found.expected,
-    measured: `not judged: ${found.measured}, but ${why}`,
-  };
+  const paused = { ...heard.pausedMs, ...heard.dialogue?.pausedMs };
+  const pausedMs = figure === undefined ? 0 : (paused[figure] ?? 0);
+  if (found.ok || pausedMs === 0 || !judge(limitMs, withoutPauses(heard, paused)).ok) return found;
+  const { expected, measured } = found;
+  return { ok: true, skipped: true, expected, measured: pausedText(measured, pausedMs) };
 }
 
-/** What would have been measured at the least without the pause. */
-function withoutPause(heard: MeasuredAudio, pausedMs: number): MeasuredAudio {
-  const less = (ms: number | null) => (ms === null ? null : Math.max(0, ms - pausedMs));
+type PausedFigures = NonNullable<MeasuredAudio['pausedMs']> & NonNullable<MeasuredTurns['pausedMs']>;
+
+/** What would have been measured at the least without the pauses. */
+function withoutPauses(heard: MeasuredAudio, paused: Partial<PausedFigures>): MeasuredAudio {
+  const less = (ms: number | null, by = 0) => (ms === null ? null : Math.max(0, ms - by));
   const { firstAudioMs, longestGapMs, jitterMs, dialogue } = heard;
   return {
     ...heard,
-    firstAudioMs: less(firstAudioMs),
-    longestGapMs: less(longestGapMs),
-    jitterMs: jitterMs && { p95: less(jitterMs.p95) ?? 0 },
+    firstAudioMs: less(firstAudioMs, paused.firstAudioMs),
+    longestGapMs: less(longestGapMs, paused.longestGapMs),
+    jitterMs: jitterMs && { p95: less(jitterMs.p95, paused.jitterMs) ?? 0 },
     dialogue: dialogue && {
       ...dialogue,
-      responseMs: less(dialogue.responseMs),
-      yieldMs: less(dialogue.yieldMs),
-      talkOverMs: less(dialogue.talkOverMs) ?? 0,
+      responseMs: less(dialogue.responseMs, paused.responseMs),
+      yieldMs: less(dialogue.yieldMs, paused.yieldMs),
+      talkOverMs: less(dialogue.talkOverMs, paused.talkOverMs) ?? 0,
     },
   };
 }

@@ -39,7 +39,7 @@ const maxPauses = 1_000;
 
 /** The pauses in which this process did not run. */
 export interface OwnPauses {
-  /** The longest one between two times, in milliseconds; 0 if there was none. */
+  /** How long the longest one was between two times, in milliseconds; 0 if there was none. */
   longestMs(from: number, until?: number): number;
   stop(): void;
 }
@@ -55,9 +55,16 @@ export function watchOwnPauses(clock: Clock): OwnPauses {
     longestMs(from, until = Number.POSITIVE_INFINITY) {
       // A pause that has just ended may not have been noticed yet.
       lateness.look();
-      const within = pauses.filter((pause) => pause.until > from && pause.until - pause.ms < until);
-      return Math.max(0, ...within.map(({ ms }) => ms));
+      return Math.max(
+        0,
+        ...pauses.map((pause) => Math.min(pause.until, until) - Math.max(pause.until - pause.ms, from)),
+      );
     },
     stop: lateness.stop,
   };
+}
+
+/** Why a figure is not judged: a pause of this process may have changed it. */
+export function pausedText(measured: string, pausedMs: number): string {
+  return `not judged: ${measured}, but this process did not run for ${Math.round(pausedMs)} ms`;
 }

@@ -2,23 +2,43 @@ import type { Dialogue, UserTurn } from '../audio/dialogue/dialogue.ts';
 import type { MeasuredTurns } from '../kernel/audio-limits.ts';
 import { type ExpectationVerdict, verdict } from './expectations.ts';
 
-/** The worst figures of some turns, for the limits of a session or of one turn. */
+/**
+ * The worst figures of some turns, for the limits of a session or of one turn. `pausedMs`: how long this process did not run
+ * between two times of the dialogue, at the longest.
+ */
 export function measureTurns(
   turns: readonly UserTurn[],
   { unjudged }: Pick<Dialogue, 'unjudged'>,
+  pausedMs: (fromMs: number, untilMs: number) => number,
 ): MeasuredTurns {
   const worst = (values: readonly (number | null)[]) => {
     const found = values.filter((value) => value !== null);
     return found.length === 0 ? null : Math.max(...found);
   };
+  /** The worst figure, and by how much pauses lengthened it. */
+  const measure = (figure: 'responseMs' | 'yieldMs', from: 'startMs' | 'endMs') => {
+    const ms = worst(turns.map((turn) => turn[figure]));
+    const running = turns.map((turn) => {
+      const value = turn[figure];
+      return value === null ? null : value - pausedMs(turn[from], turn[from] + value);
+    });
+    return { ms, pausedMs: (ms ?? 0) - (worst(running) ?? 0) };
+  };
+  const response = measure('responseMs', 'endMs');
+  const yielding = measure('yieldMs', 'startMs');
   return {
     unjudged,
-    responseMs: worst(turns.map(({ responseMs }) => responseMs)),
+    responseMs: response.ms,
     earlyMs: worst(turns.map(({ earlyMs }) => earlyMs)),
     isUnanswered: turns.some(({ reply }) => reply === 'lost' || reply === 'unanswered'),
-    yieldMs: worst(turns.map(({ yieldMs }) => yieldMs)),
+    yieldMs: yielding.ms,
     neverYields: turns.some(({ interruption }) => interruption === 'never-yields'),
     talkOverMs: turns.reduce((sum, { talkOverMs }) => sum + talkOverMs, 0),
+    pausedMs: {
+      responseMs: response.pausedMs,
+      yieldMs: yielding.pausedMs,
+      talkOverMs: turns.reduce((sum, { startMs, endMs }) => sum + pausedMs(startMs, endMs), 0),
+    },
   };
 }
 

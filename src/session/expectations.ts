@@ -48,7 +48,7 @@ export interface Observed
   /** What was found in the AI's audio. */
   voice: CleanFacts;
   dialogue?: MeasuredTurns;
-  pausedMs?: number;
+  pausedMs?: NonNullable<MeasuredAudio['pausedMs']>;
 }
 
 /** The facts for an expectation of clean audio. */

@@ -83,13 +83,15 @@ export interface LedgerPorts {
   conversation: Conversation | undefined;
   /** Whether the AI's voice is judged here: an emulator and a proxy judge it themselves. */
   judgesVoice?: boolean;
+  /** How long this process did not run between two times, at the longest. Default: it always ran. */
+  pausedMs?: (from: number, until: number) => number;
   /** Removes secrets from a text. */
   redact?: ((text: string) => string) | undefined;
 }
 
 export function createLedger(
   { clock, settleMs, waitMs, device, expectations, pace, startedAt = clock.now() }: LedgerOptions,
-  { emit: emitTo, playback, conversation, judgesVoice = false, redact }: LedgerPorts,
+  { emit: emitTo, playback, conversation, judgesVoice = false, pausedMs = () => 0, redact }: LedgerPorts,
 ): Ledger {
   let latest = startedAt;
   // In the order of their times, even if something is reported late.
@@ -108,7 +110,11 @@ export function createLedger(
   const tracks = judgesVoice ? createTwoTracks({ pace, returned: () => voice?.returned }) : undefined;
   const timeOf = (at: number) => roundMs(at - startedAt);
   let clipStartMs = 0;
-  const metrics = createMetrics({ settleMs, onGap: (ms, at) => emit({ type: 'gap', ms, atMs: timeOf(at) }) });
+  const metrics = createMetrics({
+    settleMs,
+    pausedMs,
+    onGap: (ms, at) => emit({ type: 'gap', ms, atMs: timeOf(at) }),
+  });
   const counts = new Map<string, number>();
   /** Messages of the kinds that are expected or forbidden: an error counts as one, whatever its kind says. */
   const ofExpected = new Map<string, number>();
@@ -164,7 +170,9 @@ export function createLedger(
   };
   const measured = () => {
     const found = dialogue();
-    return found === undefined ? {} : { dialogue: measureTurns(found.turns, found) };
+    if (found === undefined) return {};
+    const pausedWithin = (from: number, until: number) => pausedMs(startedAt + from, startedAt + until);
+    return { dialogue: measureTurns(found.turns, found, pausedWithin) };
   };
 
   return {
@@ -247,6 +255,7 @@ export function createLedger(
       isConfirmed: facts.authoriseMs !== null,
       closeCode: lastCloseCode,
       voice: voice?.summary() ?? { judgements: [], unjudged: 'not listened to' },
+      pausedMs: metrics.pausedMs(),
       ...measured(),
     }),
     summary(failure, verdicts, underruns) {

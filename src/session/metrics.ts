@@ -3,6 +3,7 @@ import type { Level } from '../audio/level.ts';
 import { audibleDbfs } from '../audio/level.ts';
 import type { SpeechMoment } from '../audio/sent-speech.ts';
 import { createTurnTaking, isGap, type TurnTaking } from '../audio/turn-taking.ts';
+import type { MeasuredAudio } from '../kernel/audio-limits.ts';
 import { msForBytes } from '../protocol/audio-format.ts';
 import { roundMs } from '../protocol/time-text.ts';
 
@@ -50,6 +51,8 @@ export interface MetricsOptions {
   settleMs: number;
   /** Called for each silence that a listener hears within a reply. */
   onGap?: (silenceMs: number, at: number) => void;
+  /** How long this process did not run between two times, at the longest. Default: it always ran. */
+  pausedMs?: (from: number, until: number) => number;
 }
 
 /** Measures the audio of a session as it passes. All times are monotonic milliseconds. */
@@ -71,9 +74,10 @@ export interface Metrics {
   wasHeardAt(at: number): boolean;
   snapshot(): MetricsSnapshot;
   figures(): Figures;
+  pausedMs(): NonNullable<MeasuredAudio['pausedMs']>;
 }
 
-export function createMetrics({ settleMs, onGap }: MetricsOptions): Metrics {
+export function createMetrics({ settleMs, onGap, pausedMs = () => 0 }: MetricsOptions): Metrics {
   const out: AudioTotals = { frames: 0, bytes: 0, audioMs: 0 };
   const incoming: AudioTotals = { frames: 0, bytes: 0, audioMs: 0 };
   const jitter = createSpread();
@@ -83,12 +87,18 @@ export function createMetrics({ settleMs, onGap }: MetricsOptions): Metrics {
     onPair(pair) {
       longestGapMs = Math.max(longestGapMs ?? 0, pair.betweenMs);
       jitter.add(pair.jitterMs);
+      const ownMs = pausedMs(pair.at - pair.betweenMs, pair.at);
+      longestPauseMs = Math.max(longestPauseMs, ownMs);
+      longestRunningGapMs = Math.max(longestRunningGapMs, pair.betweenMs - ownMs);
       if (isGap(pair)) onGap?.(roundMs(pair.silenceMs), pair.at);
     },
   });
   let lastAudibleAt: number | undefined;
   let audibleBytes = 0;
   let longestGapMs: number | null = null;
+  /** Within a gap, and the longest gap without them. */
+  let longestPauseMs = 0;
+  let longestRunningGapMs = 0;
 
   const figures = (): Figures => ({
     firstAudioMs: firstAudioMs(turns),
@@ -125,6 +135,14 @@ export function createMetrics({ settleMs, onGap }: MetricsOptions): Metrics {
       return { out: { ...out }, in: { ...incoming }, audibleMs, ...figures() };
     },
     figures,
+    pausedMs() {
+      const { speechEndedAt: from, firstAudioAt: until } = turns;
+      return {
+        firstAudioMs: from === undefined || until === undefined ? 0 : pausedMs(from, until),
+        longestGapMs: (longestGapMs ?? 0) - longestRunningGapMs,
+        jitterMs: longestPauseMs,
+      };
+    },
   };
 }
 

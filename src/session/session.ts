@@ -69,6 +69,7 @@ async function converse(
     given.conversation &&
     createConversation(given.conversation, {
       ...given,
+      startedAt,
       pausedUntil,
       pausedMs: pauses.longestMs,
       onClip: (clip) => ledger.clip(clip),
@@ -86,6 +87,7 @@ async function converse(
       playback: () => output.playback,
       conversation,
       judgesVoice: true,
+      pausedMs: pauses.longestMs,
       redact: (text) => redactor.text(text),
     },
   );
@@ -124,7 +126,7 @@ async function converse(
   }
   const verdicts = [
     ...(conversation?.verdicts(ledger.dialogue()) ?? []),
-    ...judge(options.expectations, { ...ledger.observed(), pausedMs: pauses.longestMs(startedAt) }),
+    ...judge(options.expectations, ledger.observed()),
   ];
   pauses.stop();
   failure = conclude(failure, verdicts, options.expectations);

@@ -34,6 +34,8 @@ export interface ScriptedService {
   speakInTime(pcm: Buffer): void;
   /** Does something this long after the confirmation. */
   at(ms: number, act: () => void): void;
+  /** The process of the client does not run for so long, and no timer with it. */
+  stop(ms: number): void;
   /** Closes; `breakage` is what the client makes of it. */
   close(code: number, reason?: string, breakage?: VoicectlError): void;
 }
@@ -98,8 +100,10 @@ export function defaultOptions(): Omit<SessionOptions, 'client' | 'clock'> {
 export function startSession(script: Script = {}) {
   const counted = createCountedClock();
   let isDue = false;
+  let stoppedMs = 0;
   const clock: CountedClock = {
     ...counted,
+    now: () => counted.now() + stoppedMs,
     get pending() {
       return counted.pending;
     },
@@ -113,7 +117,7 @@ export function startSession(script: Script = {}) {
         options,
       ),
   };
-  const { service, client } = createService(script, clock);
+  const { service, client } = createService(script, clock, (ms) => (stoppedMs += ms));
   const events: SessionEvent[] = [];
   let outcome: 'running' | 'ok' | VoicectlError = 'running';
   const options: SessionOptions = { ...defaultOptions(), ...script.options, client, clock };
@@ -158,7 +162,7 @@ export function startSession(script: Script = {}) {
   };
 }
 
-function createService(script: Script, clock: CountedClock) {
+function createService(script: Script, clock: CountedClock, stop: (ms: number) => void) {
   let handlers: VoiceStreamOptions | undefined;
   let token: string | undefined;
   let liveAt = 0;
@@ -201,6 +205,7 @@ function createService(script: Script, clock: CountedClock) {
         service.at(begin + index * 20, () => service.speak(frame));
       }
     },
+    stop,
     at: (ms, act) => void clock.after(liveAt + ms - clock.now(), act),
     close(code, reason = '', why) {
       isClosed = true;

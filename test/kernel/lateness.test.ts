@@ -53,6 +53,7 @@ test('the longest pause between two times is known, if it changes a verdict', as
   expect(pauses.longestMs(0)).toBe(1_000);
   expect(pauses.longestMs(2_500)).toBe(450);
   expect(pauses.longestMs(0, 500)).toBe(0);
+  expect(pauses.longestMs(1_900)).toBe(450);
   expect(pauses.longestMs(10_000)).toBe(0);
   pauses.stop();
   expect(clock.pending).toEqual([]);

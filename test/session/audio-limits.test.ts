@@ -35,15 +35,22 @@ test.each(audioLimitNames)(
 
 test('a limit that only a pause of this process may have broken is not judged', () => {
   const late = { ...nothing, in: { bytes: 640, audioMs: 20 }, firstAudioMs: 1_500, longestGapMs: 900 };
-  const judge = (pausedMs: number) =>
-    judgeExpectedAudio({ 'max-first-audio': 1_000, 'max-gap': 100 }, { ...late, pausedMs }).map(
+  const judge = ([firstAudioMs, longestGapMs]: readonly [number, number]) => {
+    const pausedMs = { firstAudioMs, longestGapMs, jitterMs: 0 };
+    return judgeExpectedAudio({ 'max-first-audio': 1_000, 'max-gap': 100 }, { ...late, pausedMs }).map(
       ({ ok, skipped, measured }) => [ok, skipped, measured],
     );
-  expect(judge(0)).toEqual([
-    [false, undefined, '1500 ms'],
-    [false, undefined, '900 ms'],
-  ]);
-  expect(judge(600)).toEqual([
+  };
+  for (const pauses of [
+    [0, 0],
+    [0, 600],
+    [400, 0],
+  ] as const)
+    expect(judge(pauses)).toEqual([
+      [false, undefined, '1500 ms'],
+      [false, undefined, '900 ms'],
+    ]);
+  expect(judge([600, 600])).toEqual([
     [true, true, 'not judged: 1500 ms, but this process did not run for 600 ms'],
     [false, undefined, '900 ms'],
   ]);

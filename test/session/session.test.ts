@@ -199,6 +199,28 @@ describe('the reply', () => {
     expect(session.clock.now()).toBeLessThan(1_400 + 3_000 + 100);
   });
 
+  test('is judged if this process did not run before it was awaited, and not if it did not run meanwhile', async () => {
+    const judge = async (stopAt: number, limitMs = 1_000) => {
+      const { summary } = await run({
+        options: { expectations: { 'max-first-audio': limitMs, 'max-gap': 100 } },
+        onLive(service) {
+          service.at(stopAt, () => service.stop(900));
+          service.at(2_300, () => service.speakInTime(speech(500)));
+        },
+      });
+      return summary.verdicts.map(({ measured }) => measured);
+    };
+    expect(await judge(500, 800)).toEqual(['920 ms', '20 ms']);
+    expect(await judge(1_600)).toEqual([
+      expect.stringMatching(/^not judged: 1820 ms, but this process did not run for \d+ ms$/),
+      '20 ms',
+    ]);
+    expect(await judge(2_310)).toEqual([
+      '920 ms',
+      expect.stringMatching(/^not judged: 920 ms, but this process did not run for \d+ ms$/),
+    ]);
+  });
+
   test('is neither waited for nor missed if the given time is 0', async () => {
     const session = await run({ options: { waitMs: 0 } });
     expect(warnings(session.events)).toEqual([]);

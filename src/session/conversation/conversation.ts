@@ -15,6 +15,8 @@ import { speakingGraceMs, type TurnAudioOptions, type TurnReplyState } from './t
 export interface ConversationOptions
   extends Pick<TurnAudioOptions, 'settleMs' | 'waitMs' | 'pausedUntil' | 'pausedMs'> {
   clock: Clock;
+  /** When the session began. */
+  startedAt: number;
   frameMs: number;
   onClip?(clip: ClipMoment): void;
 }
@@ -49,7 +51,16 @@ const listening: TurnPlan = { name: undefined, say: undefined, when: 'connected'
 
 export function createConversation(
   { turns: plans }: ConversationPlan,
-  { clock, frameMs, settleMs, waitMs, pausedUntil, pausedMs, onClip = () => {} }: ConversationOptions,
+  {
+    clock,
+    startedAt,
+    frameMs,
+    settleMs,
+    waitMs,
+    pausedUntil,
+    pausedMs,
+    onClip = () => {},
+  }: ConversationOptions,
 ): Conversation {
   const arrivals = new ReplyArrivals(settleMs);
   let receivedBytes = 0;
@@ -65,7 +76,7 @@ export function createConversation(
     const now = clock.now();
     current?.passOn(now);
     current = createTurn(plan, {
-      ...{ beganAt: now, settleMs, waitMs, pausedUntil, pausedMs },
+      ...{ startedAt, beganAt: now, settleMs, waitMs, pausedUntil, pausedMs },
       heardUntil: () => arrivals.audibleUntil,
       number: turns.length + (plan === listening ? 0 : 1),
     });

@@ -40,8 +40,8 @@ export interface TurnAudio {
   replyState(now: number): TurnReplyState;
   /** When the reply began to be heard: its first audio, unless a long silence follows. */
   readonly spokenFrom: number | undefined;
-  /** `dialogue`: what this turn led to; `until`: when the next one began. */
-  judge(limits: AudioLimits, dialogue: MeasuredTurns | undefined, until: number): ExpectationVerdict[];
+  /** `dialogue`: what this turn led to. */
+  judge(limits: AudioLimits, dialogue: MeasuredTurns | undefined): ExpectationVerdict[];
 }
 
 export interface TurnAudioOptions {
@@ -50,7 +50,7 @@ export interface TurnAudioOptions {
   settleMs: number;
   /** How long to wait if an expectation does not specify it. */
   waitMs: number;
-  /** When reading from the service was last paused: now, if it is. */
+  /** When reading from the service, or this process, was last paused: now, if it is. */
   pausedUntil(): number;
   /** How long this process did not run between two times, at the longest. */
   pausedMs(from: number, until: number): number;
@@ -77,7 +77,7 @@ interface Arrival {
 }
 
 export function createTurnAudio(options: TurnAudioOptions): TurnAudio {
-  const { beganAt, settleMs, waitMs, pausedUntil, goalsMs, onReply, onNoReply } = options;
+  const { beganAt, settleMs, waitMs, pausedUntil, pausedMs, goalsMs, onReply, onNoReply } = options;
   /** Holds AI audio that arrives during speech: whether it belongs to the reply is known when the speech ends. */
   const speech = createSentSpeech<Arrival>();
   let began: number | undefined;
@@ -92,7 +92,7 @@ export function createTurnAudio(options: TurnAudioOptions): TurnAudio {
   let heldBytes = 0;
   const reached = new Map<number, number>();
   const forget = () => {
-    reply = createMetrics({ settleMs });
+    reply = createMetrics({ settleMs, pausedMs });
     replyBegunAt = undefined;
     spokenFrom = undefined;
     replyBytes = 0;
@@ -172,17 +172,18 @@ export function createTurnAudio(options: TurnAudioOptions): TurnAudio {
       if (isReplyHeard(heard)) return isOver ? 'ended' : 'begun';
       return isOver ? 'none' : 'awaited';
     },
-    judge(expectations, dialogue, until) {
+    judge(expectations, dialogue) {
       const endedAt = speechEndedAt();
-      const firstAudioMs =
-        replyBegunAt === undefined || endedAt === undefined ? null : roundMs(replyBegunAt - endedAt);
-      const found = {
+      const begunAt = endedAt === undefined ? undefined : replyBegunAt;
+      return judgeExpectedAudio(expectations, {
         ...reply.snapshot(),
-        firstAudioMs,
+        firstAudioMs: begunAt === undefined || endedAt === undefined ? null : roundMs(begunAt - endedAt),
         dialogue,
-        pausedMs: options.pausedMs(beganAt, until),
-      };
-      return judgeExpectedAudio(expectations, found);
+        pausedMs: {
+          ...reply.pausedMs(),
+          firstAudioMs: begunAt === undefined || endedAt === undefined ? 0 : pausedMs(endedAt, begunAt),
+        },
+      });
     },
   };
 }

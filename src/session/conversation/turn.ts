@@ -30,6 +30,8 @@ export interface Turn {
 
 export interface TurnOptions extends Omit<TurnAudioOptions, 'goalsMs' | 'onReply' | 'onNoReply'> {
   heardUntil(): number;
+  /** When the session began. */
+  startedAt: number;
   /** Its number, from 1; 0 before the first. */
   number: number;
 }
@@ -104,8 +106,10 @@ export function createTurn(plan: TurnPlan, options: TurnOptions): Turn {
     verdicts: (now, dialogue) => [
       ...audio.judge(
         plan,
-        dialogue && measureTurns(turnsOf(dialogue, options.number), dialogue),
-        passedOnAt ?? now,
+        dialogue &&
+          measureTurns(turnsOf(dialogue, options.number), dialogue, (fromMs, untilMs) =>
+            options.pausedMs(options.startedAt + fromMs, options.startedAt + untilMs),
+          ),
       ),
       ...plan.expect.flatMap((one) =>
         one.type === 'hold' && dialogue !== undefined
