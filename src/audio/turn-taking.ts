@@ -29,7 +29,7 @@ export interface ReplyHeard {
   begunAt: number | undefined;
   /** When audible AI audio last arrived, of this reply or of an earlier one; undefined or −∞ if none did. */
   heardAt: number | undefined;
-  /** When reading from the service was last paused: audio may have waited until then. */
+  /** When reading from the service, or this process, was last paused: audio may have waited until then. */
   pausedUntil?: number;
 }
 

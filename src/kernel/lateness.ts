@@ -41,6 +41,8 @@ const maxPauses = 1_000;
 export interface OwnPauses {
   /** How long the longest one was between two times, in milliseconds; 0 if there was none. */
   longestMs(from: number, until?: number): number;
+  /** When the last one ended; −∞ if there was none. */
+  readonly lastUntil: number;
   stop(): void;
 }
 
@@ -59,6 +61,10 @@ export function watchOwnPauses(clock: Clock): OwnPauses {
         0,
         ...pauses.map((pause) => Math.min(pause.until, until) - Math.max(pause.until - pause.ms, from)),
       );
+    },
+    get lastUntil() {
+      lateness.look();
+      return pauses.at(-1)?.until ?? Number.NEGATIVE_INFINITY;
     },
     stop: lateness.stop,
   };

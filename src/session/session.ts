@@ -63,8 +63,8 @@ async function converse(
   given: SessionOptions,
   { startedAt, signal, backpressure, emit }: SessionContext,
 ): Promise<void> {
-  const pausedUntil = () => backpressure.pausedUntil;
   const pauses = watchOwnPauses(given.clock);
+  const pausedUntil = () => Math.max(backpressure.pausedUntil, pauses.lastUntil);
   const conversation =
     given.conversation &&
     createConversation(given.conversation, {
@@ -111,7 +111,7 @@ async function converse(
       },
       onAudio: output.write,
     });
-    await talkUntilEnd({ options, ledger, stream, backpressure, signal: until }, halt);
+    await talkUntilEnd({ options, ledger, stream, pausedUntil, signal: until }, halt);
   } catch (thrown) {
     failure = toVoicectlError(redactor.thrown(until.aborted ? until.reason : thrown));
   }

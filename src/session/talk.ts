@@ -6,7 +6,6 @@ import { abortable } from '../kernel/abortable.ts';
 import { type Clock, waitUntil } from '../kernel/clock.ts';
 import { bytesForMs } from '../protocol/audio-format.ts';
 import type { VoiceStream } from '../wire/client/voice-stream.ts';
-import type { Backpressure } from './backpressure.ts';
 import type { Ledger } from './ledger.ts';
 import type { Metrics } from './metrics.ts';
 import type { SessionOptions } from './options.ts';
@@ -15,7 +14,8 @@ export interface TalkParts {
   options: SessionOptions;
   ledger: Ledger;
   stream: VoiceStream;
-  backpressure: Pick<Backpressure, 'pausedUntil'>;
+  /** When reading from the service, or this process, was last paused: now, if it is. */
+  pausedUntil(): number;
   signal: AbortSignal;
 }
 
@@ -92,9 +92,8 @@ async function hearReplyOverSilence(parts: TalkParts, pacer: Pacer): Promise<voi
   }
 }
 
-async function hearReply({ options, ledger, backpressure, signal }: TalkParts): Promise<void> {
+async function hearReply({ options, ledger, pausedUntil, signal }: TalkParts): Promise<void> {
   const { clock, waitMs, settleMs } = options;
-  const pausedUntil = () => backpressure.pausedUntil;
   const { metrics } = ledger;
   const outcome = await waitForReplyEnd({ clock, metrics, waitMs, settleMs, pausedUntil, signal });
   if (outcome === 'none' && waitMs > 0) ledger.warn('no-reply', `No reply started within ${waitMs / 1000} s`);
@@ -153,11 +152,10 @@ async function* silence(ms: number): AsyncGenerator<Buffer> {
   }
 }
 
-interface ReplyEndOptions extends Pick<SessionOptions, 'clock' | 'waitMs' | 'settleMs'> {
+interface ReplyEndOptions
+  extends Pick<SessionOptions, 'clock' | 'waitMs' | 'settleMs'>,
+    Pick<TalkParts, 'pausedUntil' | 'signal'> {
   metrics: Metrics;
-  /** When reading from the service was last paused: now, if it is. */
-  pausedUntil(): number;
-  signal: AbortSignal;
 }
 
 /** How often to check whether a reply can be heard. */

@@ -51,6 +51,7 @@ test('the longest pause between two times is known, if it changes a verdict', as
     stoppedMs += ms;
   }
   expect(pauses.longestMs(0)).toBe(1_000);
+  expect(pauses.lastUntil).toBe(now());
   expect(pauses.longestMs(2_500)).toBe(450);
   expect(pauses.longestMs(0, 500)).toBe(0);
   expect(pauses.longestMs(1_900)).toBe(450);

@@ -221,6 +221,17 @@ describe('the reply', () => {
     ]);
   });
 
+  test('is awaited for the whole time again if this process did not run', async () => {
+    const session = await run({
+      onLive(service) {
+        service.at(1_600, () => service.stop(11_000));
+        service.at(2_100, () => service.speak(speech(20)));
+      },
+    });
+    expect([session.outcome, warnings(session.events)]).toEqual(['ok', ['late']]);
+    expect(session.summary.in.frames).toBe(1);
+  });
+
   test('is neither waited for nor missed if the given time is 0', async () => {
     const session = await run({ options: { waitMs: 0 } });
     expect(warnings(session.events)).toEqual([]);

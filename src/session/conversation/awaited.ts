@@ -1,3 +1,4 @@
+import { pausedText } from '../../kernel/lateness.ts';
 import { isOfKind, type ServiceMessage } from '../../protocol/messages.ts';
 import { roundMs } from '../../protocol/time-text.ts';
 import { type ExpectationVerdict, verdict } from '../expectations.ts';
@@ -32,13 +33,15 @@ export interface AwaitedOptions {
   audio: TurnAudio;
   /** How long to wait if an expectation does not specify it. */
   waitMs: number;
+  /** How long this process did not run between two times, at the longest. */
+  pausedMs(from: number, until: number): number;
   /** Until when a listener hears the AI, including audio that it sent ahead. */
   heardUntil(): number;
 }
 
 export function createAwaited(
   expect: readonly AnyFollowing[],
-  { audio, waitMs, heardUntil }: AwaitedOptions,
+  { audio, waitMs, pausedMs, heardUntil }: AwaitedOptions,
 ): Awaited {
   const awaited = expect.flatMap((following): Followed[] =>
     following.type === 'hold' ? [] : [{ following }],
@@ -46,26 +49,23 @@ export function createAwaited(
   const withinMs = ({ following }: Followed) => following.withinMs ?? waitMs;
   const beginOf = ({ following }: Followed) =>
     following.type === 'silence' ? audio.speechBeganAt : audio.speechEndedAt;
-  const deadlineOf = (one: Followed) => {
-    const begin = beginOf(one);
-    return begin === undefined ? undefined : begin + withinMs(one);
-  };
   const cameAt = ({ following, at }: Followed) =>
     following.type === 'audio' ? audio.reachedAt(following.audioMs) : at;
 
   const judge = (one: Followed, until: number): ExpectationVerdict => {
-    const begin = beginOf(one);
-    const at = cameAt(one);
-    const deadline = deadlineOf(one);
+    const [begin, at] = [beginOf(one), cameAt(one)];
+    const tookMs = begin === undefined || at === undefined ? undefined : at - begin;
     const waited = begin === undefined ? '' : ` in ${roundMs(Math.min(until - begin, withinMs(one)))} ms`;
-    return verdictOn(one, at !== undefined, {
-      ok: at !== undefined && deadline !== undefined && at <= deadline,
+    const judged = verdictOn(one, at !== undefined, {
+      ok: tookMs !== undefined && tookMs <= withinMs(one),
       expected: `${followingText(one.following)} within ${withinMs(one)} ms`,
-      measured:
-        at !== undefined && begin !== undefined
-          ? afterText(at - begin)
-          : `${one.mismatch ?? 'never'}${waited}`,
+      measured: tookMs === undefined ? `${one.mismatch ?? 'never'}${waited}` : afterText(tookMs),
     });
+    if (judged.ok || begin === undefined || at === undefined) return judged;
+    const ownMs = pausedMs(begin, at);
+    if (at - begin - ownMs > withinMs(one)) return judged;
+    const { name, expected, measured } = judged;
+    return { name, ok: true, skipped: true, expected, measured: pausedText(measured, ownMs) };
   };
 
   return {
@@ -88,9 +88,9 @@ export function createAwaited(
       awaited.every((one) => {
         if (cameAt(one) !== undefined) return true;
         if (hasPassedOn && one.following.type !== 'event') return true;
-        const deadline = deadlineOf(one);
+        const begin = beginOf(one);
         const looksOnMs = one.following.type === 'silence' ? one.following.silenceMs : 0;
-        return deadline !== undefined && now > deadline + looksOnMs;
+        return begin !== undefined && now > begin + withinMs(one) + looksOnMs + pausedMs(begin, now);
       }),
     verdicts: (until) => awaited.map((one) => judge(one, until)),
   };

@@ -381,6 +381,36 @@ describe('what must follow a turn', () => {
     const { session } = await converse([first({ expect: [event({}, 8_000)] })], { onLive: statusAt(9_000) });
     expect(session.outcome).toBe('ok');
   });
+
+  test('is not judged if it may be late only because this process did not run', async () => {
+    const { verdicts } = await converse(
+      [
+        first({
+          'max-first-audio': 1_000,
+          'max-response': 1_000,
+          expect: [{ type: 'audio', audioMs: 0, withinMs: 1_000 }, event({}, 1_000)],
+        }),
+      ],
+      {
+        onLive(service) {
+          service.at(1_600, () => service.stop(2_000));
+          service.at(1_800, () => {
+            service.say({ type: 'status' });
+            service.speakInTime(speech(400));
+          });
+        },
+      },
+    );
+    const notJudged = expect.stringMatching(
+      /^not judged: .*24[02]0 ms, but this process did not run for \d+ ms$/,
+    );
+    expect(verdicts).toMatchObject({
+      'turn 1: max-first-audio': notJudged,
+      'turn 1: max-response': notJudged,
+      'turn 1: expect audio': notJudged,
+      'turn 1: expect event': notJudged,
+    });
+  });
 });
 
 describe('what must be absent', () => {
