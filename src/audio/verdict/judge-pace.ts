@@ -83,11 +83,12 @@ function judgeRate(
     if (isDelayed(report, times)) return 'unsure';
   }
   // What was kept until the stream was confirmed comes at once, and the rest in real time: more time tells.
-  if (times > fastest && !report.isEven && report.passedMs < patientMs) return 'unsure';
+  const mayGoOnInTime = !report.isEven && report.aheadMs / sizes <= longestQuietMs;
+  if (times > fastest && mayGoOnInTime && report.passedMs < patientMs) return 'unsure';
   const { uncertainty } = report;
   const mayBeRealTime = (pace: number) => isRealTime(pace * (1 - uncertainty), pace * (1 + uncertainty));
   if (mayBeRealTime(sent) || mayBeRealTime(times)) return 'unsure';
-  const lookalike = findLookalike(times, Math.max(closeTo, 2 * uncertainty));
+  const lookalike = report.isEven ? findLookalike(times, Math.max(closeTo, 2 * uncertainty)) : undefined;
   const remark = `the device sends at ${round(times)} × real time`;
   if (lookalike === undefined) return [{ finding: times > 1 ? 'too-fast' : 'too-slow', remark }];
   if (uncertainty > tellsApart && report.passedMs < patientMs) return 'unsure';

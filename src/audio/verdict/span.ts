@@ -23,6 +23,8 @@ export interface PaceMeasure extends PaceReport {
   times: number;
   /** Whether the pace is constant: it is not if some audio comes at once, and the rest in real time. */
   isEven: boolean;
+  /** How much more audio than time has passed since the mark; 0 if there is none. */
+  aheadMs: number;
   /** Time in which the emulator did not run. */
   lostMs: number;
   /** The sum of long delays of messages. */
@@ -56,6 +58,9 @@ export class Span {
   private lateSum = 0;
   private burstMessages = 0;
   private lost = 0;
+  /** Where the mark is; −1: there is none. */
+  private markAt = -1;
+  private markBytes = 0;
   private readonly sums = new Float64Array(5);
 
   /** Takes a message: the time since the previous one, how much of it the emulator did not run, and the previous one's size. */
@@ -69,6 +74,13 @@ export class Span {
     const late = gap - audio;
     if (late > 0) this.noteLate(late);
     this.note(at);
+  }
+
+  /** Marks this time, if none is marked. */
+  mark(at: number): void {
+    if (this.markAt >= 0) return;
+    this.markAt = at;
+    this.markBytes = this.sentBytes;
   }
 
   addBurst(messages: number): void {
@@ -85,6 +97,7 @@ export class Span {
     this.lateSum = 0;
     this.burstMessages = 0;
     this.lost = 0;
+    this.markAt = -1;
     this.sums.fill(0);
     this.note(at);
   }
@@ -103,9 +116,15 @@ export class Span {
       messages: this.messages,
       times,
       isEven,
+      aheadMs: this.aheadMs(lastAt),
       lostMs: round(this.lost / ticksPerMs),
       lateMs: round(this.lateSum / ticksPerMs),
     };
+  }
+
+  private aheadMs(lastAt: number): number {
+    if (this.markAt < 0) return 0;
+    return round(msForBytes(this.sentBytes - this.markBytes) - (lastAt - this.markAt) / ticksPerMs);
   }
 
   private noteLate(late: number): void {

@@ -11,7 +11,7 @@ type Measured = Partial<PaceMeasure> & VoiceFacts;
 
 const steady: PaceMeasure = {
   ...{ timesRealTime: 1, meanJitterMs: 0, longestGapMs: 20, burstMessages: 0, messages: 100 },
-  ...{ passedMs: 2_000, uncertainty: 0, lostMs: 0, lateMs: 0, times: 1, isEven: true },
+  ...{ passedMs: 2_000, uncertainty: 0, lostMs: 0, lateMs: 0, times: 1, isEven: true, aheadMs: 0 },
 };
 
 /** The findings and remarks; undefined where more time would tell. */
@@ -45,6 +45,7 @@ describe('a pace', () => {
     ['below it', { timesRealTime: 0.94 }, [sends(0.94)]],
     ['above it', { timesRealTime: 1.06 }, [sends(1.06)]],
     ['above it because some came at once', { timesRealTime: 1.14, isEven: false }, ['unsure']],
+    ['above it, and still above it', { timesRealTime: 1.14, isEven: false, aheadMs: 501 }, [sends(1.14)]],
     ['above it for long', { timesRealTime: 1.14, isEven: false, passedMs: 10_000 }, [sends(1.14)]],
     ['of wide samples in real time', { timesRealTime: 2, sizes: 2 }, []],
     ['of wide samples in real time of bytes', { timesRealTime: 1, sizes: 2 }, []],

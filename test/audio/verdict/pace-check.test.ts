@@ -21,6 +21,7 @@ function createTimeline() {
 const steady = {
   times: 1,
   isEven: true,
+  aheadMs: 0,
   ...{ passedMs: 2_000, timesRealTime: 1, uncertainty: 0, meanJitterMs: 0, longestGapMs: 20 },
   ...{ burstMessages: 0, messages: 101, lostMs: 0, lateMs: 0 },
 };

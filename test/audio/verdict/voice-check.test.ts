@@ -236,6 +236,34 @@ describe('while a device sends', () => {
     expect(told[1]?.[0]).toBeLessThan(10_100);
   });
 
+  test.each([
+    ['4 × and then 1.5 ×', [3_000, 5], [6_000, 20 / 1.5], 2.75],
+    ['1.5 × and then 4 ×', [3_000, 20 / 1.5], [6_000, 5], 2.75],
+    ['8 × and then 2 ×', [1_000, 2.5], [5_000, 10], 3.2],
+  ] as const)(
+    'a pace that is never real time is reported at the end too: %s',
+    (_what, [firstUntil, firstMs], [until, everyMs], times) => {
+      const { check, told, send } = follow();
+      send(firstUntil, firstMs);
+      send(until, everyMs);
+      const { findings, pace } = check.verdict();
+      expect(findings).toEqual(['too-fast']);
+      expect(pace.timesRealTime).toBeCloseTo(times, 1);
+      expect(told.flatMap(([, remarks]) => remarks)).toHaveLength(1);
+    },
+  );
+
+  test.each([3_000, 4_000, 9_000])(
+    'audio that was kept and comes at once, and then real time for %i ms, is not too fast',
+    (until) => {
+      const { check, told, send } = follow();
+      send(30, 1);
+      send(until, 20);
+      expect(check.verdict().findings).toEqual([]);
+      expect(told.flatMap(([, remarks]) => remarks)).toEqual([]);
+    },
+  );
+
   test('a pace that was seen once is not reported', () => {
     const { told, send } = follow();
     send(6_020, 20);
