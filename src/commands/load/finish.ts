@@ -3,7 +3,8 @@ import { jsonLine } from '../../kernel/escape.ts';
 import type { BaselineResult } from '../../report/compare-page.ts';
 import { failureOf, loadSummaryLines, loadSummaryObject } from '../../report/load-lines.ts';
 import { runOfLoad } from '../../runs/compare/load-run.ts';
-import type { JudgedResult, LoadSummary } from '../../runs/load/summary.ts';
+import type { JudgedResult } from '../../runs/load/summary.ts';
+import { whyInvalid } from '../../runs/load/validity.ts';
 import type { ContextOf } from '../command.ts';
 import type { JudgeByBaseline } from '../compare/baseline.ts';
 import { type MakeReport, writeRunFile } from '../run-reporter.ts';
@@ -22,7 +23,7 @@ export async function finishLoad(
   { report, ended, judge }: FinishOptions,
 ): Promise<number> {
   const { io, json, style } = context;
-  const own = ended ?? errorOf(summary);
+  const own = ended ?? errorOf({ result, summary });
   const compared = await judge?.(() => runOfLoad(result, 'this run'), { hasFailed: own !== undefined });
   const error = own ?? compared?.error;
   const hasFailed = error !== undefined;
@@ -67,14 +68,16 @@ async function writeFiles(
   return first ?? second;
 }
 
-function errorOf(summary: LoadSummary): VoicectlError | undefined {
+function errorOf({ result, summary }: JudgedResult): VoicectlError | undefined {
   const failure = failureOf(summary);
   switch (failure?.is) {
     case undefined:
       return undefined;
     case 'not-valid':
       return new VoicectlError('not-valid', `The measurement is not valid: ${summary.invalid.join('; ')}`, {
-        hint: 'Use more processes or machines, a lower rate, or a dedicated machine.',
+        ...(whyInvalid(result).length === 0
+          ? {}
+          : { hint: 'Use more processes or machines, a lower rate, or a dedicated machine.' }),
       });
     case 'crossed':
       return failed(`${failure.text}: ${failure.crossed.map(({ text }) => text).join(', ')}`);

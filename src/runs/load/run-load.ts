@@ -2,7 +2,7 @@ import type { Threshold } from '../../config/threshold.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { LoadCrew } from './crew.ts';
 import { createTotals, type Generator, type LoadFacts, type ResultParts, type Totals } from './result.ts';
-import { isCrossed } from './thresholds.ts';
+import { abortText, isCrossed } from './thresholds.ts';
 
 /** The state of the run, once a second. */
 export interface LoadProgress {
@@ -67,7 +67,7 @@ export async function runLoad(options: RunLoadOptions): Promise<ResultParts> {
           onProgress({ second: shown, totals, core: latestCore(cores) });
         }
         const crossed = abortOn.find((one) => hasEnough(one, totals) && isCrossed(one, totals));
-        if (crossed !== undefined) stop(`--abort-on ${crossed.text}`);
+        if (crossed !== undefined) stop(abortText(crossed));
       },
       onFailure(message) {
         if (told.size >= mostNotices || told.has(message)) return;

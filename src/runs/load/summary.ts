@@ -10,7 +10,7 @@ import { createTimes } from './histogram.ts';
 import type { LoadResult, MetricTimes, ResultParts } from './result.ts';
 import { encodeResult } from './result.ts';
 import { percentileOf, type SeriesSecond, type SparseTimes } from './series.ts';
-import { type JudgedThreshold, judgeThreshold } from './thresholds.ts';
+import { abortThreshold, type JudgedThreshold, judgeThreshold } from './thresholds.ts';
 import { whyEnded, whyIncomplete, whyInvalid } from './validity.ts';
 
 const shownStatistics = ['p50', 'p90', 'p95', 'p99', 'p99.9', 'max'] as const satisfies TimeStatistic[];
@@ -65,7 +65,10 @@ export interface JudgedResult {
   summary: LoadSummary;
 }
 
-/** `isMerged`: in a merged result no shard may be missing. */
+/**
+ * `isMerged`: in a merged result no shard may be missing, or may have ended before the others. A run in one piece that
+ * `--abort-on` ended has crossed that threshold.
+ */
 export function judgeResult(
   parts: ResultParts,
   thresholds: readonly Threshold[],
@@ -74,11 +77,15 @@ export function judgeResult(
   const result = encodeResult(parts);
   const { facts, shards, counts, failures, generators, stopped } = result;
   const { totals } = parts;
+  const aborted = isMerged && shards.of === 1 ? abortThreshold(stopped) : undefined;
+  const isGiven = thresholds.some(({ text }) => text === aborted?.text);
+  const judged = aborted === undefined || isGiven ? thresholds : [...thresholds, aborted];
+  const whyUnplanned = aborted === undefined ? whyEnded(result) : [];
   const summary: LoadSummary = {
     ...{ facts, shards, counts, failures, generators, stopped },
     metrics: summariseMetrics(totals.metrics),
-    thresholds: thresholds.map((threshold) => judgeThreshold(threshold, totals)),
-    invalid: [...whyInvalid(result), ...(isMerged ? [...whyIncomplete(shards), ...whyEnded(result)] : [])],
+    thresholds: judged.map((threshold) => judgeThreshold(threshold, totals)),
+    invalid: [...whyInvalid(result), ...(isMerged ? [...whyIncomplete(shards), ...whyUnplanned] : [])],
     lateMs: latenessOf(result.lateness),
     seconds: result.series.map(summariseSecond),
   };

@@ -1,4 +1,4 @@
-import type { Threshold } from '../../config/threshold.ts';
+import { parseThreshold, type Threshold } from '../../config/threshold.ts';
 import { type Estimate, estimate } from './estimate.ts';
 import type { Totals } from './result.ts';
 
@@ -44,4 +44,22 @@ function measure(threshold: Threshold, { counts, failures, metrics }: Totals): E
 export function isCrossed(threshold: Threshold, totals: Totals): boolean {
   const { value, limit } = judgeThreshold(threshold, totals);
   return value !== null && (threshold.isInclusive ? value > limit : value >= limit);
+}
+
+const abortFlag = '--abort-on ';
+
+/** Why a run ended early: this threshold was crossed. */
+export function abortText({ text }: Threshold): string {
+  return `${abortFlag}${text}`;
+}
+
+/** The threshold that ended a run early; undefined if something else did. */
+export function abortThreshold(stopped: string | null): Threshold | undefined {
+  if (!stopped?.startsWith(abortFlag)) return undefined;
+  try {
+    return parseThreshold(stopped.slice(abortFlag.length));
+  } catch {
+    // The text is from a file.
+    return undefined;
+  }
 }

@@ -447,6 +447,7 @@ describe('shards that start at the same time', () => {
   test('make no valid result if one is missing', async () => {
     const { code, stderr } = await runShards([2]);
     expect(stderr).toContain('shard 1 of 2 is missing');
+    expect(stderr).not.toContain('Use more processes');
     expect(code).toBe(9);
   });
 

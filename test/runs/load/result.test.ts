@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { parseThreshold } from '../../../src/config/threshold.ts';
 import { readResult } from '../../../src/runs/load/read-result.ts';
 import { createTotals, encodeResult, type LoadResult, mergeResults } from '../../../src/runs/load/result.ts';
 import { judgeResult } from '../../../src/runs/load/summary.ts';
@@ -56,6 +57,27 @@ describe('a merge of results', () => {
     const merged = mergeResults([one, { ...two, stopped: 'Interrupted' }]);
     expect(judgeResult(merged, [], { isMerged: true }).summary.invalid).toEqual([
       'it ended early: Interrupted',
+    ]);
+  });
+
+  test('of a run in one piece has crossed the threshold of --abort-on that ended it', () => {
+    const stopped = '--abort-on failed<3';
+    const counts = { arrived: 4, failed: 3 };
+    const whole = { ...resultOf([tickOf({ counts })], { has: [1], of: 1 }), stopped };
+    const judge = (thresholds: string[]) =>
+      judgeResult(mergeResults([whole]), thresholds.map(parseThreshold), { isMerged: true }).summary;
+    for (const thresholds of [[], ['failed<3']])
+      expect(judge(thresholds)).toMatchObject({
+        invalid: [],
+        thresholds: [{ text: 'failed<3', holds: false, value: 3 }],
+      });
+  });
+
+  test('is not valid if --abort-on ended one of its shards', () => {
+    const [one, two] = [resultOf([], { has: [1], of: 2 }), resultOf([], { has: [2], of: 2 })];
+    const merged = mergeResults([one, { ...two, stopped: '--abort-on failed<3' }]);
+    expect(judgeResult(merged, [], { isMerged: true }).summary.invalid).toEqual([
+      'it ended early: --abort-on failed<3',
     ]);
   });
 
