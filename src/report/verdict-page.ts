@@ -2,7 +2,7 @@ import type { CheckResult } from '../conformance/check.ts';
 import type { DrillResult } from '../conformance/drill/drill.ts';
 import type { Drilled } from '../conformance/drill/run-situation.ts';
 import type { Judged } from '../conformance/judge.ts';
-import type { RunConclusion } from '../conformance/verdicts.ts';
+import { isFailed, type RunConclusion } from '../conformance/verdicts.ts';
 import { countText } from '../protocol/count-text.ts';
 import { secondsText } from '../protocol/time-text.ts';
 import type { Verdict } from '../rules/rule.ts';
@@ -34,7 +34,7 @@ export function checkPage({ subject, startedAt, result, baseline }: CheckPage): 
   const page = {
     title: `voicectl check ${subject}`,
     heading: `Does ${subject} follow the specification?`,
-    verdict: verdictOf(result),
+    verdict: verdictOf(result, rules),
     facts: [
       ['asked', costText(spent)],
       ['took', secondsText(elapsedMs, 1)],
@@ -78,7 +78,7 @@ export function drillPage({ subject, command, startedAt, result, baseline }: Dri
   const page = {
     title: `voicectl drill ${subject}`,
     heading: `Does ${subject} hold up?`,
-    verdict: verdictOf(result),
+    verdict: verdictOf(result, drilled),
     facts: [
       ['situations', String(new Set(drilled.map(({ situation }) => situation)).size)],
       ['took', secondsText(elapsedMs, 1)],
@@ -107,21 +107,24 @@ function itemOfSituation(drilled: Drilled, command: DrillCommand): ReportItem {
   };
 }
 
-/** The overall verdict of a run, which agrees with its exit code. */
-function verdictOf({ verdicts, stopped, exitCode }: RunConclusion & { verdicts: Record<Verdict, number> }) {
+/** The overall verdict of a run, which agrees with its exit code. A rule may be broken in several situations. */
+function verdictOf(
+  { verdicts, stopped, exitCode }: RunConclusion & { verdicts: Record<Verdict, number> },
+  judged: readonly (Pick<Judged, 'finding' | 'expected'> & { rule: { id: string } })[],
+) {
   const counts = countsText(verdicts);
-  const isBroken = verdicts.fail > 0;
+  const broken = new Set(judged.filter((one) => isFailed(one, false)).map(({ rule }) => rule.id)).size;
   if (stopped !== undefined) {
     const why = `Stopped: ${stopped.message}. ${counts}.`;
-    return isBroken
+    return broken > 0
       ? { tone: 'bad' as const, word: 'No', text: why }
       : { tone: 'note' as const, word: 'Unknown', text: why };
   }
   if (exitCode !== 0) {
-    const why = isBroken ? `${countText(verdicts.fail, 'rule')} broken` : strictText;
+    const why = broken > 0 ? `${countText(broken, 'rule')} broken` : strictText;
     return { tone: 'bad' as const, word: 'No', text: `${why}: ${counts}.` };
   }
-  if (isBroken)
+  if (verdicts.fail > 0)
     return {
       tone: 'note' as const,
       word: 'Yes, but',
