@@ -6,7 +6,8 @@ import type { Side, StreamEnd } from '../wire/exchange.ts';
 import type { PeerClose } from './leg-socket.ts';
 import { type Leg, otherSide, Passage, type PassageWatch, sides, type WaitingBytes } from './passage.ts';
 
-export interface JoinedEnd extends Pick<StreamEnd, 'by' | 'code' | 'reason'> {
+/** `at`: when the first side closed or vanished; the other one may answer, or end its connection, later. */
+export interface JoinedEnd extends Pick<StreamEnd, 'at' | 'by' | 'code' | 'reason'> {
   /** How a side violated the WebSocket protocol, if one did. */
   violation: { by: Side; message: string } | undefined;
   /** Whether the proxy ended it. */
@@ -21,6 +22,9 @@ export interface JoinLegsOptions {
   waiting: WaitingBytes;
   /** The close that both sides get if one of them does not read. */
   slowReader: { close: number; reason: string };
+  /** Called when it begins to end, and again if a side then violates the protocol. */
+  onEnding: (end: JoinedEnd) => void;
+  /** Called when both connections have ended. */
   onEnd: (end: JoinedEnd) => void;
 }
 
@@ -43,23 +47,31 @@ export interface Joined {
  * cut off.
  */
 export function joinLegs(options: JoinLegsOptions): Joined {
-  const { device, service, clock, watch, waiting, slowReader, onEnd } = options;
+  const { device, service, clock, watch, waiting, slowReader, onEnding, onEnd } = options;
   const legs = { device, service };
   const hasClosed = { device: false, service: false };
   let first: JoinedEnd | undefined;
   let open = 2;
+  let isFrozen = false;
 
   const begin = (by: Side, code: number, reason: string, isOurs = false) => {
-    first ??= { by, code, reason, violation: undefined, isOurs };
     // Data that waits in a paused leg would hide the answer to the close.
     device.socket.resume();
     service.socket.resume();
+    if (first !== undefined) return;
+    first = { at: clock.now(), by, code, reason, violation: undefined, isOurs };
+    onEnding(first);
+  };
+  const violated = (by: Side, message: string) => {
+    if (first === undefined || first.violation !== undefined) return;
+    first.violation = { by, message };
+    onEnding(first);
   };
   const answer = (side: Side, { code, reason, isViolation }: PeerClose) => {
     hasClosed[side] = true;
     begin(side, code, reason.toString());
     // RFC 6455, section 5.5.1. The frame is passed on unchanged.
-    if (!isUtf8(reason) && first !== undefined) first.violation ??= { by: side, message: reasonNotUtf8 };
+    if (!isUtf8(reason)) violated(side, reasonNotUtf8);
     const { socket } = legs[side];
     // The other side answers this frame. A bad frame gets no answer, and an answer needs none.
     if (isViolation || socket.readyState !== socket.OPEN) socket.closeNow(code, reason);
@@ -95,11 +107,9 @@ export function joinLegs(options: JoinLegsOptions): Joined {
     });
     socket.onPeerClose = (told) => answer(side, told);
     // Without a listener a bad frame would end the process.
-    socket.on('error', ({ message }) => {
-      if (first !== undefined) first.violation ??= { by: side, message };
-    });
+    socket.on('error', ({ message }) => violated(side, message));
     socket.once('close', () => {
-      begin(side, closeCodes.abnormal, '');
+      begin(isFrozen ? 'service' : side, closeCodes.abnormal, '', isFrozen);
       if (!hasClosed[side]) cut(otherSide[side]);
       open -= 1;
       if (open === 0 && first !== undefined) onEnd(first);
@@ -123,9 +133,12 @@ export function joinLegs(options: JoinLegsOptions): Joined {
       cut(side, how);
     },
     freeze() {
-      begin('service', closeCodes.abnormal, '', true);
+      isFrozen = true;
       // Discard what comes, so that the end of a connection is still noticed.
-      for (const side of sides) legs[side].transport.removeAllListeners('data').resume();
+      for (const side of sides) {
+        legs[side].socket.resume();
+        legs[side].transport.removeAllListeners('data').resume();
+      }
     },
   };
 }

@@ -19,7 +19,7 @@ import { lostOnTheWay } from '../service/streams/lost-on-the-way.ts';
 import { createMessageValues } from '../service/streams/message-values.ts';
 import { checkClose } from '../service/streams/open-stream.ts';
 import { createSpeaker } from '../service/streams/speaker.ts';
-import type { Side, TokenFacts, Upgrade } from '../wire/exchange.ts';
+import type { Side, StreamEnd, TokenFacts, Upgrade } from '../wire/exchange.ts';
 import type { Pulse } from '../wire/pulse.ts';
 import type { UnfinishedMessages } from '../wire/server/unfinished.ts';
 import type { Tap } from '../wire/tap.ts';
@@ -121,6 +121,7 @@ export class ProxiedStream implements ControlledStream {
     this.joined = joinLegs({
       ...{ device, service, clock: baseClock, watch: this.witness, waiting: options.waiting },
       slowReader: { close, reason },
+      onEnding: (end) => this.witness.closed(this.endOf(end), end.isOurs),
       onEnd: (end) => this.end(end),
     });
     for (const side of sides) {
@@ -244,20 +245,23 @@ export class ProxiedStream implements ControlledStream {
     }
   }
 
-  private judgeEnd({ by, code, reason, violation, isOurs }: JoinedEnd): void {
-    const { judge, baseClock, redactor } = this.options;
+  private endOf({ at, by, code, reason, violation }: JoinedEnd): StreamEnd {
+    const breakdown = violation && { code: 'protocol-violation' as const, ...violation };
+    return { at, by, code, reason: this.options.redactor.text(reason), breakdown };
+  }
+
+  private judgeEnd(joinedEnd: JoinedEnd): void {
+    const { judge } = this.options;
     const { facts, lanes, witness } = this;
+    const { violation } = joinedEnd;
     const { totals } = facts;
     this.spoiler.end();
     this.substitute.stop();
     lanes.close();
-    const text = redactor.text(reason);
-    const breakdown = violation && { code: 'protocol-violation' as const, ...violation };
-    const end = { at: baseClock.now(), by, code, reason: text, breakdown };
-    witness.closed(end, isOurs);
+    const end = this.endOf(joinedEnd);
     lanes.count(totals);
-    const told = text === '' ? (violation?.message ?? '') : text;
-    Object.assign(totals, { code, reason: told, durationMs: facts.durationMs() });
+    const told = end.reason === '' ? (violation?.message ?? '') : end.reason;
+    Object.assign(totals, { code: end.code, reason: told, durationMs: facts.durationMs(end.at) });
     if (violation !== undefined) totals.cause ??= 'protocol-error';
     if (witness.unjudged > 0) totals.unjudged = witness.unjudged;
     judge.ended(this.subject);
@@ -294,8 +298,8 @@ class StreamFacts {
     return ownerOf(this.totals.device ?? matches.onlyDeviceAt(remote), hash);
   }
 
-  durationMs(): number {
-    return Math.round(this.options.baseClock.now() - this.startedAt);
+  durationMs(at = this.options.baseClock.now()): number {
+    return Math.round(at - this.startedAt);
   }
 
   presented(token: TokenFacts): void {

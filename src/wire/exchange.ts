@@ -94,8 +94,9 @@ export type WireMessage = { at: number; from: Side; injected?: true } & (
   | { opcode: 'ping' | 'pong'; bytes: number }
 );
 
-/** How a stream ended. `at`: monotonic milliseconds of the leg's clock. */
+/** How a stream ended. */
 export interface StreamEnd {
+  /** When it was closed, in monotonic milliseconds of the leg's clock: the connection may stay open for a while. */
   at: number;
   /** Which side closed it first, or made the other one close it; for a cut connection, which side vanished. */
   by: Side;

@@ -8,9 +8,12 @@ import { interruptions } from '../../src/rules/device/device-seen.ts';
 import { endingRules } from '../../src/rules/device/endings.ts';
 import { joinService } from '../../src/wire/client/join.ts';
 import type { StreamExchange, WireMessage } from '../../src/wire/exchange.ts';
+import { setUpEmulators } from '../helpers/emulators.ts';
+import { createManualClock } from '../helpers/manual-clock.ts';
 import { openStream } from '../helpers/stream-client.ts';
 import { writeRaw } from '../helpers/write-raw.ts';
 
+const startEmulator = setUpEmulators();
 const started: Emulator[] = [];
 afterEach(async () => {
   await Promise.all(started.splice(0).map((emulator) => emulator.close()));
@@ -162,6 +165,30 @@ describe('the tap of an emulator', () => {
     const exchange = collectors[1]?.stream() ?? expect.unreachable();
     expect(exchange.end).toEqual({ at: expect.any(Number), by: 'service', ...end });
     expect(interruptions([{ id: 'S1', exchange }])).toHaveLength(1);
+  });
+
+  test('knows when the device closed, even if its connection ends later', async () => {
+    const clock = createManualClock();
+    const collectors: Collector[] = [];
+    const emulator = await startEmulator({
+      clock,
+      tap() {
+        const collector = createCollector();
+        collectors.push(collector);
+        return collector.tap;
+      },
+    });
+    const { socket } = await emulator.connect('d1');
+    clock.advance(1_000);
+    const closedAt = clock.now();
+    // It does not read the answer to its close yet.
+    socket.pause();
+    socket.close(1000);
+    await expect.poll(() => emulator.control.state().devices[0]?.connections).toBe(0);
+    clock.advance(1_500);
+    socket.resume();
+    await emulator.event('stream-closed');
+    expect(collectors.at(-1)?.stream()?.end).toMatchObject({ by: 'device', code: 1000, at: closedAt });
   });
 
   test('knows who ended the stream', async () => {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import type { WebSocket } from 'ws';
 import { parse } from 'yaml';
@@ -124,6 +125,20 @@ test('with a dialect, remarks count as violations', async () => {
   const proxy = await startProxy(emulator, { dialect: {} });
   await converse(proxy, { close: (socket) => socket.close(1001) });
   expect(await judged(proxy)).toEqual([expect.stringContaining('device D13: it closed with 1001')]);
+});
+
+test('a closed stream is not held against the device while the service leaves its connection open', async () => {
+  await using service = await startMiniService({
+    onOpen(socket) {
+      const { _socket: transport } = socket as unknown as { _socket: Socket };
+      transport.end = () => transport;
+    },
+    maxConnections: 12,
+    onAudio: ({ socket }, pcm) => socket.send(pcm),
+  });
+  const proxy = await startProxy(service);
+  await converse(proxy, { times: 12, audio: [Buffer.alloc(640)] });
+  expect(await judged(proxy, 12)).toEqual([]);
 });
 
 test('a mistake is reported for each stream', async () => {

@@ -1,18 +1,23 @@
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
 import { createEmulator } from '../../src/emulator/emulator.ts';
 import { readRecording } from '../../src/recording/read-recording.ts';
 import { createStyle } from '../../src/report/style.ts';
 import { timelineLines } from '../../src/report/timeline-lines.ts';
 
 import { runInProcess } from '../helpers/in-process.ts';
+import { createManualClock } from '../helpers/manual-clock.ts';
 import { startMiniService } from '../helpers/mini-service.ts';
 import { converse, framesOf, goodDevice } from '../helpers/proxied-device.ts';
 import { setUpProxies } from '../helpers/proxies.ts';
+import { setUpServices } from '../helpers/services.ts';
 
+const services = setUpServices();
 const startProxy = setUpProxies();
 /** A real disk that is full needs the right to mount one. */
 const canMount = process.platform === 'linux' && process.getuid?.() === 0;
@@ -126,6 +131,34 @@ describe('a proxy that records', () => {
     expect(timelineLines(picture, { ascii: true, style: createStyle(false) }).join('\n')).toContain(
       'd device violation',
     );
+  });
+
+  test('records a close when it comes, however late the device answers it', async () => {
+    const record = newFolder();
+    const clock = createManualClock();
+    const peers: WebSocket[] = [];
+    const proxy = await startProxy(
+      { wsUrl: await services.ws((peer) => peers.push(peer.on('message', () => peer.send('{}')))) },
+      { record, clock },
+    );
+    const device = new WebSocket(`${proxy.wsUrl}/voice-stream`);
+    await once(device, 'open');
+    device.send('a.b.c');
+    await once(device, 'message');
+    device.close = () => {};
+    const { _receiver: receiver } = device as unknown as { _receiver: NodeJS.EventEmitter };
+    const concluded = once(receiver, 'conclude');
+    clock.advance(1_000);
+    peers[0]?.close(4001);
+    await concluded;
+    clock.advance(1_800);
+    WebSocket.prototype.close.call(device, 4001);
+    await once(device, 'close');
+    await proxy.close();
+    expect(proxy.events.find(({ type }) => type === 'stream-closed')).toMatchObject({ durationMs: 1_000 });
+    const [name = ''] = readdirSync(record);
+    const { wire } = await readRecording(join(record, name));
+    expect(wire.at(-1)).toMatchObject({ type: 'close', by: 'service', code: 4001, t: 1_000 });
   });
 
   test.skipIf(!canMount)(

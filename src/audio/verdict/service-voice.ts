@@ -64,7 +64,8 @@ export function createServiceVoice(onFound: (found: FoundInVoice, at: number) =>
       check.interrupted();
     },
     end(at) {
-      now = at;
+      // Audio may arrive after the close.
+      now = Math.max(now, at);
       report(check.end());
     },
     get returned() {

@@ -7,7 +7,7 @@ import { holdsBinaryToken, tokenPlace } from '../../protocol/first-message.ts';
 import { concealRequest, concealText } from '../../wire/conceal.ts';
 import type { Side, StreamEnd, Upgrade } from '../../wire/exchange.ts';
 import { headerPairs } from '../../wire/headers.ts';
-import { violationCode, violationOf } from '../../wire/server/unfinished.ts';
+import { receiverOf, violationCode, violationOf } from '../../wire/server/unfinished.ts';
 import type { Tap } from '../../wire/tap.ts';
 import { readPresented } from '../../wire/token-facts.ts';
 
@@ -68,6 +68,11 @@ export function tapStream(options: TapStreamOptions): SentWatch {
   let breakdown: StreamEnd['breakdown'];
   /** The code with which ws ended the stream because of what it received. */
   let closedWith: number | undefined;
+  /** When the device closed, or answered the close: it may leave the connection open. */
+  let endedAt: number | undefined;
+  const concluded = () => {
+    endedAt ??= clock.now();
+  };
   const binary = (from: Side, data: Buffer) =>
     tap.message?.({ at: clock.now(), from, opcode: 'binary', data, bytes: data.length });
   const text = (from: Side, told: string) =>
@@ -95,6 +100,7 @@ export function tapStream(options: TapStreamOptions): SentWatch {
     },
     pong: (data: Buffer) => control('device', 'pong', data),
     error: (thrown: NodeJS.ErrnoException) => {
+      concluded();
       closedWith ??= violationCode(thrown);
       breakdown ??= { by: 'device', code: 'protocol-violation', message: violationOf(socket, thrown) };
     },
@@ -103,16 +109,24 @@ export function tapStream(options: TapStreamOptions): SentWatch {
       const ours = breakdown === undefined ? ourEnd() : undefined;
       if (code === closeCodes.abnormal && closedWith !== undefined) received.code = closedWith;
       const how = ours === undefined ? received : closedBy(ours, received);
-      tap.closed?.({ at: clock.now(), by: ours === undefined ? 'device' : 'service', ...how, breakdown });
+      tap.closed?.({
+        at: endedAt ?? clock.now(),
+        by: ours === undefined ? 'device' : 'service',
+        ...how,
+        breakdown,
+      });
     },
   };
   for (const [name, listener] of Object.entries(listeners)) socket.on(name, listener);
+  const receiver = receiverOf(socket);
+  receiver.on('conclude', concluded);
   return {
     text: (told) => text('service', told),
     audio: (pcm) => binary('service', pcm),
     ping: () => control('service', 'ping', { length: 0 }),
     stop() {
       for (const [name, listener] of Object.entries(listeners)) socket.off(name, listener);
+      receiver.off('conclude', concluded);
     },
   };
 }

@@ -15,11 +15,14 @@ export class ClientSocket extends WebSocket {
   closedWith: number | undefined;
   /** Why it was ended because of what it received. */
   failure: VoicectlError | undefined;
+  /** Called when either side closes, perhaps once for each of them. */
+  onClosing: (() => void) | undefined;
 
   /** ws answers a close frame with its code and its reason; it closes because of a bad frame with a code alone. */
   override close(code?: number, reason?: string | Buffer): void {
     if (code !== undefined && reason === undefined && this.readyState === WebSocket.OPEN)
       this.closedWith ??= code;
+    this.onClosing?.();
     super.close(code, reason);
   }
 

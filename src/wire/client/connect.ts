@@ -89,11 +89,20 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
   socket.on('error', (thrown) => {
     socket.failure ??= receivedError(thrown);
   });
+  let endedAt: number | undefined;
+  // The service may leave its connection open after the close.
+  socket.onClosing = () => {
+    endedAt ??= clock.now();
+  };
   const closed = new Promise<StreamEnd>((resolve) => {
     socket.on('close', (code, reason) => {
       const failure = cutFor ?? socket.failure;
       const breakdown = failure && { ...breakdownOf(failure), by: 'service' as const };
-      resolve({ at: clock.now(), ...endOf(socket, code, redactor.text(reason.toString())), breakdown });
+      resolve({
+        at: endedAt ?? clock.now(),
+        ...endOf(socket, code, redactor.text(reason.toString())),
+        breakdown,
+      });
     });
   });
   await awaitUpgrade(socket, {

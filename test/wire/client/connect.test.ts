@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
+import type { WebSocket } from 'ws';
 import { createCollector } from '../../../src/conformance/drill/stage.ts';
 import { VoicectlError } from '../../../src/kernel/errors.ts';
 import { createRedactor } from '../../../src/kernel/redact.ts';
@@ -66,6 +68,34 @@ describe('the tap of a connection', () => {
     const answer = { code: 1011, reason: 'late' };
     expect(exchange().end).toMatchObject({ by: 'device', code: 1000, reason: '', answer });
   });
+
+  test.each(['device', 'service'] as const)(
+    'gets the time at which the %s closed, even if the connection ends later',
+    async (by) => {
+      let peer: WebSocket | undefined;
+      const url = await services.ws((socket) => {
+        peer = socket.on('message', () => {
+          // The answer to the close is not read until the test says so.
+          socket.pause();
+          if (by === 'service') socket.close(4001);
+        });
+      });
+      const clock = createCountedClock();
+      const { connection, exchange } = await open(url, { clock });
+      const { _receiver: receiver } = connection!.socket as unknown as { _receiver: NodeJS.EventEmitter };
+      const concluded = once(receiver, 'conclude');
+      clock.advance(1_000);
+      connection!.sendText('{}');
+      await expect.poll(() => peer?.isPaused).toBe(true);
+      if (by === 'device') void connection!.close();
+      else await concluded;
+      const closedAt = clock.now();
+      clock.advance(1_500);
+      peer?.resume();
+      await connection!.closed;
+      expect(exchange().end).toMatchObject({ by, at: closedAt });
+    },
+  );
 
   test('gets the code with which the device closes because of what it receives, and its limit', async () => {
     const url = await services.ws((peer) => peer.on('error', () => {}).send(Buffer.alloc(17 * 1024 * 1024)));
