@@ -78,8 +78,10 @@ export function createFaultyAudio(options: FaultyAudioOptions): FaultyAudio {
     const isReplyStart = clock.now() - lastSentAt >= replyPauseMs;
     if (isReplyStart) {
       before = undefined;
+      const acts = ({ name }: FaultAt<'reply'>) =>
+        name !== 'reply-lost' || follow().turns.sounds.isNoiseAfterTurn;
       struckReply = faults
-        .strike('reply', about)
+        .strike('reply', about, { acts })
         .map((fault) => ({ fault, spoiler: createReplySpoiler(fault, follow().turns.sounds) }));
     }
     if (faults.list().length === 0) {

@@ -18,10 +18,7 @@ export interface ReplySpoiler {
 type ReplyFault = FaultAt<'reply'>;
 
 /** Makes the effect of a fault on the reply that begins. `sounds`: what the user says meanwhile. */
-export function createReplySpoiler(
-  fault: ReplyFault,
-  sounds: Pick<UserSounds, 'count' | 'isNoiseAfterTurn'>,
-): ReplySpoiler {
+export function createReplySpoiler(fault: ReplyFault, sounds: Pick<UserSounds, 'count'>): ReplySpoiler {
   switch (fault.name) {
     case 'clicks':
       return spoilSamples(clickMaker(fault));
@@ -40,7 +37,7 @@ export function createReplySpoiler(
     case 'false-interruption':
       return createCut(wasSoundSince(sounds));
     case 'reply-lost':
-      return sounds.isNoiseAfterTurn ? { spoil: () => nothing } : untouched;
+      return { spoil: () => nothing };
     case 'slow-yield':
       return { ...untouched, yieldsAfterMs: fault.by };
     case 'never-yields':

@@ -265,6 +265,16 @@ describe('reply-lost', () => {
     ai(100);
     expect(left).toHaveLength(10);
   });
+
+  test('has not struck a reply that comes, and loses a later one', () => {
+    const { left, strikes, user, ai } = converse(['reply-lost:times=1'], { shortestTurnMs: 500 });
+    user(turn, silence(900));
+    ai(100);
+    expect({ messages: left.length, strikes }).toEqual({ messages: 5, strikes: [] });
+    user(silence(900), turn, silence(300), speech(200), silence(900));
+    ai(100);
+    expect({ messages: left.length, strikes }).toEqual({ messages: 5, strikes: ['reply-lost'] });
+  });
 });
 
 describe('answers-noise', () => {
