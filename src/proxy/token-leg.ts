@@ -28,6 +28,8 @@ export interface TokenLegOptions extends Deadlines {
 /** How much of a body is read: a token may be long. */
 const keptBytes = 2 * 1024 * 1024;
 const ownHeaders = ['host', 'content-length'];
+/** A request of any other method has a length, even without a body (RFC 9110, section 8.6): Node would send chunks. */
+const withoutLength: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE']);
 
 /**
  * Sends a request to the target, with its body byte for byte. `gone` aborts when the device disconnects. Throws
@@ -39,8 +41,11 @@ export function askTarget(
   gone: AbortSignal,
 ): Promise<IncomingMessage> {
   const { host } = new URL(url);
-  const hasBody = body.length > 0 || headers.some(([name]) => name.toLowerCase() === 'content-length');
-  const length: Header[] = hasBody ? [['Content-Length', String(body.length)]] : [];
+  const hasLength =
+    body.length > 0 ||
+    !withoutLength.has(method) ||
+    headers.some(([name]) => name.toLowerCase() === 'content-length');
+  const length: Header[] = hasLength ? [['Content-Length', String(body.length)]] : [];
   const all = [...passedHeaders(headers, ownHeaders), ...length];
   return new Promise((resolve, reject) => {
     const request = startRequest({ method, url, headers: all, ca });

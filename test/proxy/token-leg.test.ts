@@ -8,6 +8,7 @@ import { createEmulator } from '../../src/emulator/emulator.ts';
 import { tokenPath } from '../../src/protocol/paths.ts';
 import { createProxy } from '../../src/proxy/proxy.ts';
 import { setUpProxies } from '../helpers/proxies.ts';
+import { httpRequest, rawHttp } from '../helpers/raw-http.ts';
 import { setUpServices } from '../helpers/services.ts';
 
 const services = setUpServices();
@@ -107,6 +108,20 @@ describe('a token request through a proxy', () => {
     );
     expect(Buffer.from(got.body, 'latin1').toString()).toBe('caf\u00e9 \u0000');
   });
+
+  test.each(['POST', 'PUT', 'PATCH', 'DELETE', 'GET'])(
+    'without a body announces none to the target: %s',
+    async (method) => {
+      const service = await services.http((response) => response.end('ok'));
+      const proxy = await startProxy(service);
+      const { host } = new URL(proxy.baseUrl);
+      await rawHttp(proxy.port, httpRequest([`${method} /x HTTP/1.1`, `Host: ${host}`, 'Connection: close']));
+      const [seen] = service.requests;
+      expect(seen).toMatchObject({ method, body: '' });
+      expect(seen?.headers).not.toHaveProperty('transfer-encoding');
+      expect(seen?.headers['content-length'] ?? '0').toBe('0');
+    },
+  );
 
   test.each(Object.entries(encoded))(
     'is judged by its content where it is sent as %s',
