@@ -281,7 +281,7 @@ describe('retries', () => {
     ]);
     expect({ code, stdout }).toEqual({ code: 7, stdout: '' });
     expect(stderr).toBe(
-      `voicectl: Timed out after 0.5 s, waiting for the token of ${baseUrl}\n  --timeout sets this limit.\n`,
+      `voicectl: Timed out after 0.5 s, waiting for a token from ${baseUrl}\n  --timeout sets this limit.\n`,
     );
   });
 });
