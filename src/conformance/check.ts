@@ -11,7 +11,7 @@ import {
 import { type Judged, judgeFirst, judgeTwice } from './judge.ts';
 import { isCounting, otherDeviceStep, stepsFor } from './needed.ts';
 import { allSteps, type Plan, type PlanOptions, planControls, planRun, planSecondTry } from './plan.ts';
-import type { Step } from './steps/step.ts';
+import { isOfStep, type Step } from './steps/step.ts';
 import { countVerdicts, exitCodeOf, type RunConclusion } from './verdicts.ts';
 
 export interface CheckOptions extends Omit<ExchangeRunOptions, 'plan' | 'onHeld'> {
@@ -62,15 +62,17 @@ export async function checkService(options: CheckOptions): Promise<CheckResult> 
 
   async function tryAgain(): Promise<AttemptResult | undefined> {
     const mayBeFresh = whyNotFresh() === undefined;
-    const ids = found
-      .filter(
-        ({ finding: { verdict, isProof, suspicion } }) =>
-          (verdict === 'fail' && isProof !== true) || (suspicion !== undefined && mayBeFresh),
-      )
-      .map(({ rule }) => rule.id);
-    if (ids.length === 0 || run.stopped !== undefined) return undefined;
+    const open = found.filter(
+      ({ finding: { verdict, isProof, suspicion } }) =>
+        (verdict === 'fail' && isProof !== true) || (suspicion !== undefined && mayBeFresh),
+    );
+    if (open.length === 0 || run.stopped !== undefined) return undefined;
+    const ids = open.map(({ rule }) => rule.id);
+    // The exchanges that failed may be those of another rule.
+    const failed = open.flatMap(({ finding: { evidence, about = evidence } }) => about);
+    const steps = plan.steps.filter((step) => failed.some((id) => isOfStep(id, step))).map(({ id }) => id);
     const fresh = ids.some((id) => isCounting(id)) && mayBeFresh;
-    return run.hold(planSecondTry(ids, scope), { fresh });
+    return run.hold(planSecondTry(ids, scope, steps), { fresh });
   }
 
   /** Why a second try has no devices that nobody else uses; undefined if it has some. */

@@ -58,7 +58,7 @@ export interface TwoTries {
   notFresh: string | undefined;
 }
 
-/** A failure counts if it was seen twice, independently. Any other finding stays, except a suspicion. */
+/** A failure counts if it was seen twice, independently, in one try or in two. Any other finding stays, except a suspicion. */
 export function judgeTwice(rule: Rule, first: Finding, { first: seen, again, notFresh }: TwoTries): Finding {
   const second = again === undefined ? undefined : rule.judge(again.seen);
   if (first.suspicion !== undefined) {
@@ -68,10 +68,19 @@ export function judgeTwice(rule: Rule, first: Finding, { first: seen, again, not
   if (first.verdict !== 'fail' || first.isProof === true) return first;
   const evidence = [...first.evidence, ...(second?.evidence ?? [])];
   if (second?.verdict === 'fail') return { ...second, message: first.message, evidence };
-  if (second !== undefined && second.verdict !== 'unknown' && second.verdict !== 'skipped')
-    return secondThoughts(first, second, evidence);
+  // It sees more.
+  if (second?.verdict === 'warn') return { ...second, evidence };
   if (failsEachTime(rule, first, seen)) return first;
-  return { verdict: 'unknown', message: `seen once and not confirmed: ${first.message}`, evidence };
+  const message = `seen once and not confirmed: ${first.message}`;
+  if (second?.verdict !== 'pass' && second?.verdict !== 'observed')
+    return { verdict: 'unknown', message, evidence };
+  // What was found in other exchanges says nothing about those that failed.
+  if (!isRepeated(first, again)) return { verdict: 'unknown', message, evidence: first.evidence };
+  return {
+    verdict: 'warn',
+    message: `failed once (${first.message}); a second try: ${second.message}`,
+    evidence,
+  };
 }
 
 /** The second try used a device that nobody else uses: it shows the same, or that somebody else was using the first. */
@@ -81,14 +90,14 @@ function settleSuspicion(first: Finding, suspicion: string, second: Finding | un
   return second?.verdict === 'pass' ? { ...second, evidence } : first;
 }
 
-/** A second try that sees more wins; otherwise a single failure is unusual. */
-function secondThoughts(first: Finding, second: Finding, evidence: readonly string[]): Finding {
-  if (second.verdict === 'warn') return { ...second, evidence };
-  return {
-    verdict: 'warn',
-    message: `failed once (${first.message}); a second try: ${second.message}`,
-    evidence,
-  };
+/** Whether an exchange that failed was asked again. */
+function isRepeated({ evidence, about = evidence }: Finding, again: AttemptResult | undefined): boolean {
+  return about.some((id) => again?.seen.some((one) => nameOf(one.id) === nameOf(id)));
+}
+
+/** `E1` for `E1`, `E1-retry` and `E1/2`. */
+function nameOf(id: string): string {
+  return id.replace(/\/\d+$/, '').replace(/-(retry|again)$/, '');
 }
 
 /** Whether several independent exchanges each show it on their own. */

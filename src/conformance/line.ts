@@ -1,6 +1,7 @@
 import { audibleDbfs, measureLevel } from '../audio/level.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import { readServiceMessage } from '../protocol/messages.ts';
+import { isData } from '../rules/stream-seen.ts';
 import { type Connection, connect } from '../wire/client/connect.ts';
 import type { ClientLeg } from '../wire/client/http.ts';
 import type { StreamEnd, StreamExchange, Upgrade, WireMessage } from '../wire/exchange.ts';
@@ -10,8 +11,8 @@ export interface ServiceLine {
   readonly isOpen: boolean;
   /** Whether the service has confirmed the token. */
   readonly isConfirmed: boolean;
-  /** From the service: text messages, and when the last audible audio arrived. */
-  readonly heard: { readonly texts: number; readonly audibleAt: number };
+  /** From the service: messages, and when the last audible audio arrived. */
+  readonly heard: { readonly messages: number; readonly audibleAt: number };
   /** What has passed so far. */
   exchange(): StreamExchange;
   present(token: string, opcode?: 'text' | 'binary'): void;
@@ -38,7 +39,7 @@ const settleMs = 1_000;
 export async function openLine({ clock, ...options }: ServiceLineOptions): Promise<ServiceLine> {
   const messages: WireMessage[] = [];
   const waiting = new Set<() => void>();
-  const heard = { texts: 0, audibleAt: Number.NEGATIVE_INFINITY };
+  const heard = { messages: 0, audibleAt: Number.NEGATIVE_INFINITY };
   let bytes = 0;
   let pongs = 0;
   let isConfirmed = false;
@@ -50,7 +51,7 @@ export async function openLine({ clock, ...options }: ServiceLineOptions): Promi
   };
   const note = (message: WireMessage) => {
     if (message.opcode === 'pong') pongs += 1;
-    if ('text' in message) heard.texts += 1;
+    if (isData(message)) heard.messages += 1;
     if ('text' in message) isConfirmed ||= readServiceMessage(message.text).category === 'connected';
     if (!('data' in message)) return;
     // An echo repeats silence for as long as it is sent.

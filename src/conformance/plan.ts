@@ -98,9 +98,13 @@ export function requireFlags(selected: string, { steps }: Plan, { levels, isLoop
       throw new VoicectlError('usage', `${selected} ${flagged[level]}: add ${levelFlags[level]}`);
 }
 
-/** The steps that confirm the fails of these rules, as far as this run may ask them. */
-export function planSecondTry(rules: readonly string[], options: PlanOptions): readonly Step[] {
-  return repeatable(rules.flatMap(stepsToConfirm), options);
+/** The steps that confirm the fails of these rules, and others that showed them, as far as this run may ask them. */
+export function planSecondTry(
+  rules: readonly string[],
+  options: PlanOptions,
+  others: readonly string[] = [],
+): readonly Step[] {
+  return repeatable([...rules.flatMap(stepsToConfirm), ...others], options);
 }
 
 /**

@@ -115,6 +115,8 @@ function judgeIssuer(seen: readonly Seen[]): Finding | undefined {
   if (granted.length === 0) return undefined;
   if (issuers.some((iss) => typeof iss !== 'string' || iss === ''))
     return fail(`iss is ${issuers.map(show).join(', ')}`, granted);
-  if (issuers.length > 1) return fail(`iss changes: ${issuers.map(show).join(', ')}`, granted);
+  // What a second try shows cannot undo this.
+  if (issuers.length > 1)
+    return { ...fail(`iss changes: ${issuers.map(show).join(', ')}`, granted), isProof: true };
   return pass(`iss is ${show(issuers[0])}`, granted);
 }

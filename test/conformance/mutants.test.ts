@@ -100,3 +100,33 @@ describe('Remaining that falls by two', () => {
     expect(await told({ isAlone: true })).toBe('unknown, exit code 0');
   });
 });
+
+describe('an error in another shape, among others that have the right one,', () => {
+  const flat: MiniBehaviour['intercept'] = (_request, response) => {
+    response.writeHead(429, { 'Content-Type': 'application/json' }).end('{"code":"NO","message":"no"}');
+    return true;
+  };
+  const told = async (intercept: MiniBehaviour['intercept'], rules: readonly string[]) => {
+    await using service = await startMiniService({ intercept });
+    const result = await check(service, { scope: { rules }, isEmulator: true });
+    const { finding } = result.rules.find(({ rule }) => rule.id === 'R21')!;
+    return { verdict: finding.verdict, evidence: finding.evidence };
+  };
+
+  test('fails if it is seen again, although the rule itself does not ask for that exchange', async () => {
+    const asked = new Map<unknown, number>();
+    const overLimit: MiniBehaviour['intercept'] = (request, response) => {
+      const { deviceId } = request.fields;
+      const count = asked.get(deviceId) ?? 0;
+      if (request.problem === undefined) asked.set(deviceId, count + 1);
+      return count >= 60 && flat(request, response);
+    };
+    expect(await told(overLimit, ['R21', 'R30'])).toEqual({ verdict: 'fail', evidence: ['X-61', 'X-1/2'] });
+  });
+
+  test('stays unknown if that exchange is not repeated: a wrong key is sent only once', async () => {
+    const wrongKey: MiniBehaviour['intercept'] = (request, response) =>
+      request.fields.apiKey === 'voicectl-wrong-key' && flat(request, response);
+    expect(await told(wrongKey, ['R21'])).toEqual({ verdict: 'unknown', evidence: ['E10'] });
+  });
+});

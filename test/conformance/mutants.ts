@@ -30,6 +30,9 @@ export interface Mutant {
   isAlike?: true;
 }
 
+/** Tokens of the service that changes its issuer. */
+let issued = 0;
+
 /** This machine by an address that could be another's. */
 export const elsewhere = '0.0.0.0';
 const v1 = '/api/v1/websocket-voice/token';
@@ -176,6 +179,16 @@ export const mutants: readonly Mutant[] = [
     change: { claims: (claims, { path }) => ({ ...claims, iss: path }) },
   },
   {
+    rule: 'R14',
+    does: 'changes its issuer once',
+    change: {
+      claims: (claims) => {
+        issued += 1;
+        return { ...claims, iss: issued > 2 ? 'new' : 'old' };
+      },
+    },
+  },
+  {
     rule: 'R15',
     does: 'does not need a key',
     change: {
@@ -275,6 +288,7 @@ export const mutants: readonly Mutant[] = [
     isAlike: true,
     change: { reset: (at) => String(Math.ceil(at / 1000) + 3_600) },
   },
+  { rule: 'R28', does: 'resets 3 s late', change: { reset: (at) => String(Math.ceil(at / 1000) + 3) } },
   { rule: 'R28', does: 'has a window of 45 s', change: { windowMs: 45_000 } },
   {
     rule: 'R29',
@@ -342,6 +356,11 @@ export const mutants: readonly Mutant[] = [
     change: { refusal: (token, now) => (token === undefined ? undefined : lawful.refusal(token, now)) },
   },
   { rule: 'R35', does: 'refuses every token', change: { refusal: () => 'no' } },
+  {
+    rule: 'R35',
+    does: 'confirms in a binary message',
+    change: { connected: ({ socket }) => socket.send(Buffer.from('{"type":"service_voice_connected"}')) },
+  },
   {
     rule: 'R35',
     does: 'confirms in other words',

@@ -40,18 +40,18 @@ export async function present(
   opcode?: 'text' | 'binary',
 ): Promise<void> {
   const isUsual = opcode !== 'binary';
-  const before = line.heard.texts;
+  const before = line.heard.messages;
   line.present(token, opcode);
-  const isAnswered = () => line.isConfirmed || line.heard.texts > before;
+  const isAnswered = () => line.isConfirmed || line.heard.messages > before;
   await ask.wait(line, isAnswered, isUsual ? answerMs : refusalMs, isUsual);
   if (isAnswered()) await line.until(() => line.isConfirmed, besideMs);
 }
 
 /** A fresh token must be confirmed or refused: silence is neither. */
 async function presentFresh(ask: Asker, line: ServiceLine, token: string): Promise<void> {
-  const before = line.heard.texts;
+  const before = line.heard.messages;
   await present(ask, line, token);
-  if (line.isOpen && !line.isConfirmed && line.heard.texts === before)
+  if (line.isOpen && !line.isConfirmed && line.heard.messages === before)
     ask.miss('a token is neither confirmed nor refused');
 }
 
