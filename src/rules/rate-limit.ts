@@ -14,6 +14,7 @@ import {
   deviceOf,
   grants,
   hasSucceeded,
+  isGranted,
   isProper,
   pathOf,
   type SeenAnswer,
@@ -274,7 +275,8 @@ function bursts(seen: readonly Seen[]): Burst[] {
     .map((own) => {
       const start = own[0]?.exchange.at ?? 0;
       const within = own.filter(({ exchange }) => exchange.at - start < rateLimitWindowMs);
-      const end = within.findIndex((one) => !hasSucceeded(one));
+      const grantsSome = own.some(isGranted);
+      const end = within.findIndex((one) => (grantsSome ? !isGranted(one) : !hasSucceeded(one)));
       return {
         granted: end < 0 ? within : within.slice(0, end),
         refused: end < 0 ? undefined : within[end],
@@ -309,6 +311,6 @@ function judgeReset(seen: readonly Seen[]): Finding | undefined {
   if (burst?.refused === undefined || first === undefined) return undefined;
   const evidence = [burst.refused, first];
   const { status } = first.exchange.answer;
-  if (hasSucceeded(first)) return pass('refused, then granted again after the reset', evidence);
+  if (isGranted(first)) return pass('refused, then granted again after the reset', evidence);
   return fail(`answered ${status} after the reset${saidText(first)}`, evidence);
 }

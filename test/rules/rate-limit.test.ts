@@ -386,6 +386,12 @@ const cases: Case[] = [
     'pass: 60 requests were granted, and the next was answered with 429 (X60 X61)',
     burst(61, 60),
   ],
+  [
+    'R30',
+    'sixty, and an error with status 200',
+    'pass: 60 requests were granted, and the next was answered with 200 (X60 X61)',
+    burst(61, 60, [], 200),
+  ],
   ['R30', 'sixty-one', 'fail: 61 requests in one window were granted (X61)', burst(62, 61)],
   [
     'R30',
@@ -450,6 +456,12 @@ const cases: Case[] = [
     'granted again',
     'pass: refused, then granted again after the reset (X61 L1)',
     burst(61, 60, later(answered({ at: 60_000 }))),
+  ],
+  [
+    'R31',
+    'refused again, with status 200',
+    'fail: answered 200 after the reset ("INVALID_REQUEST: invalid") (X61 L1)',
+    burst(61, 60, later(refused({ at: 60_000, status: 200 })), 200),
   ],
   [
     'R31',

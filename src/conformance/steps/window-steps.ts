@@ -1,5 +1,5 @@
 import { tokenRequestsPerWindow } from '../../protocol/rate-limit.ts';
-import { hasSucceeded, tokenAnswers } from '../../rules/token-seen.ts';
+import { isGranted, tokenAnswers } from '../../rules/token-seen.ts';
 import type { Asker } from '../asker.ts';
 import type { Step } from './step.ts';
 import { tokenStep } from './token-steps.ts';
@@ -45,6 +45,6 @@ export const exhaustSteps: readonly Step[] = [
 async function exhaust(ask: Asker): Promise<void> {
   for (let count = 1; count <= burst; count += 1) {
     const seen = await ask.token(`X-${count}`, { device: 'exhausted', provoked: true, hurry });
-    if (!tokenAnswers([seen]).some(hasSucceeded)) return;
+    if (!tokenAnswers([seen]).some(isGranted)) return;
   }
 }
