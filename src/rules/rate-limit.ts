@@ -7,7 +7,7 @@ import {
 } from '../protocol/rate-limit.ts';
 import { secondsText } from '../protocol/time-text.ts';
 import { headerValue } from '../wire/headers.ts';
-import { beginsWindow, judgeWindow, remainingOf } from './rate-window.ts';
+import { beginsWindow, judgeWindow, limitsOf, remainingOf } from './rate-window.ts';
 import { type Finding, fail, mostSevere, pass, type Rule, type Seen, show, unknown, warn } from './rule.ts';
 import {
   byDevice,
@@ -52,7 +52,7 @@ export const rateLimitRules: readonly Rule[] = [
     section,
     title: 'Remaining falls by one for each token',
     says: `${rateLimitHeaderNames.remaining}: requests left in the window.`,
-    judge: judgeCountdown,
+    judge: (seen) => mostSevere([...grants(seen).map(judgeRemaining), judgeCountdown(seen)]),
   },
   {
     id: 'R26',
@@ -177,6 +177,17 @@ function ofOneDevice({ first, second }: Pair): boolean {
 
 function ofOnePath({ first, second }: Pair): boolean {
   return pathOf(first) === pathOf(second);
+}
+
+/** Remaining is a number, and the request that was granted is not among those that are left. */
+function judgeRemaining(grant: SeenGrant): Finding | undefined {
+  const value = headerValue(grant.exchange.answer.headers, rateLimitHeaderNames.remaining);
+  const { limit, remaining } = limitsOf(grant);
+  if (value === undefined) return undefined;
+  if (remaining === undefined)
+    return fail(`${rateLimitHeaderNames.remaining} is ${show(value)}: not a number of requests`, grant);
+  if (limit === undefined || remaining < limit) return undefined;
+  return fail(`Remaining is ${remaining} of ${limit} after a request was granted`, grant);
 }
 
 function judgeCountdown(seen: readonly Seen[]): Finding | undefined {

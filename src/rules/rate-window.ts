@@ -6,12 +6,13 @@ import { memo } from './memo.ts';
 import { type Finding, fail, pass, type Seen, unknown, warn } from './rule.ts';
 import { byDevice, deviceOf, grants, type SeenAnswer, type SeenGrant, tokenAnswers } from './token-seen.ts';
 
+/** What an answer says about the limit. */
+export const limitsOf = ({ exchange }: SeenAnswer) => readLimits(exchange.answer);
+
 /** The requests left after this one; undefined if the answer does not say. */
 export function remainingOf(one: SeenAnswer): number | undefined {
   return limitsOf(one).remaining;
 }
-
-const limitsOf = ({ exchange }: SeenAnswer) => readLimits(exchange.answer);
 
 /** A proxy judges the same answers again and again. */
 const readLimits = memo((answer: HttpAnswer) =>

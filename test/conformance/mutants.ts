@@ -258,6 +258,7 @@ export const mutants: readonly Mutant[] = [
   { rule: 'R23', does: 'does not say when it resets', change: { reset: () => '' } },
   { rule: 'R24', does: 'says 100', change: { statedLimit: 100 }, also: ['R29'] },
   { rule: 'R25', does: 'never counts down', change: { remaining: () => 59 }, also: ['R26', 'R29'] },
+  { rule: 'R25', does: 'counts from 60', change: { remaining: (left) => left + 1 }, also: ['R29'] },
   {
     rule: 'R25',
     does: 'counts up',
@@ -310,7 +311,7 @@ export const mutants: readonly Mutant[] = [
     rule: 'R30',
     does: 'has no limit',
     level: 'exhaust',
-    change: { limit: 100, remaining: (left) => left - 40 },
+    change: { limit: 100, remaining: (left) => Math.max(0, left - 40) },
     also: ['R31'],
   },
   {
