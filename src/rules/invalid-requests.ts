@@ -129,12 +129,12 @@ function judgeInvalid(seen: readonly Seen[], { applies, problem }: Invalid): Fin
 }
 
 function codeProblem(one: SeenAnswer): string | undefined {
-  const { code, message } = errorOf(one);
+  const { code, sent, message } = errorOf(one);
   if (code === invalidRequestCode) return undefined;
   const { status, body } = one.exchange.answer;
   return code === undefined
     ? `answered ${status} without a code: ${show(body)}`
-    : `the code is ${show(code)}${message === undefined ? '' : `: ${show(message)}`}`;
+    : `the code is ${show(sent)}${message === undefined ? '' : `: ${show(message)}`}`;
 }
 
 function nameProblem(one: SeenAnswer, field: string): string | undefined {
@@ -144,7 +144,7 @@ function nameProblem(one: SeenAnswer, field: string): string | undefined {
 
 function detailsProblem(one: SeenAnswer, field: string): string | undefined {
   const { details } = errorOf(one);
-  if (details?.field === field && details.expected === expectedType) return undefined;
+  if (isRecord(details) && details.field === field && details.expected === expectedType) return undefined;
   return `details are ${show(details)}`;
 }
 

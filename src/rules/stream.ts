@@ -193,7 +193,8 @@ function judgeVersionedToken(seen: readonly Seen[]): Finding | undefined {
   const [refused] = versioned;
   if (refused === undefined) return undefined;
   const other = fresh.find((one) => !isVersioned(one.grant) && one.confirmed !== undefined);
-  const text = endText(refused.stream);
+  const [first] = refused.answers;
+  const text = first === undefined ? endText(refused.stream) : `the first message is ${messageText(first)}`;
   if (other === undefined) return unknown(`no token is accepted: ${text}`, refused.stream);
   const isRefused = isServiceEnd(refused.stream.exchange.end);
   return isRefused
@@ -228,7 +229,8 @@ function judgeAudioFlow({ stream, message, confirmed }: Presentation): Finding |
   const isSoon = end !== undefined && end.at - Math.max(confirmed.at, sent[0]?.at ?? 0) < soonMs;
   if (end?.by === 'service' && isSoon && closesOnAudio.includes(end.code))
     return fail(`audio is not accepted: ${endText(stream)}`, stream);
-  return unknown('no audio was received; the specification promises none', stream);
+  const why = isServiceEnd(end) ? `: ${endText(stream)}` : '; the specification promises none';
+  return unknown(`no audio was received${why}`, stream);
 }
 
 function judgeTexts(seen: readonly Seen[]): Finding | undefined {

@@ -98,12 +98,12 @@ export function mediaTypeOf({ headers }: Pick<HttpAnswer, 'headers'>): string | 
   return headerValue(headers, 'Content-Type')?.split(';')[0]?.trim().toLowerCase();
 }
 
-/** The error in an answer, read tolerantly: `details` may also be beside the code. */
+/** The error in an answer, read tolerantly: `details` may also be beside the code. `sent`: the code as it was sent. */
 export function errorOf({ exchange: { answer } }: SeenAnswer) {
   const body = parseJson(answer.body);
   const inner = isRecord(body) && isRecord(body.error) ? body.error : body;
-  const details = isRecord(inner) && isRecord(inner.details) ? inner.details : undefined;
-  return { ...readError(body), details };
+  const { details, code: sent } = isRecord(inner) ? inner : {};
+  return { ...readError(body), details: details ?? undefined, sent };
 }
 
 const pageStart = /^\s*<(!doctype|html|head|body|\?xml)/i;

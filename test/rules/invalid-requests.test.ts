@@ -70,7 +70,19 @@ const cases: Case[] = [
     missing('apiKey', noKey, { field: 'apiKey', expected: 'number' }),
   ],
   ['R15', 'no details', 'fail: details are missing (X1)', missing('apiKey', noKey, null)],
-  ['R15', 'details that are a text', 'fail: details are missing (X1)', missing('apiKey', noKey, 'apiKey')],
+  [
+    'R15',
+    'a code that is a number',
+    'fail: the code is 7: "apiKey" (X1)',
+    seenAs(refused({ asked: noKey, error: { code: 7, message: 'apiKey' } })),
+  ],
+  [
+    'R15',
+    'details that are a list',
+    'fail: details are [{"field":"apiKey"}] (X1)',
+    missing('apiKey', noKey, [{ field: 'apiKey' }]),
+  ],
+  ['R15', 'details that are a text', 'fail: details are "apiKey" (X1)', missing('apiKey', noKey, 'apiKey')],
   [
     'R15',
     'details beside the code of a flat body',

@@ -436,6 +436,12 @@ const cases: Case[] = [
   ],
   [
     'R36',
+    'answered otherwise, as are all',
+    'unknown: no token is accepted: the first message is "{}" (X2)',
+    talk([presents(token, 1), tells('{}', 2)], { path: tokenPath('v1') }),
+  ],
+  [
+    'R36',
     'refused, and another accepted',
     'fail: not accepted: closed with 4401 (Y2 X2)',
     [
@@ -466,7 +472,7 @@ const cases: Case[] = [
   [
     'R37',
     'a close long after audio was accepted',
-    'unknown: no audio was received; the specification promises none (X2)',
+    'unknown: no audio was received: closed with 1008 (X2)',
     talk([presents(token, 1), confirms(2), ...speaks(3)], { end: byService(3_500, 1008) }),
   ],
   ['R37', 'no confirmation', undefined, talk([presents(token, 1), ...speaks(3)])],
@@ -522,14 +528,14 @@ const cases: Case[] = [
     ([code, why]): Case => [
       'R37',
       `an end with ${code} that is no violation`,
-      'unknown: no audio was received; the specification promises none (X2)',
+      'unknown: no audio was received: bad frame (X2)',
       talk([presents(token, 1), confirms(2), ...speaks(3)], { end: brokenOff(code, why) }),
     ],
   ),
   [
     'R37',
     'a close with 1011',
-    'unknown: no audio was received; the specification promises none (X2)',
+    'unknown: no audio was received: closed with 1011 (X2)',
     talk([presents(token, 1), confirms(2), ...speaks(3)], { end: byService(9, 1011) }),
   ],
   [
