@@ -8,7 +8,7 @@ import type { VoicectlError } from '../kernel/errors.ts';
 import { describeFailure } from '../kernel/failure-kind.ts';
 import { shortText } from '../kernel/short-text.ts';
 import { msForBytes } from '../protocol/audio-format.ts';
-import { closeCodeName } from '../protocol/close-codes.ts';
+import { closeCodeName, closeCodes } from '../protocol/close-codes.ts';
 import { isInterruption, isOfKind, type ServiceMessage } from '../protocol/messages.ts';
 import type { ReadRateLimit } from '../protocol/rate-limit.ts';
 import { roundMs } from '../protocol/time-text.ts';
@@ -236,17 +236,7 @@ export function createLedger(
       lastCloseCode = answer?.code ?? code;
       emit({ type: 'close', ...facts.close, from: by }, at);
       if (answer !== undefined) {
-        const how = [`${answer.code} ${closeCodeName(answer.code)}`, answer.reason].filter(
-          (text) => text !== '',
-        );
-        emit(
-          {
-            type: 'warning',
-            code: 'close-answer',
-            message: `The other side answered the close with ${how.join(': ')}`,
-          },
-          at,
-        );
+        emit({ type: 'warning', code: 'close-answer', message: answerText(answer) }, at);
       }
     },
     observed: () => ({
@@ -276,4 +266,11 @@ export function createLedger(
       };
     },
   };
+}
+
+/** How the other side answered a close. */
+function answerText({ code, reason }: NonNullable<StreamEnd['answer']>): string {
+  if (code === closeCodes.abnormal) return 'The other side did not answer the close';
+  const how = `${code} ${closeCodeName(code)}`;
+  return `The other side answered the close with ${reason === '' ? how : `${how}: ${reason}`}`;
 }

@@ -103,7 +103,7 @@ export interface StreamEnd {
   /** 1005: a close frame without a code; 1006: no close frame. */
   code: number;
   reason: string;
-  /** How the other side answered the close, if not with the same code. */
+  /** How the other side answered the close, if not with the same code; 1006: it did not. */
   answer?: { code: number; reason: string };
   /** What broke, if it was more than a close, and which side’s fault that is. */
   breakdown: (Breakdown & { by: Side }) | undefined;

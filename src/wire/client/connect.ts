@@ -155,7 +155,7 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
   };
 }
 
-/** Who ended a stream, and how. `code`, `reason`: of the close frame of the service; 1006: it sent none. */
+/** Who ended a stream, and how. `code`, `reason`: of the close frame that was received; 1006: none was. */
 function endOf(
   { closedWith, failure }: ClientSocket,
   code: number,
@@ -163,7 +163,7 @@ function endOf(
 ): Omit<StreamEnd, 'at' | 'breakdown'> {
   if (closedWith === undefined) return { by: failure === undefined ? 'service' : 'device', code, reason };
   if (failure !== undefined) return { by: 'device', code: closedWith, reason: '' };
-  if (code === closedWith || code === closeCodes.abnormal) return { by: 'device', code, reason };
+  if (code === closedWith) return { by: 'device', code, reason };
   return { by: 'device', code: closedWith, reason: '', answer: { code, reason } };
 }
 

@@ -97,6 +97,14 @@ describe('the tap of a connection', () => {
     },
   );
 
+  test('gets the code that the device closed with, even if nobody answers', async () => {
+    const url = await services.ws((peer) => peer.pause());
+    const { connection, exchange } = await open(url);
+    await connection!.close();
+    const answer = { code: 1006, reason: '' };
+    expect(exchange().end).toMatchObject({ by: 'device', code: 1000, reason: '', answer });
+  });
+
   test('gets the code with which the device closes because of what it receives, and its limit', async () => {
     const url = await services.ws((peer) => peer.on('error', () => {}).send(Buffer.alloc(17 * 1024 * 1024)));
     const { connection, exchange } = await open(url);
