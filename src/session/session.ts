@@ -115,7 +115,7 @@ async function converse(
   } catch (thrown) {
     failure = toVoicectlError(redactor.thrown(until.aborted ? until.reason : thrown));
   }
-  await stream?.close();
+  await stream?.close(signal);
   failure = (await output.close(signal, failure)) ?? failure;
   ledger.emit({ type: 'state', state: 'closed' });
 

@@ -53,7 +53,7 @@ export async function joinService(options: JoinOptions): Promise<VoiceStream> {
     await abortable(stream.present(token), signal);
     return stream;
   } catch (thrown) {
-    await stream.close();
+    await stream.close(signal);
     throw thrown;
   }
 }

@@ -1,4 +1,6 @@
 import { WebSocket } from 'ws';
+import { whenAborted } from '../../kernel/abortable.ts';
+import { systemClock } from '../../kernel/clock.ts';
 import { createDeferred } from '../../kernel/deferred.ts';
 import type { VoicectlError } from '../../kernel/errors.ts';
 import { createRedactor, type Redactor } from '../../kernel/redact.ts';
@@ -37,10 +39,10 @@ export interface VoiceStream {
   pause(): void;
   resume(): void;
   /**
-   * Closes with 1000, and waits at most 2 s for the peer's answer. Audio that is still on its way is delivered,
-   * unless reading is paused: then it is dropped, so that the answer behind it can be read.
+   * Closes with 1000, and waits at most 2 s for the peer's answer; once `hurry` is aborted, at most 1 s. Audio that is
+   * still on its way is delivered, unless reading is paused: then it is dropped, so that the answer behind it can be read.
    */
-  close(): Promise<StreamClose>;
+  close(hurry?: AbortSignal): Promise<StreamClose>;
   /** Resolves when the stream has ended from either side. */
   readonly closed: Promise<StreamClose>;
   /** The error for a close that we did not request; undefined if the service ended the conversation normally. */
@@ -115,14 +117,29 @@ export async function openVoiceStream(options: VoiceStreamOptions): Promise<Voic
       connection.beat();
       reading.resume();
     },
-    close() {
+    close(hurry) {
       isClosing = true;
       isDeaf ||= reading.isPaused;
       reading.resume();
       void connection.close();
+      if (hurry !== undefined) void cutSoonAfter(hurry, connection);
       return closed;
     },
   };
+}
+
+/** After a request to end, the answer to a close is awaited so long: the rest of 2 s is for what else ends then. */
+const hastyCloseMs = 1_000;
+
+/** Cuts a connection that is still open a moment after the abort. */
+export async function cutSoonAfter(hurry: AbortSignal, { closed, cut }: Connection): Promise<void> {
+  const over = new AbortController();
+  void closed.then(() => over.abort());
+  await whenAborted(AbortSignal.any([hurry, over.signal]));
+  // In the machine's time, like the 2 s of ws.
+  const timer = systemClock.after(hastyCloseMs, cut);
+  await closed;
+  timer.cancel();
 }
 
 /** The bytes that wait in the socket, and the callers that wait for fewer. */

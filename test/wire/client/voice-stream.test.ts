@@ -405,6 +405,19 @@ describe('the end of a stream', () => {
     for (const { stream } of [silent, lingering, broken]) expect(stream.clock.pending).toEqual([]);
   });
 
+  test('comes sooner after a request to end', async () => {
+    const [patient, hurried] = await Promise.all([openRaw(), openRaw()]);
+    const hurry = new AbortController();
+    const ended: string[] = [];
+    const closes = [
+      patient.stream.close().then(() => ended.push('patient')),
+      hurried.stream.close(hurry.signal).then(() => ended.push('hurried')),
+    ];
+    hurry.abort();
+    await Promise.all(closes);
+    expect(ended).toEqual(['hurried', 'patient']);
+  });
+
   test('leaves no socket and no timer', async () => {
     const count = () => process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
     const before = count();

@@ -17,6 +17,7 @@ import { serviceUrl, streamPath } from '../../../protocol/paths.ts';
 import { type Connection, connect } from '../../../wire/client/connect.ts';
 import { closeError, type StreamClose, streamEndError } from '../../../wire/client/refusal-error.ts';
 import { requestToken } from '../../../wire/client/token.ts';
+import { cutSoonAfter } from '../../../wire/client/voice-stream.ts';
 import type { Tap } from '../../../wire/tap.ts';
 import type { ContextOf } from '../../command.ts';
 import { openTarget } from '../../service/target.ts';
@@ -126,6 +127,7 @@ async function converse(
   const closed = connection.closed.finally(() =>
     over.abort(new VoicectlError('interrupted', 'The stream has ended')),
   );
+  void cutSoonAfter(signal, connection);
   try {
     await abortable(Promise.race([closed, typed()]), signal);
   } catch (thrown) {
