@@ -127,7 +127,7 @@ async function readGiven(
   }
   if (flag !== undefined) return { value: await readAs(flagOf(name), flag), origin: 'flag' };
   const fromEnv = spec.env === undefined ? undefined : env[spec.env];
-  if (spec.env === undefined || fromEnv === undefined || fromEnv === '') return undefined;
+  if (spec.env === undefined || fromEnv === undefined || fromEnv.trim() === '') return undefined;
   return { value: await readAs(spec.env, fromEnv), origin: 'env' };
 }
 

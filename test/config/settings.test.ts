@@ -73,6 +73,7 @@ describe('where a setting comes from', () => {
   test('an empty variable counts as not set', async () => {
     const { settings } = await resolve(['baseUrl'], {}, { VOICECTL_BASE_URL: '' });
     expect(settings.baseUrl).toBe('http://127.0.0.1:8787');
+    expect((await resolve(['apiKey'], {}, { VOICECTL_API_KEY: ' \n' })).settings.apiKey).toBeUndefined();
   });
 
   test('numbers, switches and lists of a config file are read as on the command line', async () => {
@@ -409,8 +410,8 @@ describe('a flag or variable that is refused', () => {
   test('a key is what stands between blanks and line ends, and never shown', async () => {
     const { settings } = await resolve(['apiKey'], {}, { VOICECTL_API_KEY: ' a-key-1234\r\n' });
     expect(settings.apiKey).toBe('a-key-1234');
-    const { message } = await refusal(resolve(['apiKey'], {}, { VOICECTL_API_KEY: ' ' }));
-    expect(message).toBe('VOICECTL_API_KEY: the value is not valid: expected a key');
+    const { message } = await refusal(resolve(['apiKey'], { apiKey: ' ' }));
+    expect(message).toBe('--api-key: the value is not valid: expected a key');
   });
 
   test('all wrong values are reported at once, each with its flag or variable', async () => {
@@ -470,6 +471,18 @@ describe('flags that belong together', () => {
       ['local', 'baseUrl'],
       { local: true, baseUrl: 'http://h.localhost' },
       '--base-url cannot be combined with --local',
+    ],
+    [
+      'an emulator in this process cannot use',
+      ['local', 'apiKeyFile', 'ca'],
+      { local: true, apiKeyFile: 'k', ca: 'c.pem' },
+      '--api-key-file cannot be combined with --local: that emulator needs none; --ca cannot be combined with --local: that emulator needs none',
+    ],
+    [
+      'gives the key twice',
+      ['apiKey', 'apiKeyFile'],
+      { apiKey: 'key', apiKeyFile: 'k' },
+      '--api-key cannot be combined with --api-key-file',
     ],
     [
       'is wrong in two ways',

@@ -52,7 +52,6 @@ test('a stream address from the same source as the base URL, or a stronger one, 
 });
 
 test.each<[string, Flags, Record<string, string>, string]>([
-  ['flags', { apiKey: 'given', apiKeyFile: 'key.txt' }, {}, 'given'],
   ['the environment', {}, { VOICECTL_API_KEY: 'given', VOICECTL_API_KEY_FILE: 'key.txt' }, 'given'],
   [
     'a flag for the file, the environment for the key',

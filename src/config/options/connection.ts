@@ -1,6 +1,8 @@
 import { conformanceCommands, controlCommands, section, sessionCommands } from '../option.ts';
 import { parseApiVersion, parseChoice, parseDuration, parseInteger, parseKey, parseUrl } from '../parse.ts';
 
+const usesNone = 'that emulator needs none';
+
 export const connectionSettings = {
   ...section([...sessionCommands, ...conformanceCommands], 'service', {
     local: {
@@ -39,12 +41,14 @@ export const connectionSettings = {
   }),
   ...section([...sessionCommands, ...conformanceCommands, 'load', 'mcp'], 'service', {
     apiKeyFile: {
+      without: { local: usesNone },
       flag: '--api-key-file <FILE>',
       help: 'read the API key from this file; - reads standard input',
     },
   }),
   ...section([...sessionCommands, ...conformanceCommands, 'load'], 'service', {
     apiKey: {
+      without: { local: usesNone, apiKeyFile: '' },
       flag: '--api-key <KEY>',
       secret: true,
       env: 'VOICECTL_API_KEY',
@@ -89,6 +93,7 @@ export const connectionSettings = {
     'service',
     {
       ca: {
+        without: { local: usesNone },
         flag: '--ca <FILE>',
         env: 'VOICECTL_CA',
         defaultText: 'the built-in authorities plus NODE_EXTRA_CA_CERTS',
