@@ -140,6 +140,8 @@ export const parseReplyMode: Parse<Promise<string>> = async (text) => {
   const [name = '', ...argument] = text.split(':');
   if ((plainReplies as readonly string[]).includes(text)) return text;
   if (Object.hasOwn(repliesWithArgument, name) && argument.join(':') !== '') return text;
+  if (Object.hasOwn(repliesWithArgument, name))
+    return expected(`${name}:${repliesWithArgument[name as keyof typeof repliesWithArgument]}`);
   const { didYouMean } = await import('../protocol/suggestion.ts');
   const meant = didYouMean(name, [...plainReplies, ...Object.keys(repliesWithArgument)]);
   return expected(`one of ${replyModes.join(', ')}${meant}`);

@@ -113,7 +113,8 @@ export function lookAt(path: string): Promise<Stats | undefined> {
 export async function requireWritable(path: string): Promise<void> {
   const there = await lookAt(path);
   if (there?.isDirectory()) throw cannotWrite(path, 'it is a folder');
-  await access(there === undefined ? dirname(path) : path, constants.W_OK).catch((thrown) => {
+  // A folder, not a file that could be written: only a folder has a `.`.
+  await access(there === undefined ? `${dirname(path)}/.` : path, constants.W_OK).catch((thrown) => {
     throw writeFailure(path, thrown);
   });
 }

@@ -3,6 +3,7 @@ import { VoicectlError } from '../../kernel/errors.ts';
 import { escapeText, jsonLine, jsonLines, jsonText } from '../../kernel/escape.ts';
 import { createRedactor } from '../../kernel/redact.ts';
 import { version } from '../../kernel/version.ts';
+import { countText } from '../../protocol/count-text.ts';
 import { serviceUrl, tokenPath } from '../../protocol/paths.ts';
 import { secondsText } from '../../protocol/time-text.ts';
 import { developmentKey } from '../../protocol/token-request.ts';
@@ -91,6 +92,6 @@ function tokenLines({ status, rateLimit, timing }: TokenGrant, decoded: DecodedT
   return [
     `claims  ${claims}`,
     `limit   ${rateLimit.remaining ?? '?'} of ${rateLimit.limit ?? '?'} left, resets ${reset}`,
-    `status  ${status}, first byte ${timing.firstByteMs.toFixed(1)} ms, total ${timing.totalMs.toFixed(1)} ms, ${timing.attempts} attempts`,
+    `status  ${status}, first byte ${timing.firstByteMs.toFixed(1)} ms, total ${timing.totalMs.toFixed(1)} ms, ${countText(timing.attempts, 'attempt')}`,
   ];
 }

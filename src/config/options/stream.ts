@@ -89,6 +89,7 @@ export const streamSettings = {
       flag: '--pace <PACE>',
       default: 'realtime',
       parse: parsePace,
+      values: ['realtime', 'max'],
       help: 'realtime, max, or a factor',
     },
     tail: {

@@ -45,7 +45,10 @@ async function answer(
 ): Promise<void> {
   const target = readTarget(request.url ?? '');
   const isScraper = metrics.isScraper(request);
-  const admission = admit(request, target, { ...loopbackOnly, boundAddresses: isScraper });
+  const admission = admit(request, target, {
+    ...loopbackOnly,
+    ...(isScraper && { boundAddresses: true, hostAdvice: 'use the IP address of this machine' }),
+  });
   const peer = plainAddress(request.socket.remoteAddress);
   const { refuse, turnDown, wrongMethod } = plainRefusals(response);
   if (!admission.ok) return turnDown(admission);

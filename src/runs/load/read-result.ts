@@ -122,7 +122,9 @@ export function readResult(content: string, name: string): LoadResult {
   const value = parse(content, name);
   const result = checkShape(resultSchema, value, (why) => notAResult(`${name}: ${why}`));
   const series = result.series.map((given, index) => {
-    const refuse = (why: string) => notAResult(`${name}: series.${index}.${why}`);
+    const at = `${name}: series.${index}`;
+    const refuse = (why: string) =>
+      notAResult(isRecord(given) ? `${at}.${why}` : `${at}: expected an object`);
     const second = checkShape(secondSchema, given, refuse);
     // Missing seconds would be filled in.
     if (second.second !== index) throw refuse(`second: ${second.second}, expected ${index}`);

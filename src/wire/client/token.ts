@@ -160,7 +160,7 @@ function refusal(
     const retryAfterMs = Math.max(0, Math.max(retryAt, rateLimit.resetAtMs ?? nowMs) - nowMs);
     return new VoicectlError('rate-limited', `Token request rate limited (status 429): ${said}`, {
       retryable: true,
-      hint: retryAfterMs > 0 ? `Try again in ${Math.ceil(retryAfterMs / 1000)} s.` : undefined,
+      hint: retryHint(retryAfterMs, nowMs),
       details: { ...details, rateLimit, retryAfterMs },
     });
   }
@@ -176,6 +176,16 @@ function refusal(
     hint: hintFor(status),
     details,
   });
+}
+
+const longWaitMs = 3_600_000;
+/** The last moment that a `Date` can represent. */
+const lastMs = 8.64e15;
+
+function retryHint(waitMs: number, nowMs: number): string | undefined {
+  if (waitMs <= 0) return undefined;
+  if (waitMs <= longWaitMs) return `Try again in ${Math.ceil(waitMs / 1000)} s.`;
+  return `Try again at ${new Date(Math.min(nowMs + waitMs, lastMs)).toISOString()}.`;
 }
 
 /** What to do about a key that was made up because none was set. */

@@ -14,6 +14,7 @@ async function offered(line: string, env: Record<string, string> = {}) {
 test.each([
   ['emulator f', ['fault'], 'none'],
   ['check --level ', ['quick', 'standard', 'full'], 'none'],
+  ['stream --pace ', ['realtime', 'max'], 'none'],
   ['check --level=st', ['standard'], 'none'],
   ['check --rule R45', ['R45'], 'none'],
   ['drill --situation D9-1', ['D9-1001', 'D9-1011', 'D9-1012'], 'none'],

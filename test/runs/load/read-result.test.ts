@@ -112,6 +112,7 @@ const forgeries: [what: string, forge: (result: Forged) => unknown, says: string
     (r) => (r.generators[0].longestPauseMs = -1),
     'generators.0.longestPauseMs: -1',
   ],
+  ['a second that is none', (r) => (r.series[0] = 5), 'series.0: expected an object'],
   ['a second of another year', (r) => (r.series[1].second = 1e9), 'series.1.second: 1000000000, expected 1'],
   [
     'a hundred thousand seconds of nothing',

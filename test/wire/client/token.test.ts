@@ -371,6 +371,17 @@ describe('a request that may be retried', () => {
     expect(clock.pending).toEqual([]);
   });
 
+  test.each([
+    ['Fri, 31 Dec 9999 23:59:59 GMT', 'Try again at 9999-12-31T23:59:59.000Z.'],
+    ['9'.repeat(15), expect.stringMatching(/^Try again at .*Z\.$/)],
+  ])('is given up with the time, if that is far away: %s', async (after, hint) => {
+    const { baseUrl } = await services.http((response) =>
+      response.writeHead(429, { 'Retry-After': after }).end(),
+    );
+    const error = await failure({ baseUrl, clock: createCountedClock(), retries: 4 });
+    expect(error).toMatchObject({ code: 'rate-limited', hint });
+  });
+
   test('ignores a Retry-After that cannot be read or is over', async () => {
     const clock = createCountedClock(wallMs);
     const { baseUrl } = await services.http((response, _request, index) => {
