@@ -30,7 +30,7 @@ export interface CommandContext<Names extends OptionName>
   verbose: boolean;
   style: Style;
   /** Sets what the command is waiting for, in words for `--timeout`: `the token`. */
-  awaits(what: string): void;
+  awaits(what: string | undefined): void;
   /** Prints the result: with `--json` the value as a line, otherwise the lines. */
   print(value: unknown, lines: readonly string[]): Promise<void>;
   /** Writes a line for people to standard error; not with `--quiet`. */

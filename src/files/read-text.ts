@@ -2,10 +2,11 @@ import { Readable } from 'node:stream';
 import { type ByteInput, createStreamInput } from './byte-input.ts';
 import { nameOf, refusal } from './refusal.ts';
 
-/** Standard input, and the signal that ends the wait for it. */
+/** Standard input, the signal that ends the wait for an input, and who is told what is awaited. */
 export interface Stdin {
   stdin: Readable;
   signal: AbortSignal;
+  awaits?(what: string | undefined): void;
 }
 
 /** For a program that reads files but not our standard input. */
@@ -34,8 +35,9 @@ export function readBytes(path: string, input: Stdin): Promise<Buffer> {
   return readAll(path, input, mostBytes);
 }
 
-async function readAll(path: string, { stdin, signal }: Stdin, most: number): Promise<Buffer> {
+async function readAll(path: string, { stdin, signal, awaits }: Stdin, most: number): Promise<Buffer> {
   signal.throwIfAborted();
+  awaits?.(nameOf(path));
   const source = path === '-' ? createStreamInput(stdin, nameOf(path)) : await openFile(path);
   const stop = () => void source.close();
   signal.addEventListener('abort', stop, { once: true });
@@ -47,6 +49,7 @@ async function readAll(path: string, { stdin, signal }: Stdin, most: number): Pr
   } finally {
     signal.removeEventListener('abort', stop);
     await source.close();
+    awaits?.(undefined);
   }
 }
 

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { hasTools } from '../audio/files.ts';
+import { createManualClock } from '../helpers/manual-clock.ts';
 import { openStream } from '../helpers/stream-client.ts';
 import { grant, startTokenStub } from '../helpers/token-stub.ts';
 import { fixture, jsonLines, setUpSandbox } from '../helpers/voicectl.ts';
@@ -43,6 +44,20 @@ describe('an error', () => {
     ['an invalid output format', ['token', '--output', 'xml'], 'usage', 2, 'plain'],
     ['a missing config file', ['token', '--config', 'missing.yaml'], 'bad-config', 2, 'missing.yaml'],
     ['a profile without a config file', ['token', '--profile', 'p'], 'bad-config', 2, 'profile p'],
+    [
+      'a reply mode without its argument',
+      ['stream', ...file, '--local', '--reply', 'exec:'],
+      'usage',
+      2,
+      '"exec:" is not valid: expected exec:COMMAND',
+    ],
+    [
+      'an output below a file',
+      ['stream', ...file, '--local', '--out', `${fixture('hello.wav')}/o.wav`],
+      'input-output',
+      8,
+      'a part of its path is not a folder',
+    ],
     ['missing input', ['stream', '--file', 'missing.wav'], 'bad-input', 2, 'missing.wav'],
     [
       'nobody at the address',
@@ -152,6 +167,23 @@ describe('an error', () => {
       stderr: 'voicectl: Timed out after 1 s, waiting for the config file\n  --timeout sets this limit.\n',
     });
     expect((await sandbox.runHere(['complete', '--', 'token', '--profile', ''])).stdout).toBe(':none\n');
+  });
+
+  test.skipIf(!hasTools('mkfifo')).each([
+    ['the audio', 'stream --local --file'],
+    ['a dialect', 'token --local --dialect'],
+    ['certificates', 'token --base-url http://127.0.0.1:9 --ca'],
+    ['a key', 'token --base-url http://127.0.0.1:9 --api-key-file'],
+  ])('names what was to be read: %s', async (_what, words) => {
+    execFileSync('mkfifo', [sandbox.path('pipe')]);
+    const args = [...words.split(' '), 'pipe', '--timeout', '1s'];
+    const { code, stderr } = await sandbox.runHere(args, { clock: createManualClock(Date.now()) });
+    expect({ code, stderr }).toEqual({
+      ...{
+        code: 7,
+        stderr: 'voicectl: Timed out after 1 s, waiting for pipe\n  --timeout sets this limit.\n',
+      },
+    });
   });
 
   test.skipIf(process.platform === 'win32').each([

@@ -152,13 +152,13 @@ function readStart({ settings, io }: ContextOf<'load'>): number {
 }
 
 async function openTarget(context: ContextOf<'load'>): Promise<Target> {
-  const { settings, stdin, signal } = context;
+  const { settings, stdin, signal, awaits } = context;
   const connection = {
     settings: { ...settings, local: undefined, device: undefined },
     origin: (name: Parameters<ContextOf<'load'>['origin']>[0] | 'local' | 'device') =>
       name === 'local' || name === 'device' ? undefined : context.origin(name),
   };
-  const target = await resolveTarget(connection, { stdin, signal, needsKey: !settings.dryRun });
+  const target = await resolveTarget(connection, { stdin, signal, awaits, needsKey: !settings.dryRun });
   await warnOfShortSecret(target.apiKey, 'The API key', context.warn);
   return target;
 }

@@ -7,10 +7,13 @@ import { VoicectlError } from '../../kernel/errors.ts';
 import type { CommandContext } from '../command.ts';
 
 type EmulatorSetting = OptionIn<'emulator' | 'access'>;
-type EmulatorContext = Pick<CommandContext<EmulatorSetting>, 'settings' | 'io' | 'stdin' | 'signal'>;
+type EmulatorContext = Pick<
+  CommandContext<EmulatorSetting>,
+  'settings' | 'io' | 'stdin' | 'signal' | 'awaits'
+>;
 
 /** Settings of a command with `--local`, which may have only some of them. */
-export interface LocalContext extends Pick<CommandContext<never>, 'io' | 'stdin' | 'signal'> {
+export interface LocalContext extends Pick<CommandContext<never>, 'io' | 'stdin' | 'signal' | 'awaits'> {
   settings: Partial<CommandContext<OptionIn<'emulator'>>['settings']>;
 }
 

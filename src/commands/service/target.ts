@@ -15,8 +15,8 @@ export async function openTarget(
   { needsKey = true }: { needsKey?: boolean } = {},
 ): Promise<Target & { close(): Promise<void> }> {
   if (context.settings.local) return openLocal(context);
-  const { stdin, signal } = context;
-  const target = await resolveTarget(context, { stdin, signal, needsKey });
+  const { stdin, signal, awaits } = context;
+  const target = await resolveTarget(context, { stdin, signal, awaits, needsKey });
   await warnOfShortSecret(target.apiKey, 'The API key', context.warn);
   return { ...target, close: async () => {} };
 }

@@ -45,7 +45,10 @@ export async function runSessions(
   const { repeat, warmup } = settings;
   const isLive =
     settings.mic || settings.play || settings.recordMic !== undefined || context.origin('aec') === 'flag';
+  const named = settings.file ?? settings.raw ?? settings.replay ?? settings.expectFile;
+  context.awaits(named && nameOf(named));
   const file = await openSource(settings, io, signal);
+  context.awaits(undefined);
   requireRepeatable(settings, file?.source);
   const target = await openTarget(context, {
     needsKey: settings.tokenFrom === undefined,
