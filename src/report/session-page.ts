@@ -21,7 +21,7 @@ export function sessionPage(
   const [first] = runs;
   const failed = runs.filter((run) => run.failure !== null);
   const isGood = failed.length === 0 && runs.length > 0 && failure === undefined && total?.ok !== false;
-  const several = runs.length > 1;
+  const several = total !== undefined;
   const why = failure ?? failed[0]?.failure?.message ?? total?.failure?.message ?? 'no session finished';
   const text = several ? `${runs.length - failed.length} of ${runs.length} runs passed.` : '';
   const page = {
@@ -37,7 +37,7 @@ export function sessionPage(
     body: html`${itemSections(
       runs.flatMap((run) => itemsOf(run, several)),
       several ? 'check' : 'expectation',
-    )}${measured(several ? total && totalLines(total, plainStyle) : first?.summary && summaryLines(first.summary, plainStyle))}`,
+    )}${measured(several ? totalLines(total, plainStyle) : first?.summary && summaryLines(first.summary, plainStyle))}`,
   } satisfies ReportPage;
   return reportPage(addBaseline(page, baseline));
 }
@@ -46,8 +46,7 @@ function measured(lines: readonly string[] | undefined) {
   return lines === undefined ? '' : html`<h2>Measured</h2>${linesBlock(lines, 'Measured')}`;
 }
 
-function totalFacts(total: RepeatSummary | undefined): [string, string][] {
-  if (total === undefined) return [];
+function totalFacts(total: RepeatSummary): [string, string][] {
   const { device, elapsedMs, spread } = total;
   return [
     ['device', device],

@@ -12,7 +12,7 @@ export interface SessionReport {
   /** What was tested, for people: `stream hello.wav`. */
   name: string;
   runs: readonly RunResult[];
-  /** The summary of several runs. */
+  /** The summary of several runs, even if only one began; undefined for a single session. */
   total?: RepeatSummary | undefined;
 }
 
@@ -21,12 +21,16 @@ export interface SessionReport {
  * broke off, and one for each expectation.
  */
 export function sessionReport({ name, runs, total }: SessionReport): RunReport {
-  const isOneOfMany = runs.length > 1;
+  const isOneOfMany = total !== undefined;
   return {
     name,
     suites: runs.map((run) => suiteOf(run, { name, isOneOfMany })),
     failures: runs.flatMap((run) => failuresOf(run, `${name}${isOneOfMany ? `, run ${run.run}` : ''}`)),
-    blocks: [...failureBlocks(runs), ...verdictBlocks(runs, total), ...measuredBlocks(runs[0], total)],
+    blocks: [
+      ...failureBlocks(runs, isOneOfMany),
+      ...verdictBlocks(runs, total),
+      ...measuredBlocks(runs[0], total),
+    ],
   };
 }
 
@@ -111,15 +115,11 @@ function propertiesOf(summary: SessionSummary | undefined, failure: Failure | nu
   );
 }
 
-function failureBlocks(runs: readonly RunResult[]): Block[] {
+function failureBlocks(runs: readonly RunResult[], isOneOfMany: boolean): Block[] {
   return runs
     .flatMap(({ run, failure }) => (failure === null ? [] : [{ run, ...failure }]))
     .slice(0, maxAnnotations)
-    .map(({ run, kind, message }) => [
-      runs.length > 1 ? `Run ${run}: ` : '',
-      { strong: kind },
-      ` ${message}`,
-    ]);
+    .map(({ run, kind, message }) => [isOneOfMany ? `Run ${run}: ` : '', { strong: kind }, ` ${message}`]);
 }
 
 function verdictBlocks(runs: readonly RunResult[], total: RepeatSummary | undefined): Block[] {

@@ -1,6 +1,7 @@
 import { VoicectlError } from '../../src/kernel/errors.ts';
 import { describeFailure } from '../../src/kernel/failure-kind.ts';
-import type { RunResult } from '../../src/runs/repeat.ts';
+import { spreadNames } from '../../src/report/total-lines.ts';
+import type { RepeatSummary, RunResult } from '../../src/runs/repeat.ts';
 import type { SessionSummary } from '../../src/session/summary.ts';
 
 /** The summary of a session that went well, but for what a test says of it. */
@@ -38,6 +39,20 @@ export function makeRun(facts: Partial<RunResult> = {}): RunResult {
     summary: makeSummary(),
     failure: null,
     ...facts,
+  };
+}
+
+/** The summary of several runs, of which only what reports name their parts by is right. */
+export function makeTotal(runs: readonly RunResult[]): RepeatSummary {
+  const { device, elapsedMs, out, in: received, events } = makeSummary();
+  const passed = runs.filter(({ failure }) => failure === null).length;
+  return {
+    ...{ device, elapsedMs, out, in: received, events, ok: passed === runs.length, failure: null },
+    ...{ runs: runs.length, passed, passRate: passed / runs.length, warmup: 0, failures: {}, verdicts: [] },
+    spread: Object.fromEntries(
+      Object.keys(spreadNames).map((name) => [name, null]),
+    ) as RepeatSummary['spread'],
+    turnTaking: {} as RepeatSummary['turnTaking'],
   };
 }
 

@@ -3,7 +3,7 @@ import { VoicectlError } from '../../src/kernel/errors.ts';
 import { describeFailure } from '../../src/kernel/failure-kind.ts';
 import { githubAnnotations, githubStepSummary } from '../../src/report/github.ts';
 import { type SessionReport, sessionReport } from '../../src/report/session-report.ts';
-import { lateAudio, makeRun, makeSummary } from '../helpers/summaries.ts';
+import { lateAudio, makeRun, makeSummary, makeTotal } from '../helpers/summaries.ts';
 
 const fail = {
   name: 'max-first-audio',
@@ -19,7 +19,8 @@ const summarise = (report: SessionReport) => githubStepSummary(sessionReport(rep
 
 describe('an annotation', () => {
   test('marks each expectation that failed, with its kind', () => {
-    expect(annotate({ name, runs: [makeRun(), { ...late, run: 2 }] })).toEqual([
+    const runs = [makeRun(), { ...late, run: 2 }];
+    expect(annotate({ name, runs, total: makeTotal(runs) })).toEqual([
       '::error title=voicectl stream a.wav%2C run 2%3A late-audio::max-first-audio: expected at most 500 ms, measured 690.4 ms',
     ]);
   });

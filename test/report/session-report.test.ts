@@ -7,7 +7,7 @@ import { junitXml } from '../../src/report/junit.ts';
 import { sessionReport } from '../../src/report/session-report.ts';
 import type { RunResult } from '../../src/runs/repeat.ts';
 import { findPython } from '../helpers/python.ts';
-import { lateAudio, makeRun, makeSummary } from '../helpers/summaries.ts';
+import { lateAudio, makeRun, makeSummary, makeTotal } from '../helpers/summaries.ts';
 
 const python = findPython('xml.etree.ElementTree');
 if (python === undefined) console.warn('No Python: JUnit is not read by a foreign parser (python3)');
@@ -44,6 +44,8 @@ for line in sys.stdin:
 }
 
 const report = (...runs: RunResult[]) => read(junitXml(sessionReport({ name: 'stream a.wav', runs })));
+const reportRepeat = (...runs: RunResult[]) =>
+  read(junitXml(sessionReport({ name: 'stream a.wav', runs, total: makeTotal(runs) })));
 const all = (element: Element, tag: string): Element[] =>
   element.children.flatMap((child) => [...(child.tag === tag ? [child] : []), ...all(child, tag)]);
 
@@ -141,7 +143,7 @@ describe.runIf(python)('JUnit of', () => {
   });
 
   test('several runs has a suite for each, and their cases have different names', async () => {
-    const root = await report(makeRun(), { ...late, run: 2 });
+    const root = await reportRepeat(makeRun(), { ...late, run: 2 });
     expect(root.attributes).toMatchObject({ tests: '4', failures: '1', time: '8.000' });
     expect(root.children.map(({ attributes: { name } }) => name)).toEqual([
       'stream a.wav, run 1',
@@ -149,6 +151,11 @@ describe.runIf(python)('JUnit of', () => {
     ]);
     const names = all(root, 'testcase').map(({ attributes }) => `${attributes.classname} ${attributes.name}`);
     expect(new Set(names).size).toBe(names.length);
+  });
+
+  test('several runs of which only one began names that run', async () => {
+    const root = await reportRepeat(makeRun());
+    expect(root.children.map(({ attributes: { name } }) => name)).toEqual(['stream a.wav, run 1']);
   });
 
   test('anything that a service may send is well-formed and does not control a terminal', async () => {
