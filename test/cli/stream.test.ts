@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { runInProcess } from '../helpers/in-process.ts';
+import { createManualClock } from '../helpers/manual-clock.ts';
 import { voicectlCalls } from '../helpers/shell-words.ts';
 import { grant, startTokenStub } from '../helpers/token-stub.ts';
 import {
@@ -582,6 +584,15 @@ describe('how it ends', () => {
       ...{ type: 'error', code: 'timed-out', exitCode: 7 },
       message: expect.stringMatching(/^Timed out after 0.7 s, waiting for the \w/),
     });
+  });
+
+  test('--timeout during the reply says that the rest of it is awaited', async () => {
+    const steps = [{ when: 'speech-end', do: [{ say: { tone: 440, for: '20s' } }] }];
+    const scenario = sandbox.write('long.yaml', JSON.stringify({ steps }));
+    const long = ['stream', '--file', fixture('hello.wav'), '--local', '--scenario', scenario];
+    const { code, stderr } = await runInProcess([...long, '--timeout', '6s'], { clock: createManualClock() });
+    expect(code).toBe(7);
+    expect(stderr).toContain('Timed out after 6 s, waiting for the rest of the reply\n');
   });
 
   test('--wait: if the service never replies, the stream is closed, and a line says so', async () => {

@@ -67,6 +67,7 @@ export async function runSessions(
     view.attach(live);
     await view.run(async function* (until, enough) {
       reports.began();
+      let state: SessionState = 'token';
       let isAnswered = false;
       const startRun = async function* () {
         const events = await startSession(
@@ -87,7 +88,8 @@ export async function runSessions(
       for await (const event of runRepeatedly(startRun, several, until)) {
         if (event.type === 'session') isAnswered = false;
         if (event.type === 'audio' && event.direction === 'in') isAnswered = true;
-        if (event.type === 'state') context.awaits(awaitedIn(event.state, isAnswered));
+        if (event.type === 'state') state = event.state;
+        if (event.type === 'state' || event.type === 'audio') context.awaits(awaitedIn(state, isAnswered));
         if (event.type === 'summary' && 'runs' in event) reports.total(event);
         await reports.passed?.(event);
         yield event;
