@@ -128,7 +128,7 @@ interface RecordedSession {
 }
 
 async function startSession(
-  { folderOf, baseUrl, wsUrl, source, clock, redact }: StreamRecordingOptions,
+  { folderOf, baseUrl, wsUrl, source, clock, device: presented, redact }: StreamRecordingOptions,
   device: string,
   startedAt: number,
 ): Promise<RecordedSession> {
@@ -140,13 +140,17 @@ async function startSession(
     { emit, playback: () => ({ underruns: null, playbackDelayMs: null }), conversation: undefined, redact },
   );
   const broken: ExpectationVerdict[] = [];
+  let isLive = presented !== undefined;
   emit({ type: 'session', ...facts, format: describeFormat(wireFormat).text }, startedAt);
   return {
     recorder,
     ledger,
     tap: joinTaps(
       recorder.tap,
-      createSessionTap(ledger, (at) => emit({ type: 'state', state: 'live' }, at)),
+      createSessionTap(ledger, (at) => {
+        isLive = true;
+        emit({ type: 'state', state: 'live' }, at);
+      }),
     ),
     notice({ broken: verdict, ...warning }, at) {
       if (verdict !== undefined) broken.push(verdict);
@@ -154,8 +158,9 @@ async function startSession(
     },
     async close(isWhole) {
       ledger.sourceEnded();
-      if (isWhole)
-        emit({ type: 'summary', ...ledger.summary(undefined, broken, null), ok: broken.length === 0 });
+      const ended = ledger.failure(isLive ? 'live' : 'authorising');
+      const summary = ledger.summary(ended, broken, null);
+      if (isWhole) emit({ type: 'summary', ...summary, ok: summary.ok && broken.length === 0 });
       await recorder.close();
     },
   };

@@ -9,11 +9,13 @@ import { describeFailure } from '../kernel/failure-kind.ts';
 import { shortText } from '../kernel/short-text.ts';
 import { msForBytes } from '../protocol/audio-format.ts';
 import { closeCodeName, closeCodes } from '../protocol/close-codes.ts';
+import type { ReadError } from '../protocol/error-body.ts';
 import { isInterruption, isOfKind, type ServiceMessage } from '../protocol/messages.ts';
 import type { ReadRateLimit } from '../protocol/rate-limit.ts';
 import { roundMs } from '../protocol/time-text.ts';
 import { readTranscript } from '../protocol/transcript.ts';
-import type { StreamEnd } from '../wire/exchange.ts';
+import { streamEndError } from '../wire/client/refusal-error.ts';
+import type { Side, StreamEnd } from '../wire/exchange.ts';
 import type { ClipMoment, Conversation } from './conversation/conversation.ts';
 import { measureTurns } from './dialogue-verdicts.ts';
 import type { AudioDirection, SessionEventBody } from './events.ts';
@@ -56,6 +58,8 @@ export interface Ledger {
   /** A clip of a conversation begins or ends: the audio sent from now on does, or does not, belong to it. */
   clip(clip: ClipMoment): void;
   closed(end: Omit<StreamEnd, 'breakdown'>): void;
+  /** The failure of a stream that the service ended, like a client would report it; undefined if it ended well. */
+  failure(phase: 'authorising' | 'live'): VoicectlError | undefined;
   /** Who spoke when, so far; undefined if that is not judged here. */
   dialogue(): Dialogue | undefined;
   observed(): Observed;
@@ -130,6 +134,9 @@ export function createLedger(
 
   /** The last that was sent by either side. */
   let lastCloseCode: number | null = null;
+  let endedBy: Side | undefined;
+  /** The last message of the service, if it was an error. */
+  let lastWord: ReadError | undefined;
   const meters = { out: createLevelMeter(), in: createLevelMeter() };
   const emitAudio = (direction: AudioDirection, pcm: Buffer, at: number) => {
     const level = meters[direction](pcm);
@@ -191,6 +198,7 @@ export function createLedger(
     },
     message(message, at) {
       const { category, kind, body } = message;
+      lastWord = message.error;
       if (isInterruption(message)) {
         metrics.interrupted(at);
         voice?.interrupted(at);
@@ -215,6 +223,7 @@ export function createLedger(
     },
     sourceEnded: () => emitSpeech(metrics.finishSpeech(), clock.now()),
     received(pcm, at) {
+      lastWord = undefined;
       const level = emitAudio('in', pcm, at);
       metrics.received(pcm.length, level, at);
       voice?.received(pcm, at);
@@ -234,11 +243,16 @@ export function createLedger(
       voice?.end(at);
       facts.close = { code, reason, name: closeCodeName(code) };
       lastCloseCode = answer?.code ?? code;
+      endedBy = by;
       emit({ type: 'close', ...facts.close, from: by }, at);
       if (answer !== undefined) {
         emit({ type: 'warning', code: 'close-answer', message: answerText(answer) }, at);
       }
     },
+    failure: (phase) =>
+      facts.close === null || endedBy !== 'service'
+        ? undefined
+        : streamEndError(facts.close, lastWord, phase),
     observed: () => ({
       ...metrics.snapshot(),
       events: Object.fromEntries(ofExpected),

@@ -55,3 +55,32 @@ test('the token is dated by its request, also one that was granted long before t
   const events = jsonLines(readFileSync(join(folder, 'events.jsonl'), 'utf8'));
   expect(events.find(({ type }) => type === 'token')).toMatchObject({ t: 40 });
 });
+
+test.each([
+  ['service', 4001, true, { ok: false, failure: { code: 'stream-broken' } }],
+  ['service', 1011, true, { ok: false, failure: { code: 'stream-broken' } }],
+  ['service', 4401, false, { ok: false, failure: { code: 'stream-refused' } }],
+  ['service', 1000, true, { ok: true, failure: null }],
+  ['device', 1006, true, { ok: true, failure: null }],
+] as const)(
+  'a stream that the %s closes with %i has the outcome of a session',
+  async (by, code, isConfirmed, outcome) => {
+    const clock = createManualClock();
+    const folder = sandbox.path(`closed-${by}-${code}`);
+    const { tap, close } = recordStream({
+      ...{ baseUrl: 'http://127.0.0.1:1', wsUrl: 'ws://127.0.0.1:1', source: 'a test', clock },
+      folderOf: () => folder,
+      ownerOf: () => ({ device: 'lamp' }),
+      onFailure() {},
+    });
+    tap.opened?.(openedUpgrade(clock.now()));
+    const token = grantedExchange({ at: clock.now() }).granted ?? expect.unreachable();
+    tap.message?.({ from: 'device', at: clock.now(), opcode: 'text', bytes: 5, token });
+    const text = '{"type":"service_voice_connected"}';
+    if (isConfirmed)
+      tap.message?.({ from: 'service', at: clock.now(), opcode: 'text', bytes: text.length, text });
+    tap.closed?.({ at: clock.now(), by, code, reason: 'bye', breakdown: undefined });
+    await close();
+    expect((await readRecording(folder)).summary).toMatchObject(outcome);
+  },
+);

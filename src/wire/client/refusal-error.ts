@@ -87,15 +87,18 @@ export function closeError(
 }
 
 /**
- * The error for the end of a stream that was live; undefined if the service ended it normally, and not after an error.
+ * The error for the end of a stream; undefined if it was live, and the service ended it normally, and not after an error.
  * `lastWord`: the last message of the service, if it was an error.
  */
 export function streamEndError(
   close: StreamClose,
   lastWord: ReadError | undefined,
+  phase: 'authorising' | 'live' = 'live',
 ): VoicectlError | undefined {
   const isPlainEnd = close.code === closeCodes.normal || close.code === closeCodes.noStatus;
-  return isPlainEnd && lastWord === undefined ? undefined : closeError(close, lastWord, 'live');
+  return isPlainEnd && lastWord === undefined && phase === 'live'
+    ? undefined
+    : closeError(close, lastWord, phase);
 }
 
 /**
