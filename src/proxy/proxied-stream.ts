@@ -237,8 +237,8 @@ export class ProxiedStream implements ControlledStream {
       // Even if judging throws: the stream is over.
       const { by, isOurs } = end;
       const source = isOurs ? options.events : options.events.of[by];
-      const { remarks } = this.lanes.device.check.verdict();
-      source.emit({ type: 'stream-closed', ...facts.totals, remarks });
+      const { findings, remarks } = this.lanes.device.check.verdict();
+      source.emit({ type: 'stream-closed', ...facts.totals, findings, remarks });
       this.slot?.release();
       options.onEnd();
       this.ending.resolve();

@@ -352,6 +352,7 @@ const emulatorEvents: DescribedEvents<EmulatorEvent & EmulatorEventBody, Emulato
   'stream-closed': {
     says: 'A stream ended, with its totals.',
     fields: {
+      findings: 'list: kinds of the findings in the audio of the device',
       remarks: 'list: advice for the developer of the device',
       stream,
       'device?': 'string: ID of the device; absent if no token was accepted',

@@ -84,8 +84,8 @@ export type EmulatorEventBody =
   | { type: 'voices-unjudged'; most: number }
   /** How a side sends: emitted after two seconds of audio, and at each change. */
   | ({ type: VoiceEvent<'verdict'>; stream: number; device: string } & VoiceVerdict)
-  /** `remarks`: advice for the developer of the device. */
-  | ({ type: 'stream-closed'; remarks: string[] } & StreamTotals)
+  /** `findings`: all kinds that were found in the audio of the device; `remarks`: advice for its developer. */
+  | ({ type: 'stream-closed' } & Pick<VoiceVerdict, 'findings' | 'remarks'> & StreamTotals)
   /** What somebody did over the control API, the library or the screen. `byMs`: how far the clock was moved. */
   | { type: 'control'; what: string; streams?: number[]; byMs?: number }
   | Judgement

@@ -72,6 +72,7 @@ const emulatorEvents: Bodies<EmulatorEvent> = {
     sentCode: 1012,
     reason: '',
     durationMs: 14_240,
+    findings: [],
     remarks: [],
     ...totals,
   },

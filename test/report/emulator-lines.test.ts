@@ -64,6 +64,7 @@ const events: [EmulatorEvent, RegExp][] = [
     {
       t: 1,
       type: 'stream-closed',
+      findings: [],
       stream: 3,
       device,
       code: 1000,
@@ -77,6 +78,7 @@ const events: [EmulatorEvent, RegExp][] = [
     {
       t: 1,
       type: 'stream-closed',
+      findings: [],
       stream: 3,
       device,
       code: 1006,
@@ -91,6 +93,7 @@ const events: [EmulatorEvent, RegExp][] = [
     {
       t: 1,
       type: 'stream-closed',
+      findings: [],
       stream: 3,
       device,
       code: 1002,

@@ -199,7 +199,8 @@ function reportEnd({
     totals.reason = reason.toString() || violation;
     totals.durationMs = durationMs();
     if (afterClose > mostInFlightBytes && !isUnread) totals.bytesAfterClose = afterClose;
-    events.emit({ type: 'stream-closed', ...totals, remarks: device.verdict().remarks });
+    const { findings, remarks } = device.verdict();
+    events.emit({ type: 'stream-closed', ...totals, findings, remarks });
   });
 }
 

@@ -89,6 +89,8 @@ export function createServiceTally(
         break;
       case 'stream-closed':
         openStreams -= 1;
+        // A short stream has no verdict before.
+        for (const kind of event.findings) foundOnce(event.stream, 'device', kind);
         known.delete(event.stream);
         closed.add([event.cause ?? 'none']);
         waiting.delete(event.stream);

@@ -57,7 +57,16 @@ describe('the metrics of a service', () => {
       { type: 'fault-struck', fault: 'drop', id: 1 },
       { type: 'fault-struck', fault: 'drop', id: 1 },
       {
-        ...{ type: 'stream-closed', remarks: [], ...at, jti: 'j', code: 1000, reason: '', durationMs: 5 },
+        ...{
+          type: 'stream-closed',
+          findings: ['too-fast', 'bursts'],
+          remarks: [],
+          ...at,
+          jti: 'j',
+          code: 1000,
+          reason: '',
+          durationMs: 5,
+        },
         ...{
           framesIn: 10,
           bytesIn: 6_400,
@@ -76,6 +85,8 @@ describe('the metrics of a service', () => {
     expect(value('voicectl_replies_total')).toBe(1);
     expect(value('voicectl_findings_total{side="device",kind="too-fast"}')).toBe(1);
     expect(value('voicectl_findings_total{side="device",kind="stereo"}')).toBe(1);
+    // Found only when the stream ended.
+    expect(value('voicectl_findings_total{side="device",kind="bursts"}')).toBe(1);
     expect(value('voicectl_faults_struck_total{fault="drop"}')).toBe(2);
     expect(value('voicectl_first_audio_seconds_bucket{le="0.5"}')).toBe(0);
     expect(value('voicectl_first_audio_seconds_bucket{le="1"}')).toBe(1);
