@@ -43,7 +43,12 @@ const tokenSchema = z
       .optional()
       .describe('Private key of any other algorithm, as PKCS #8 PEM; default: a new key pair at each start'),
     issuer: z.string().min(1).default('voicectl-emulator').describe('The `iss` claim'),
-    header: jsonFields.default({}).describe('Further fields of the JWT header, such as `kid`'),
+    header: jsonFields
+      .refine((fields) => !Object.keys(fields).includes('alg'), {
+        error: 'expected fields other than alg, which algorithm sets',
+      })
+      .default({})
+      .describe('Further fields of the JWT header, such as `kid`'),
     extraClaims: jsonFields
       .refine((claims) => !Object.keys(claims).some((name) => reservedClaims.includes(name)), {
         error: `expected claims other than ${reservedClaims.join(', ')}`,

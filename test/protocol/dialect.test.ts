@@ -162,6 +162,13 @@ describe('a wrong value', () => {
       /^claims other than sub, /,
     ],
     [
+      'an algorithm in the header of the token',
+      { token: { header: { alg: 'HS512', kid: 'k' } } },
+      'token.header',
+      '(an object)',
+      /^fields other than alg/,
+    ],
+    [
       'a message with an unknown template',
       { stream: { greeting: [{ at: { $time: true } }] } },
       'stream.greeting.0',
