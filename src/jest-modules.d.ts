@@ -2,6 +2,7 @@
 declare module '@jest/globals' {
   type Hook = (call: () => Promise<void>) => unknown;
   export const beforeAll: Hook;
+  export const beforeEach: Hook;
   export const afterEach: Hook;
   export const afterAll: Hook;
   export const expect: { extend(matchers: object): void };

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/globals';
 import type { VoiceMatchers } from './audio/matchers.ts';
 import {
   type Emulator,
@@ -28,5 +28,5 @@ expect.extend(voiceMatchers);
  * `voicectl/testing`.
  */
 export function setUpEmulator(options: EmulatorOptions = {}): Emulator {
-  return setUpEmulatorWith(options, { beforeAll, afterEach, afterAll });
+  return setUpEmulatorWith(options, { beforeAll, beforeEach, afterEach, afterAll });
 }

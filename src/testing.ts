@@ -16,39 +16,53 @@ export type { Emulator, EmulatorOptions };
 
 type Hook = (call: () => Promise<void>) => unknown;
 
-/** The hooks of a test runner: of Jest, Vitest and Bun, or as Mocha and `node:test` call them. */
-export type TestHooks =
-  | { beforeAll: Hook; afterEach: Hook; afterAll: Hook }
-  | { before: Hook; afterEach: Hook; after: Hook };
+/**
+ * The hooks of a test runner: of Jest, Vitest and Bun, or as Mocha and `node:test` call them. Only tests that run
+ * concurrently need `beforeEach`.
+ */
+export type TestHooks = { beforeEach?: Hook; afterEach: Hook } & (
+  | { beforeAll: Hook; afterAll: Hook }
+  | { before: Hook; after: Hook }
+);
 
 /**
  * Runs an emulator for the tests of a file, or of the `describe` that it is called in. After each test its streams
- * are closed, and windows and journal cleared; its address and a clock that was moved stay as they are. The
- * hooks are the globals of the runner unless they are given. Until the first test starts, the result may be passed
- * on, but has no properties.
+ * are closed, and windows and journal cleared, unless others still run concurrently; its address and a clock that was
+ * moved stay as they are. The hooks are the globals of the runner unless they are given. Until the first test starts,
+ * the result may be passed on, but has no properties.
  */
 export function setUpEmulator(
   options: EmulatorOptions = {},
   hooks: TestHooks = globalThis as unknown as TestHooks,
 ): Emulator {
-  const { before, afterEach, after } = namedAlike(hooks);
+  const { before, beforeEach, afterEach, after } = namedAlike(hooks);
   let running: Emulator | undefined;
   let live = new Set<number>();
-  before(async () => {
-    live = new Set();
-    running = await createEmulator(options);
-    running.on('stream-opened', ({ stream }) => live.add(stream));
-    running.on('stream-closed', ({ stream }) => live.delete(stream));
-  });
-  afterEach(async () => {
-    if (running === undefined) return;
-    const { control, waitFor } = running;
+  let tests = 0;
+  let resetting = Promise.resolve();
+  const reset = async ({ control, waitFor }: Emulator) => {
     control.reset();
     // The last events of these streams belong to the test that is over.
     await Promise.all(
       [...live].map((stream) => waitFor('stream-closed', (event) => event.stream === stream)),
     );
     control.journal.clear();
+  };
+  before(async () => {
+    live = new Set();
+    running = await createEmulator(options);
+    running.on('stream-opened', ({ stream }) => live.add(stream));
+    running.on('stream-closed', ({ stream }) => live.delete(stream));
+  });
+  beforeEach?.(async () => {
+    tests += 1;
+    await resetting;
+  });
+  afterEach(async () => {
+    tests = Math.max(0, tests - 1);
+    if (running === undefined || tests > 0) return;
+    resetting = reset(running);
+    await resetting;
   });
   after(async () => {
     await running?.close();
@@ -65,10 +79,10 @@ export function setUpEmulator(
   });
 }
 
-function namedAlike(hooks: TestHooks): { before: Hook; afterEach: Hook; after: Hook } {
+function namedAlike(hooks: TestHooks): Extract<TestHooks, { before: Hook }> {
   if ('beforeAll' in hooks) return { ...hooks, before: hooks.beforeAll, after: hooks.afterAll };
   if ('before' in hooks) return hooks;
   throw new VoicectlError('usage', 'No test runner has global hooks here: pass them to setUpEmulator', {
-    hint: 'With Vitest, use voicectl/vitest; otherwise pass { beforeAll, afterEach, afterAll }.',
+    hint: 'With Vitest, use voicectl/vitest; otherwise pass { beforeAll, beforeEach, afterEach, afterAll }.',
   });
 }

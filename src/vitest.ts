@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import type { VoiceMatchers } from './audio/matchers.ts';
 import {
   type Emulator,
@@ -21,5 +21,5 @@ expect.extend(voiceMatchers);
  * `voicectl/testing`.
  */
 export function setUpEmulator(options: EmulatorOptions = {}): Emulator {
-  return setUpEmulatorWith(options, { beforeAll, afterEach, afterAll });
+  return setUpEmulatorWith(options, { beforeAll, beforeEach, afterEach, afterAll });
 }

@@ -10,9 +10,12 @@ function playRunner() {
     calls[name] = call;
   };
   return {
-    jestLike: { beforeAll: hook('before'), afterEach: hook('afterEach'), afterAll: hook('after') },
+    jestLike: {
+      ...{ beforeAll: hook('before'), afterAll: hook('after') },
+      ...{ beforeEach: hook('beforeEach'), afterEach: hook('afterEach') },
+    },
     mochaLike: { before: hook('before'), afterEach: hook('afterEach'), after: hook('after') },
-    run: (name: 'before' | 'afterEach' | 'after') => calls[name]!(),
+    run: (name: 'before' | 'beforeEach' | 'afterEach' | 'after') => calls[name]!(),
   };
 }
 
@@ -49,6 +52,22 @@ describe.each(['jestLike', 'mochaLike'] as const)('an emulator for tests, with %
   });
 });
 
+test('is reset when none of the tests that run concurrently is left', async () => {
+  const runner = playRunner();
+  const emulator = setUpEmulator({}, runner.jestLike);
+  await runner.run('before');
+  await Promise.all([runner.run('beforeEach'), runner.run('beforeEach')]);
+  const long = await session(emulator, 'long');
+  await runner.run('afterEach');
+  expect(emulator.control.state().streams).toMatchObject([{ device: 'long' }]);
+  const ended = runner.run('afterEach');
+  await runner.run('beforeEach');
+  expect(emulator.control.journal.read({}, 100)).toEqual([]);
+  expect(await long.closed).toMatchObject({ code: 1012 });
+  await ended;
+  await runner.run('after');
+});
+
 test('a failure to start fails the hook, and the hooks after it fail for no other reason', async () => {
   const runner = playRunner();
   setUpEmulator({ reply: 'nonsense' }, runner.jestLike);
@@ -76,5 +95,24 @@ describe('in Vitest', () => {
   test('the next test finds it at the same address, with nothing in it', () => {
     expect(emulator.baseUrl).toBe(before);
     expect(emulator.control.state().streams).toEqual([]);
+  });
+
+  describe.concurrent('tests that run concurrently', () => {
+    let isOver = () => {};
+    const over = new Promise<void>((resolve) => {
+      isOver = resolve;
+    });
+
+    test('leave the streams of the others open', async ({ expect, onTestFinished }) => {
+      onTestFinished(isOver);
+      await (await session(emulator, 'short')).close();
+      expect(emulator.control.state().devices).toContainEqual(expect.objectContaining({ device: 'short' }));
+    });
+
+    test('have a stream as long as they need it', async ({ expect }) => {
+      await session(emulator, 'long');
+      await over;
+      expect(emulator.control.state().streams).toMatchObject([{ device: 'long' }]);
+    });
   });
 });
