@@ -102,16 +102,6 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
       const remote = plainAddress(request.socket.remoteAddress);
       const refused = capacity.refuseUpgrade(remote);
       if (refused !== undefined) return refused;
-      // ws also speaks this draft of the protocol (RFC 6455, section 4.2.1).
-      if (request.headers['sec-websocket-version'] === '8') {
-        server.emit(
-          'wsClientError',
-          new Error('Missing or invalid Sec-WebSocket-Version header'),
-          socket,
-          request,
-        );
-        return undefined;
-      }
       // `handleUpgrade` calls back at once, so this is the number of the stream.
       const tap = options.tap?.(nextId);
       let answerLines: string[] = [];

@@ -207,11 +207,18 @@ function admitUpgrade(
   else if (request.httpVersion === '1.0' || hasBody(request))
     sendRawAnswer(socket, invalidRequest({ case: 'badHttp', message }, about));
   else if (upgradePath !== undefined && path !== upgradePath) refuse('notFound');
-  else {
+  else if (request.headers['sec-websocket-version'] !== protocolVersion) {
+    const answer = invalidRequest({ case: 'badHttp', message: otherVersion }, about);
+    sendRawAnswer(socket, { ...answer, headers: [['Sec-WebSocket-Version', protocolVersion]] });
+  } else {
     const admitted = { request, target, path, origin: admission.origin, about, watch: undefined };
     faults.pass(socket, () => upgrade(admitted, refuse));
   }
 }
+
+/** RFC 6455, section 4.2.1: ws also speaks a draft of it, version 8. */
+const protocolVersion = '13';
+const otherVersion = 'Missing or invalid Sec-WebSocket-Version header';
 
 /** Node leaves the body of an upgrade unread: it would be read as frames. */
 function hasBody({ headers }: IncomingMessage): boolean {

@@ -35,6 +35,11 @@ describe.each(['emulator', 'proxy'] as const)('what never reaches the paths of t
     ['OPTIONS for the whole server', 400, ['OPTIONS * HTTP/1.1', 'Host: 127.0.0.1', close]],
     ['an upgrade for the whole server', 400, ['GET * HTTP/1.1', ...upgradeLines]],
     [
+      'an upgrade to a draft of the protocol',
+      400,
+      ['GET /voice-stream HTTP/1.1', ...upgradeLines.with(3, 'Sec-WebSocket-Version: 8')],
+    ],
+    [
       'an upgrade with a body',
       400,
       ['GET /voice-stream HTTP/1.1', ...upgradeLines, 'Content-Length: 5', '', 'hello'],
