@@ -79,7 +79,7 @@ export const wireSchema = z
         direction: direction.optional().describe('Default: `in`.'),
         injected,
       })
-      .describe('A text message after the token.'),
+      .describe('A text message after the token. Bytes that are not UTF-8 are replaced by U+FFFD.'),
     z
       .object({
         t,
