@@ -162,6 +162,9 @@ export function startSession(script: Script = {}) {
   };
 }
 
+/** More messages than any script hears. */
+const mostHeard = 10_000;
+
 function createService(script: Script, clock: CountedClock, stop: (ms: number) => void) {
   let handlers: VoiceStreamOptions | undefined;
   let token: string | undefined;
@@ -230,6 +233,8 @@ function createService(script: Script, clock: CountedClock, stop: (ms: number) =
       script.onLive?.(service);
     },
     sendAudio(pcm) {
+      // Without this, a session that sends without a pause would hang its test.
+      if (service.heard.length >= mostHeard) throw new Error(`it sends more than ${mostHeard} messages`);
       service.heard.push({ at: clock.now() - liveAt, pcm });
       tell({ from: 'device', opcode: 'binary', data: pcm, bytes: pcm.length });
       script.onAudio?.(pcm, service);

@@ -5,12 +5,17 @@ import type { WebSocket } from 'ws';
 import { parse } from 'yaml';
 import { createEmulator } from '../../src/emulator/emulator.ts';
 import type { DialectInput } from '../../src/protocol/dialect.ts';
-import type { Judgement } from '../../src/service/events.ts';
+import { createProxyJudge } from '../../src/proxy/judge.ts';
+import { nameSides } from '../../src/proxy/proxy-events.ts';
+import { createEmulatorEvents, type Judgement } from '../../src/service/events.ts';
+import type { Header } from '../../src/wire/exchange.ts';
 import { farDialects } from '../helpers/far-dialects.ts';
 import { hasForeignService, startForeignService } from '../helpers/foreign-service.ts';
+import { createManualClock } from '../helpers/manual-clock.ts';
 import { startMiniService } from '../helpers/mini-service.ts';
 import { converse } from '../helpers/proxied-device.ts';
 import { setUpProxies, type WatchedProxy } from '../helpers/proxies.ts';
+import { refused } from '../helpers/service-exchanges.ts';
 import { openStream } from '../helpers/stream-client.ts';
 import { setUpSandbox } from '../helpers/voicectl.ts';
 import { writeRaw } from '../helpers/write-raw.ts';
@@ -154,4 +159,29 @@ test('a mistake is reported for each stream', async () => {
   }
   const told = (await judged(proxy, 3)).filter((one) => one.startsWith('device D2'));
   expect(new Set(told).size).toBe(3);
+});
+
+test('a device is remembered while another one asks for more tokens than are remembered of it', () => {
+  const clock = createManualClock();
+  const events = nameSides(createEmulatorEvents(clock.now));
+  const broken: string[] = [];
+  events.subscribe((event) => {
+    if (event.type === 'violation' && event.device === 'lamp') broken.push(event.rule);
+  });
+  const judge = createProxyJudge({ clock, events, isStrict: false });
+  const refuse = (device: string, at: number, agent = 'lamp/1') => {
+    const requestHeaders: Header[] = [
+      ['Content-Type', 'application/json'],
+      ['User-Agent', agent],
+    ];
+    const headers = { 'Retry-After': '30' };
+    const exchange = refused({ at, device, requestHeaders, status: 429, headers });
+    judge.token({ device: exchange, service: exchange }, device);
+  };
+  refuse('lamp', 0);
+  // 64 of them are remembered.
+  for (let times = 1; times <= 100; times += 1) refuse('busy', 40_000 * times, 'x'.repeat(100_000));
+  expect(broken).toEqual([]);
+  refuse('lamp', 1_000);
+  expect(broken).toEqual(['D6']);
 });

@@ -52,6 +52,22 @@ describe('a heartbeat', () => {
     expect([deaf.socket.readyState, offline.socket.readyState]).toEqual([1, 1]);
   });
 
+  test('sends another ping after a fault that may have held back the pong to the last', async () => {
+    const clock = createManualClock();
+    const emulator = await startEmulator({ clock, reply: 'echo' });
+    const client = await emulator.connect('d', { autoPong: false });
+    const pinged = () => new Promise((resolve) => client.socket.once('ping', resolve));
+    const first = pinged();
+    clock.advance(15_000);
+    await first;
+    emulator.control.faults.add('stall:for=20s');
+    clock.advance(20_000);
+    const second = pinged();
+    clock.advance(10_000);
+    await second;
+    expect(emulator.events.some(({ type }) => type === 'stream-closed')).toBe(false);
+  });
+
   test('also cuts a peer that has not presented a token', async () => {
     const clock = createManualClock();
     const emulator = await startEmulator({ clock, dialect: { stream: { tokenDeadlineMs: 600_000 } } });

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { drill } from '../../../src/conformance/drill/drill.ts';
+import type { Situation, StartDevice } from '../../../src/conformance/drill/situation.ts';
+import { fail, pass } from '../../../src/rules/rule.ts';
+import { hasten } from '../../helpers/hasten.ts';
+import { createManualClock } from '../../helpers/manual-clock.ts';
+import { miniDevice } from '../../helpers/mini-device.ts';
+
+/** A situation that a device passes as soon as it requests a token. */
+const asking = (id: string, change: Partial<Situation> = {}): Situation => ({
+  id,
+  title: `situation ${id}`,
+  until: ({ seen }) => seen.length > 0,
+  longest: { ms: 10_000 },
+  judge: ({ seen }) => pass('it came', seen),
+  ...change,
+});
+
+/** The verdicts on a device that ends without a request in the situations of these numbers. */
+async function drilled(situations: readonly Situation[], awayIn: readonly number[] = []) {
+  const clock = createManualClock();
+  const present = miniDevice({}, clock);
+  let starts = 0;
+  const start: StartDevice = async (address) => {
+    starts += 1;
+    if (!awayIn.includes(starts)) return present(address);
+    return { ended: Promise.resolve(0), stop: () => {}, kill: async () => {}, output: () => [] };
+  };
+  const drilling = drill({
+    ...{ situations, clock, start, access: {}, device: undefined, parallel: 1, deviceTimeoutMs: 10_000 },
+    signal: new AbortController().signal,
+  });
+  const { drilled, stopped } = await hasten(clock, drilling);
+  return { verdicts: drilled.map(({ finding }) => finding.verdict), stopped: stopped?.code };
+}
+
+const five = ['D1', 'D6', 'D7', 'D14', 'D17'].map((id) => asking(id));
+
+test.each([
+  [[2, 4], ['pass', 'unknown', 'pass', 'unknown', 'pass'], undefined],
+  [[2, 3], ['pass', 'unknown', 'unknown', 'skipped', 'skipped'], 'timed-out'],
+  [[1], ['unknown', 'skipped', 'skipped', 'skipped', 'skipped'], 'timed-out'],
+])(
+  'a device that is away in situations %j ends the drill only if it stays away',
+  async (away, verdicts, stopped) => {
+    expect(await drilled(five, away)).toEqual({ verdicts, stopped });
+  },
+);
+
+test.each([
+  ['fail', fail('it was wrong anyway', [])],
+  ['unknown', pass('nothing happened', [])],
+])('a situation that could not be created counts only against a device: %s', async (verdict, finding) => {
+  const steps = [{ when: () => false, do: { stop: 'device' } }] as const;
+  const { verdicts } = await drilled([asking('D6', { steps, judge: () => finding })]);
+  expect(verdicts).toEqual([verdict]);
+});
