@@ -283,7 +283,10 @@ interface States<Message> {
   listening: Message | undefined;
 }
 
-/** The last text before the reply of S1, and the first after it; undefined if no reply was heard. */
+/**
+ * The last text before the reply of S1, and the first after it; undefined if no reply was heard. A service that speaks before
+ * the turn has ended, as with a greeting, says its states of the reply later.
+ */
 function statesOf(view: LearnView): States<TimedServiceMessage> | undefined {
   const stream = view.stream('S1');
   const audio = stream && audioOf(stream, 'service');
@@ -291,10 +294,18 @@ function statesOf(view: LearnView): States<TimedServiceMessage> | undefined {
   if (stream === undefined || first === undefined || last === undefined) return undefined;
   const begun = audioOf(stream, 'device')[0]?.at ?? first.at;
   const texts = textsOf(stream).filter(({ category }) => category === 'status' || category === 'other');
+  const before = texts.filter(({ at }) => at > begun && at <= first.at).at(-1);
+  const later = texts.filter(({ at }) => at > begun && at <= last.at).at(-1);
   return {
-    speaking: texts.filter(({ at }) => at > begun && at <= first.at).at(-1),
+    speaking: before ?? (first.at < spokeUntil(stream) ? later : undefined),
     listening: texts.find(({ at }) => at >= last.at),
   };
+}
+
+/** When the device sent the last sound of its turn: silence follows. */
+function spokeUntil(stream: SeenStream): number {
+  const isSound = ({ data }: { data: Buffer }) => data.some((byte) => byte !== 0);
+  return audioOf(stream, 'device').findLast(isSound)?.at ?? Number.NEGATIVE_INFINITY;
 }
 
 function stateBodies(view: LearnView): States<Record<string, unknown>> | undefined {
