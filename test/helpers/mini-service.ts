@@ -251,8 +251,10 @@ export async function startMiniService(change: Partial<MiniBehaviour> = {}): Pro
     let stream: MiniStream | undefined;
     const deadline = { due: now() + 5_000, call: () => socket.close(4408, 'no token') };
     timers.add(deadline);
+    const timer = hastyClock.after(5_000, () => timers.delete(deadline) && deadline.call());
     socket.on('error', () => {});
     socket.on('close', () => {
+      timer.cancel();
       timers.delete(deadline);
       if (stream !== undefined && does.slotsComeBack) count(stream.device, -1);
     });

@@ -105,7 +105,7 @@ async function printComparison(
   const compared: Comparison = await followed(context, options, (followedOptions) =>
     compareWithEmulator(learned, followedOptions),
   );
-  for (const line of comparisonLines(compared.differences)) await context.note(line);
+  for (const line of comparisonLines(compared.differences, learned.remarks)) await context.note(line);
   return 0;
 }
 
@@ -132,8 +132,10 @@ function differenceLines(found: readonly Difference[], { file }: { file: string 
 }
 
 /** What the emulator of a learned dialect still answers differently. */
-function comparisonLines(found: readonly Difference[]): string[] {
-  if (found.length === 0) return ['An emulator with this dialect gives the same answers.'];
+function comparisonLines(found: readonly Difference[], remarks: readonly string[]): string[] {
+  const same = 'An emulator with this dialect gives the same answers';
+  if (found.length === 0)
+    return [remarks.length === 0 ? `${same}.` : `${same}, except for what a dialect cannot express.`];
   return [
     'An emulator with this dialect still answers differently:',
     ...found.map(({ path, expected, found: value }) =>

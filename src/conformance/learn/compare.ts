@@ -41,12 +41,17 @@ export async function compareWithEmulator(learned: LearnResult, options: LearnOp
   return { differences: differAs(learned, again), shown: again };
 }
 
-/** The settings with a value on both sides that differs. */
+/** The settings and the outcomes of streams with a value on both sides that differs. */
 function differAs(service: Lesson, emulator: Lesson): Difference[] {
   const parsed = parseDialect(learnedDialect(service));
   if (!parsed.ok) return [];
   const determined = new Set(
     service.settings.flatMap(({ setting, learned }) => ('value' in learned ? [setting.path] : [])),
   );
-  return differences(emulator, parsed.dialect).filter(({ path }) => determined.has(path));
+  const ofSettings = differences(emulator, parsed.dialect).filter(({ path }) => determined.has(path));
+  const ofOutcomes = [...service.outcomes].flatMap(([path, expected]) => {
+    const found = emulator.outcomes.get(path) ?? expected;
+    return found === expected ? [] : [{ path, expected, found, evidence: '' }];
+  });
+  return [...ofSettings, ...ofOutcomes];
 }

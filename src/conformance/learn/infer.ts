@@ -7,6 +7,7 @@ import { allSteps } from '../plan.ts';
 import { isOfStep, levelFlags, type Step } from '../steps/step.ts';
 import { closeSettings } from './close-settings.ts';
 import { messageRemarks, messageSettings } from './message-settings.ts';
+import { outcomeRemarks, outcomesOf } from './outcomes.ts';
 import { rateLimitSettings } from './rate-limit-settings.ts';
 import { refusalRemarks, refusalSettings } from './refusal-settings.ts';
 import type { Learned, Setting } from './setting.ts';
@@ -24,7 +25,7 @@ export const settings: readonly Setting[] = [
   ...closeSettings,
 ];
 
-const remarks = [...tokenRemarks, ...refusalRemarks, ...messageRemarks];
+const remarks = [...tokenRemarks, ...refusalRemarks, ...messageRemarks, ...outcomeRemarks];
 
 /** What a run shows about a service if the specification is silent. */
 export interface Lesson {
@@ -32,6 +33,8 @@ export interface Lesson {
   settings: readonly { setting: Setting; learned: Learned }[];
   /** What the dialect cannot express. */
   remarks: readonly string[];
+  /** What became of streams, by what was done on them, for comparison. */
+  outcomes: ReadonlyMap<string, string>;
   /** The allowance that the service names, which is a flag of `serve`, not a setting. */
   rateLimit: number | undefined;
   /** The lifetime of tokens by their claims, if it is the same for all; a dialect cannot express it. */
@@ -45,6 +48,7 @@ export function inferDialect(seen: readonly Seen[], waitMs: number): Lesson {
   return {
     settings: settings.map((setting) => ({ setting, learned: learn(setting, view, seen, steps) })),
     remarks: remarks.map((remark) => remark.find(view)).filter((text) => text !== undefined),
+    outcomes: outcomesOf(view),
     rateLimit: allowanceOf(view),
     lifetimeSeconds: lifetimeOf(view),
   };

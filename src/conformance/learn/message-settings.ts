@@ -1,3 +1,4 @@
+import { cutText } from '../../kernel/escape.ts';
 import { countText } from '../../protocol/count-text.ts';
 import { isRecord } from '../../protocol/error-body.ts';
 import { connectedKind } from '../../protocol/messages.ts';
@@ -178,6 +179,16 @@ export const messageSettings: readonly Setting[] = [
 ];
 
 export const messageRemarks: readonly Remark[] = [
+  {
+    steps: conversation,
+    find(view) {
+      const stream = view.stream('S1');
+      const texts = stream === undefined ? [] : textsOf(stream).filter(({ body }) => !isRecord(body));
+      return texts.length === 0
+        ? undefined
+        : `${countText(texts.length, 'text message')} of S1 hold no JSON object: ${cutText(texts.map(({ text }) => text).join(' '), 80)}`;
+    },
+  },
   {
     steps: conversation,
     find(view) {

@@ -55,7 +55,7 @@ export const learnedStreamSettings: readonly Setting[] = [
     infer(view) {
       const stream = view.stream('S6');
       const end = serviceEnd(stream);
-      if (stream === undefined) return undefined;
+      if (stream === undefined || confirmedAt(stream) !== undefined) return undefined;
       if (end === undefined)
         return unlearned(`more than ${Math.floor(watchedMs(stream) / 1000)} s: --wait waits longer`);
       // From the request on: the service may have begun to wait before its answer was here.

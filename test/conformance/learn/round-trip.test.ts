@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { WebSocket } from 'ws';
 import { compareWithEmulator } from '../../../src/conformance/learn/compare.ts';
 import type { Lesson } from '../../../src/conformance/learn/infer.ts';
 import { learnDialect } from '../../../src/conformance/learn/learn.ts';
@@ -156,6 +157,105 @@ const asked = Object.entries(foreign).filter(([does]) => isWhole || !alike.inclu
 
 test('ten services of another make teach the emulator', () => {
   expect(Object.keys(foreign)).toHaveLength(12);
+});
+
+const confirmation = JSON.stringify({ type: 'service_voice_connected' });
+
+/** Closes of these codes are replaced. */
+const insteadOf =
+  (codes: readonly number[], act: (socket: WebSocket) => void = () => {}) =>
+  (socket: WebSocket) => {
+    const close = socket.close.bind(socket);
+    socket.close = (code, reason) =>
+      code !== undefined && codes.includes(code) ? act(socket) : close(code, reason);
+  };
+
+/** What no dialect expresses: a part of its remark, and where the emulator differs. */
+const inexpressible: [does: string, change: Partial<MiniBehaviour>, remark: string, paths: string[]][] = [
+  [
+    'confirms what is not a token',
+    { onOpen: insteadOf([4401], (socket) => socket.send(confirmation)) },
+    'streams without a valid token are confirmed: text that is not a token (S4), a token with an altered signature (S5)',
+    ['S4, text that is not a token', 'S5, a token with an altered signature'],
+  ],
+  [
+    'never closes',
+    { onOpen: insteadOf([4401, 4408]) },
+    'refused tokens get no close within 4 s: a token again, after its stream (S2), text that is not a token (S4)',
+    ['S2, ', 'S4, ', 'S5, ', 'S6, nothing'],
+  ],
+  [
+    'needs no token',
+    { onOpen: (socket) => void hastyClock.after(2_000, () => socket.send(confirmation)) },
+    'streams without a valid token are confirmed: nothing (S6)',
+    ['S6, nothing'],
+  ],
+  [
+    'refuses a token in a binary message, and no audio before it',
+    {
+      onOpen: (socket) =>
+        socket.on('message', (data: Buffer, isBinary) => {
+          if (isBinary && data.toString().startsWith('eyJ')) socket.close(4403, 'text only');
+        }),
+    },
+    'only a binary message that holds a token is taken for one',
+    ['S7, audio, then a token'],
+  ],
+  [
+    'closes after a reply',
+    {
+      onAudio: ({ socket }, pcm) => {
+        socket.send(pcm);
+        if (pcm.some((byte) => byte !== 0)) socket.close(1000, 'bye');
+      },
+    },
+    'S1 is closed with 1000, ',
+    ['S1, after its confirmation'],
+  ],
+  [
+    'speaks first, and says its states later',
+    {
+      ...repliesToTurns({ pcm: spoken(300), states: (status) => ({ type: 'status', status }) }),
+      connected({ say, socket }) {
+        say({ type: 'service_voice_connected' });
+        for (let at = 0; at < 10; at += 1) hastyClock.after(20 * at, () => socket.send(spoken(20)));
+      },
+    },
+    'audio comes without a turn (S3)',
+    ['S3, without a turn'],
+  ],
+  [
+    'says what is no JSON object',
+    {
+      connected({ say, socket }) {
+        say({ type: 'service_voice_connected' });
+        for (const text of ['42', 'null', '"x"', '[]']) socket.send(text);
+      },
+    },
+    '4 text messages of S1 hold no JSON object: 42 null "x" []',
+    [],
+  ],
+];
+
+describe.concurrent('what no dialect expresses is named, and compared:', { timeout: 180_000 }, () => {
+  test.for(inexpressible)('a service that %s', async ([does, change, remark, paths]) => {
+    await using service = await startMiniService(change);
+    const everything = learnOptions(service);
+    const options = {
+      ...everything,
+      scope: { ...everything.scope, levels: new Set(['base'] as const) },
+      speech: speechPcm.subarray(0, bytesForMs(800)),
+    };
+    const lesson = await hasten(hastyClock, learnDialect(options));
+    expect(lesson.remarks).toContainEqual(expect.stringContaining(remark));
+    const { differences: told } = await hasten(hastyClock, compareWithEmulator(lesson, options));
+    expect(told.map(({ path }) => path).filter((path) => /^S\d/.test(path))).toEqual(
+      paths.map((path) => expect.stringContaining(path)),
+    );
+    const { stream } = learnedDialect(lesson);
+    if (does.includes('states'))
+      expect(stream?.status).toMatchObject({ stateField: 'status', states: { speaking: 'speaking' } });
+  });
 });
 
 describe.concurrent('an emulator that was taught by a service of another make answers as that does:', {
