@@ -38,7 +38,7 @@ describe('a reader that is too slow', () => {
     expect(reader.calls).toEqual(['pause', 'resume']);
   });
 
-  test('is cut off for too much in all if it became slow last, but not if it has caught up', () => {
+  test('is cut off if too much waits in all and it became slow last, but not if it has caught up', () => {
     const waiting = new WaitingBytes();
     const [first, second] = [passageTo(waiting), passageTo(waiting)];
     first.send(100_000);

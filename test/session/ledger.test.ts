@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createLedger } from '../../src/session/ledger.ts';
 import { createManualClock } from '../helpers/manual-clock.ts';
 
-test('the close code that is expected is the one of the service, even if its answer differs from our close', () => {
+test('an expected close code is compared with the answer of the service, if it answers our close with another', () => {
   const ledger = createLedger(
     { clock: createManualClock(), settleMs: 1_500, waitMs: 1_000, device: 'device-1', expectations: {} },
     {
