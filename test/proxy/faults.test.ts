@@ -8,7 +8,9 @@ import { faultCatalogue, faultNames, proxyRefusal } from '../../src/protocol/fau
 import { readFault } from '../../src/protocol/read-fault.ts';
 import type { WireMessage } from '../../src/wire/exchange.ts';
 import { runInProcess } from '../helpers/in-process.ts';
-import { converse } from '../helpers/proxied-device.ts';
+import { startMiniService } from '../helpers/mini-service.ts';
+import { silence, speech } from '../helpers/pcm.ts';
+import { converse, framesOf } from '../helpers/proxied-device.ts';
 import { setUpProxies, type WatchedProxy } from '../helpers/proxies.ts';
 import { setUpServices } from '../helpers/services.ts';
 
@@ -60,7 +62,9 @@ async function open(proxy: WatchedProxy, options: ClientOptions = {}) {
 
 describe('a fault towards the device', () => {
   const refused = faultNames.filter((name) => proxyRefusal(readFault(name)) !== undefined);
-  const names = faultNames.filter((name) => !endless.includes(name) && !refused.includes(name));
+  const names = faultNames.filter(
+    (name) => !endless.includes(name) && !refused.includes(name) && name !== 'reply-lost',
+  );
   test.each(refused)('%s is refused, with the reason', async (name) => {
     await using emulator = await createEmulator({ reply: 'echo' });
     const why = expect.stringContaining(proxyRefusal(readFault(name)) as string);
@@ -77,6 +81,24 @@ describe('a fault towards the device', () => {
     await expect.poll(() => proxy.events.some((event) => event.type === 'fault-struck'), soon).toBe(true);
     expect(proxy.events.find((event) => event.type === 'fault-struck')).toMatchObject({ fault: name });
     await proxy.close();
+    expect([...blamed(proxy, 'service'), ...blamed(proxy, 'device')]).toEqual([]);
+  });
+
+  test('reply-lost strikes after a short sound that follows the turn, and is held against no side', async () => {
+    const audio = framesOf(Buffer.concat([speech(1_200), silence(900), speech(300), silence(900)]));
+    let heard = 0;
+    await using service = await startMiniService({
+      onAudio({ socket }) {
+        heard += 1;
+        if (heard === audio.length) socket.send(speech(200));
+      },
+    });
+    const proxy = await startProxy(service, { faults: ['reply-lost'] });
+    await converse(proxy, { audio });
+    await proxy.close();
+    expect(proxy.events.find((event) => event.type === 'fault-struck')).toMatchObject({
+      fault: 'reply-lost',
+    });
     expect([...blamed(proxy, 'service'), ...blamed(proxy, 'device')]).toEqual([]);
   });
 
