@@ -159,6 +159,7 @@ test('ten services of another make teach the emulator', () => {
   expect(Object.keys(foreign)).toHaveLength(12);
 });
 
+const crowds = new Map<string, Set<WebSocket>>();
 const confirmation = JSON.stringify({ type: 'service_voice_connected' });
 
 /** Closes of these codes are replaced. */
@@ -225,6 +226,22 @@ const inexpressible: [does: string, change: Partial<MiniBehaviour>, remark: stri
     ['S3, without a turn'],
   ],
   [
+    'closes all streams of a device for one more',
+    {
+      maxConnections: 100,
+      connected({ say, socket, device }) {
+        say({ type: 'service_voice_connected' });
+        const others = crowds.get(device) ?? new Set();
+        crowds.set(device, others);
+        socket.once('close', () => others.delete(socket));
+        if (others.size === 10) for (const other of others) other.close(4000, 'all');
+        others.add(socket);
+      },
+    },
+    'C11 closes 10 other streams: an emulator closes the oldest',
+    [],
+  ],
+  [
     'says what is no JSON object',
     {
       connected({ say, socket }) {
@@ -243,7 +260,7 @@ describe.concurrent('what no dialect expresses is named, and compared:', { timeo
     const everything = learnOptions(service);
     const options = {
       ...everything,
-      scope: { ...everything.scope, levels: new Set(['base'] as const) },
+      scope: { ...everything.scope, levels: new Set(['base', 'standard'] as const) },
       speech: speechPcm.subarray(0, bytesForMs(800)),
     };
     const lesson = await hasten(hastyClock, learnDialect(options));
