@@ -114,6 +114,8 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
     cutFor ??= why;
     socket.cut();
   };
+  /** After a close ws drops what is sent. */
+  const isOpen = () => socket.readyState === WebSocket.OPEN;
   const ping = () => {
     socket.ping();
     tell?.control('device', 'ping', 0);
@@ -138,17 +140,19 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
       tell?.presented(token, opcode);
     },
     sendText(text) {
+      const isSent = isOpen();
       socket.send(text);
-      tell?.text('device', concealText(text, redactor));
+      if (isSent) tell?.text('device', concealText(text, redactor));
     },
     sendBinary(data, onWritten) {
+      const isSent = isOpen();
       socket.send(data, { binary: true }, onWritten);
-      tell?.binary('device', data);
+      if (isSent) tell?.binary('device', data);
     },
     ping,
     beat: heartbeat.beat,
     close(code = closeCodes.normal) {
-      if (socket.readyState === WebSocket.OPEN) socket.close(code);
+      if (isOpen()) socket.close(code);
       return closed;
     },
     cut,

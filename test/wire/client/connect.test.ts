@@ -70,7 +70,7 @@ describe('the tap of a connection', () => {
   });
 
   test.each(['device', 'service'] as const)(
-    'gets the time at which the %s closed, even if the connection ends later',
+    'gets the time at which the %s closed, even if the connection ends later, and nothing that is dropped after it',
     async (by) => {
       let peer: WebSocket | undefined;
       const url = await services.ws((socket) => {
@@ -90,10 +90,14 @@ describe('the tap of a connection', () => {
       if (by === 'device') void connection!.close();
       else await concluded;
       const closedAt = clock.now();
+      // These are not sent any more.
+      connection!.sendText('{}');
+      connection!.sendBinary(Buffer.alloc(640));
       clock.advance(1_500);
       peer?.resume();
       await connection!.closed;
       expect(exchange().end).toMatchObject({ by, at: closedAt });
+      expect(told(exchange())).toEqual(['device text 2']);
     },
   );
 
