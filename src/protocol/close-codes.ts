@@ -46,6 +46,11 @@ export function closeCodeName(code: number): string {
   return code >= 3000 ? 'registered' : 'unassigned';
 }
 
+/** `4001 application: bye`: a close for people, without its reason if it is empty. */
+export function closeText({ code, reason }: { code: number; reason: string }): string {
+  return `${code} ${closeCodeName(code)}${reason === '' ? '' : `: ${reason}`}`;
+}
+
 /** Whether an endpoint may send this code in a close frame (RFC 6455, section 7.4). */
 export function isSendableCloseCode(code: number): boolean {
   const reserved: number[] = [1004, closeCodes.noStatus, closeCodes.abnormal, 1015];

@@ -1,5 +1,6 @@
 import { dbfsText, silentDbfs } from '../audio/level.ts';
 import { escapeText, jsonText } from '../kernel/escape.ts';
+import { closeText } from '../protocol/close-codes.ts';
 import { countText } from '../protocol/count-text.ts';
 import { readError } from '../protocol/error-body.ts';
 import type { ServiceMessage } from '../protocol/messages.ts';
@@ -109,10 +110,8 @@ function describe(event: SessionEvent): SaidWords {
       const short = event.hint === undefined ? undefined : escapeText(event.hint);
       return say(event.side ?? 'self', escapeText(event.code), text, short);
     }
-    case 'close': {
-      const reason = event.reason === '' ? '' : `: ${escapeText(event.reason)}`;
-      return say(event.from ?? 'service', 'close', `${event.code} ${escapeText(event.name)}${reason}`);
-    }
+    case 'close':
+      return say(event.from ?? 'service', 'close', escapeText(closeText(event)));
     case 'summary':
       return say('self', 'result', resultText(event, plainStyle));
   }

@@ -1,4 +1,5 @@
 import type { Failure } from '../kernel/failure-kind.ts';
+import { closeText } from '../protocol/close-codes.ts';
 import type { RepeatSummary, RunResult, SpreadMetric } from '../runs/repeat.ts';
 import type { ExpectationVerdict } from '../session/expectations.ts';
 import type { SessionSummary } from '../session/summary.ts';
@@ -148,7 +149,7 @@ function measuredBlocks(run: RunResult | undefined, total: RepeatSummary | undef
     ['first audio', summaryMsText(firstAudioMs)],
     ['longest gap', summaryMsText(longestGapMs)],
     ['jitter, p95', summaryMsText(jitterMs?.p95 ?? null)],
-    ['close', close === null ? '–' : `${close.code} ${close.name}`],
+    ['close', close === null ? '–' : closeText(close)],
   ];
   return [{ head: ['metric', 'measured'], rows }];
 }

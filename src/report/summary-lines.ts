@@ -1,5 +1,6 @@
 import type { VoiceSummary } from '../audio/verdict/service-voice.ts';
 import { escapeText } from '../kernel/escape.ts';
+import { closeText } from '../protocol/close-codes.ts';
 import { countText } from '../protocol/count-text.ts';
 import { secondsText } from '../protocol/time-text.ts';
 import type { AudioTotals, Spread } from '../session/metrics.ts';
@@ -33,12 +34,7 @@ export function summaryLines(summary: SessionSummary, style: Style): string[] {
       'rate limit',
       rateLimit === null ? '–' : `${rateLimit.remaining ?? '?'} of ${rateLimit.limit ?? '?'} left`,
     ],
-    [
-      'close',
-      close === null
-        ? '–'
-        : `${close.code} ${escapeText(close.name)}${close.reason === '' ? '' : ` (${escapeText(close.reason)})`}`,
-    ],
+    ['close', close === null ? '–' : escapeText(closeText(close))],
     ...verdicts.map((verdict) => expectationRow(verdict, style)),
     ['result', resultText(summary, style)],
   ];

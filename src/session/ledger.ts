@@ -8,7 +8,7 @@ import type { VoicectlError } from '../kernel/errors.ts';
 import { describeFailure } from '../kernel/failure-kind.ts';
 import { shortText } from '../kernel/short-text.ts';
 import { msForBytes } from '../protocol/audio-format.ts';
-import { closeCodeName, closeCodes } from '../protocol/close-codes.ts';
+import { closeCodeName, closeCodes, closeText } from '../protocol/close-codes.ts';
 import type { ReadError } from '../protocol/error-body.ts';
 import { isInterruption, isOfKind, type ServiceMessage } from '../protocol/messages.ts';
 import type { ReadRateLimit } from '../protocol/rate-limit.ts';
@@ -283,8 +283,7 @@ export function createLedger(
 }
 
 /** How the other side answered a close. */
-function answerText({ code, reason }: NonNullable<StreamEnd['answer']>): string {
-  if (code === closeCodes.abnormal) return 'The other side did not answer the close';
-  const how = `${code} ${closeCodeName(code)}`;
-  return `The other side answered the close with ${reason === '' ? how : `${how}: ${reason}`}`;
+function answerText(answer: NonNullable<StreamEnd['answer']>): string {
+  if (answer.code === closeCodes.abnormal) return 'The other side did not answer the close';
+  return `The other side answered the close with ${closeText(answer)}`;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { closeReasonSchema } from '../../src/protocol/close-code-schema.ts';
-import { closeCodeName, closeCodes, isSendableCloseCode } from '../../src/protocol/close-codes.ts';
+import { closeCodeName, closeCodes, closeText, isSendableCloseCode } from '../../src/protocol/close-codes.ts';
 
 test.each([
   [999, false],
@@ -49,4 +49,9 @@ test.each([
   ['é'.repeat(62), false],
 ])('a reason of %j may be sent: %s', (reason, sendable) => {
   expect(closeReasonSchema.safeParse(reason).success).toBe(sendable);
+});
+
+test('a close has its name, and its reason if it has one', () => {
+  expect(closeText({ code: 4001, reason: 'bye' })).toBe('4001 application: bye');
+  expect(closeText({ code: 1000, reason: '' })).toBe('1000 normal');
 });

@@ -199,7 +199,7 @@ describe('the summary', () => {
     expect(text).toMatch(/^jitter +p50 1 ms, p95 2\.5 ms, max 9 ms$/m);
     expect(text).toMatch(/^rate limit +58 of 60 left$/m);
     expect(text.replaceAll(/ {2,}/g, '  ')).toContain(`events  ${shown} × 2, status × 1`);
-    expect(text.replaceAll(/ {2,}/g, '  ')).toContain(`close  4000 ${shown} (${shown})`);
+    expect(text.replaceAll(/ {2,}/g, '  ')).toContain(`close  4000 application: ${shown}`);
     expect(text).toMatch(/^expect-audio +pass: expected any AI audio, measured 1000 ms$/m);
     expect(text).toMatch(/^expect-event\S+ +FAIL: expected .*, measured 0 times$/m);
   });

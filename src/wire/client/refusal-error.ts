@@ -1,6 +1,6 @@
 import { type ErrorCode, VoicectlError } from '../../kernel/errors.ts';
 import { concealUrl } from '../../kernel/secret-fields.ts';
-import { closeCodeName, closeCodes } from '../../protocol/close-codes.ts';
+import { closeCodes, closeText } from '../../protocol/close-codes.ts';
 import type { ReadError } from '../../protocol/error-body.ts';
 import type { HttpAnswer } from '../exchange.ts';
 
@@ -75,7 +75,7 @@ export function closeError(
   phase: 'authorising' | 'live',
 ): VoicectlError {
   const said = textOf(serviceError);
-  const why = [`close ${code} ${closeCodeName(code)}`, reason, said].filter((text) => text !== '').join(', ');
+  const why = [`close ${closeText({ code, reason })}`, said].filter((text) => text !== '').join(', ');
   const details = {
     closeCode: code,
     closeReason: reason,

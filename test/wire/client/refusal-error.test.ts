@@ -95,6 +95,6 @@ describe('a close in the middle of the conversation', () => {
 
   test('is reported with its code, its name, its reason and the error before it', () => {
     const error = closeError({ code: 1011, reason: 'bye' }, { code: 'MODEL', message: 'gone' }, 'live');
-    expect(error.message).toBe('The service ended the stream: close 1011 internal error, bye, MODEL: gone');
+    expect(error.message).toBe('The service ended the stream: close 1011 internal error: bye, MODEL: gone');
   });
 });
