@@ -60,9 +60,9 @@ const localHint = '`voicectl serve` starts a local one; many commands run one th
 /** Checks whether the service is reachable, and its clock. */
 async function checkTarget(context: ContextOf<'doctor'>): Promise<Check[]> {
   const { settings, origin, signal } = context;
-  context.awaits(`an answer from ${settings.baseUrl}`);
   const { baseUrl, wsUrl, apiVersion, allowPlaintext } = settings;
   const ca = await readTrusted(settings.ca, context);
+  context.awaits(`an answer from ${settings.baseUrl}`);
   try {
     if (!allowPlaintext) requireSafeTransport(baseUrl);
     const { ms, status, skewMs } = await reachService({

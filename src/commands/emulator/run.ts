@@ -108,13 +108,10 @@ export async function call<Name extends keyof ControlAnswers>(
 
 async function controlTarget(context: ReachContext) {
   const { settings, signal } = context;
+  const ca = await readTrusted(settings.ca, context);
+  const secret = await readControlSecret(context);
   context.awaits(`an answer from ${settings.baseUrl}`);
-  return {
-    baseUrl: settings.baseUrl,
-    ca: await readTrusted(settings.ca, context),
-    secret: await readControlSecret(context),
-    signal,
-  };
+  return { baseUrl: settings.baseUrl, ca, secret, signal };
 }
 
 function selectedStreams({ settings: { onStream, onDevice } }: StreamContext) {
