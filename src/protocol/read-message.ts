@@ -70,6 +70,23 @@ export function readServiceBody(body: unknown, kindField?: string): Omit<Service
   return { category: status === undefined ? 'other' : 'status', kind: status ?? named[0], body };
 }
 
+/** The kind of a message, if only the confirmation of its stream shows which field names it. */
+export function unusualKind({ kind, body }: Pick<ServiceMessage, 'kind' | 'body'>): { kind?: string } {
+  return kind === undefined || kind === readServiceBody(body).kind ? {} : { kind };
+}
+
+/** Reads a message that was sent, with the kind that its stream showed, if that is unusual. */
+export function readSentMessage({
+  body,
+  kind,
+}: {
+  body: unknown;
+  kind?: string;
+}): Omit<ServiceMessage, 'text'> {
+  const message = readServiceBody(body);
+  return kind === undefined ? message : { ...message, kind };
+}
+
 /** Whether a message is of a kind that a user names. What has the shape of an error is an `error`, whatever its own kind. */
 export function isOfKind(
   { category, kind }: Pick<ServiceMessage, 'category' | 'kind'>,

@@ -8,7 +8,8 @@ import type { TokenClaims } from '../protocol/claims.ts';
 import { closeCodeName, closeCodes } from '../protocol/close-codes.ts';
 import type { TemplateValues } from '../protocol/dialect/templates.ts';
 import type { Dialect } from '../protocol/dialect.ts';
-import { type ReplyState, readServiceMessage, writeStatus } from '../protocol/messages.ts';
+import { createMessageReader, type ReplyState, writeStatus } from '../protocol/messages.ts';
+import { unusualKind } from '../protocol/read-message.ts';
 import type { ControlledStream } from '../service/control/stream-actions.ts';
 import type { StreamTotals } from '../service/events.ts';
 import type { Faults } from '../service/faults/faults.ts';
@@ -83,6 +84,7 @@ export class ProxiedStream implements ControlledStream {
   private readonly substitute: Substitute;
   private slot: SlotLease | undefined;
   private isConfirmed = false;
+  private readonly readText = createMessageReader();
   private readonly values: TemplateValues;
 
   constructor(given: ProxiedStreamOptions) {
@@ -194,9 +196,9 @@ export class ProxiedStream implements ControlledStream {
       events.of.device.emit({ type: 'text-received', ...at, bytes });
       return;
     }
-    const { category, body } = readServiceMessage(text);
-    if (category === 'connected' && !this.isConfirmed) this.confirm();
-    events.of.service.emit({ type: 'message-sent', ...at, body });
+    const message = this.readText(text);
+    if (message.category === 'connected' && !this.isConfirmed) this.confirm();
+    events.of.service.emit({ type: 'message-sent', ...at, body: message.body, ...unusualKind(message) });
   }
 
   private confirm(): void {

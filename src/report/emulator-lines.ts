@@ -4,7 +4,7 @@ import { bugsAddress } from '../kernel/version.ts';
 import { msForBytes } from '../protocol/audio-format.ts';
 import { closeCodes } from '../protocol/close-codes.ts';
 import { countText } from '../protocol/count-text.ts';
-import { readServiceBody } from '../protocol/read-message.ts';
+import { readSentMessage } from '../protocol/read-message.ts';
 import { secondsText } from '../protocol/time-text.ts';
 import { type EmulatorEvent, type Judgement, levelOfEvent } from '../service/events.ts';
 import { type EventWords, entryText, type SaidWords, say, timeText } from './event-words.ts';
@@ -62,7 +62,7 @@ function describe(event: EmulatorEvent): SaidWords {
     case 'stream-authorised':
       return say('device', 'authorised', `${countText(event.connections, 'connection')} open`);
     case 'message-sent':
-      return say('service', escapeText(readServiceBody(event.body).kind ?? 'message'), jsonText(event.body));
+      return say('service', escapeText(readSentMessage(event).kind ?? 'message'), jsonText(event.body));
     case 'text-received': {
       const text = `${countText(event.bytes, 'byte')} after the token${timesText(event)}`;
       return say('device', 'text', text);

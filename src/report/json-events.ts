@@ -299,7 +299,15 @@ const emulatorEvents: DescribedEvents<EmulatorEvent & EmulatorEventBody, Emulato
       connections: 'number: open connections of the device',
     },
   },
-  'message-sent': { says: 'The service sent text.', fields: { stream, device, body: 'any: the message' } },
+  'message-sent': {
+    says: 'The service sent text.',
+    fields: {
+      stream,
+      device,
+      body: 'any: the message',
+      'kind?': 'string: its kind, if none of the usual fields names it',
+    },
+  },
   'text-received': {
     says: 'The device sent text after the token.',
     fields: {

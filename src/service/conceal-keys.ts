@@ -24,6 +24,7 @@ const kinds: Readonly<Record<TextField, 'text' | 'name' | 'fact'>> = {
   advice: 'text',
   body: 'text',
   calls: 'text',
+  kind: 'text',
   message: 'text',
   path: 'text',
   reason: 'text',

@@ -60,7 +60,8 @@ export type EmulatorEventBody =
       advice: string;
     }
   | { type: 'stream-authorised'; stream: number; device: string; jti: string; connections: number }
-  | { type: 'message-sent'; stream: number; device: string; body: unknown }
+  /** `kind`: set if the usual fields of the body do not name it. */
+  | { type: 'message-sent'; stream: number; device: string; body: unknown; kind?: string }
   /** `count`: number of texts that this event stands for, omitted for one; `bytes`: their total size. */
   | { type: 'text-received'; stream: number; device: string; bytes: number; count?: number }
   /** Times of turns are milliseconds of audio since the stream began. `agoMs`: how long before the event it was. */

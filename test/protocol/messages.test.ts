@@ -11,7 +11,12 @@ import {
   writeMessage,
   writeStatus,
 } from '../../src/protocol/messages.ts';
-import { readServiceBody, wordOfMessage } from '../../src/protocol/read-message.ts';
+import {
+  readSentMessage,
+  readServiceBody,
+  unusualKind,
+  wordOfMessage,
+} from '../../src/protocol/read-message.ts';
 
 function dialectOf(stream: DialectInput['stream']) {
   const parsed = parseDialect({ stream });
@@ -261,4 +266,17 @@ test.each([
     category: 'other',
     kind: 'info',
   });
+});
+
+test('the kind that a stream showed stays with a message, if its usual fields do not name it', () => {
+  const readText = createMessageReader();
+  const sentOf = (message: object) => {
+    const read = readText(JSON.stringify(message));
+    return { body: read.body, ...unusualKind(read) };
+  };
+  sentOf({ msg: 'service_voice_connected' });
+  const sent = sentOf({ msg: 'transcript', text: 'good morning' });
+  expect(sent.kind).toBe('transcript');
+  expect(readSentMessage(sent).kind).toBe('transcript');
+  expect(sentOf({ type: 'status' })).toEqual({ body: { type: 'status' } });
 });

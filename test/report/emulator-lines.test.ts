@@ -45,6 +45,10 @@ const events: [EmulatorEvent, RegExp][] = [
     /↑ stream 3 d \S+ {2}authorised {2}2 connections open$/,
   ],
   [
+    { t: 1, type: 'message-sent', stream: 3, device, body: { msg: 'transcript' }, kind: 'transcript' },
+    /transcript {2}/,
+  ],
+  [
     { t: 1, type: 'message-sent', stream: 3, device, body: { type: evil } },
     /↓ stream 3 d \S+ {2}\S+ {2}\{"type":/,
   ],

@@ -7,7 +7,8 @@ import type { Clock } from '../../kernel/clock.ts';
 import { bytesForMs } from '../../protocol/audio-format.ts';
 import { closeCodes } from '../../protocol/close-codes.ts';
 import type { CloseCause, Dialect } from '../../protocol/dialect.ts';
-import { writeError } from '../../protocol/messages.ts';
+import { createMessageReader, writeError } from '../../protocol/messages.ts';
+import { unusualKind } from '../../protocol/read-message.ts';
 import type { EmulatorEvents, StreamTotals } from '../../service/events.ts';
 import type { Random } from '../../service/random.ts';
 import { lostOnTheWay } from '../../service/streams/lost-on-the-way.ts';
@@ -109,6 +110,7 @@ export function createConnection(options: ConnectionOptions): StreamConnection {
   const { probe, stall, freeze, stopReading } = liveness;
   reportEnd({ socket, totals, ending, liveness, durationMs, device, events });
 
+  const readText = createMessageReader();
   return {
     ...{ id, socket, remote, tokenElsewhere, values, totals, durationMs, device, audio },
     ...{ probe, stall, freeze, stopReading, onThrown: options.onThrown },
@@ -123,9 +125,11 @@ export function createConnection(options: ConnectionOptions): StreamConnection {
     sendText(text) {
       if (!audio.maySend()) return;
       say(text);
-      if (totals.device !== undefined) {
-        events.emit({ type: 'message-sent', stream: id, device: totals.device, body: JSON.parse(text) });
-      }
+      const message = readText(text);
+      const { device: named } = totals;
+      if (named === undefined) return;
+      const { body } = message;
+      events.emit({ type: 'message-sent', stream: id, device: named, body, ...unusualKind(message) });
     },
     sendRaw(text) {
       if (audio.maySend()) say(text);

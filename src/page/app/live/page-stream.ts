@@ -1,4 +1,4 @@
-import { readServiceBody, wordOfMessage } from '../../../protocol/read-message.ts';
+import { readSentMessage, wordOfMessage } from '../../../protocol/read-message.ts';
 import { readTranscript } from '../../../protocol/transcript.ts';
 import { relateTurns } from '../../../recording/turns.ts';
 import { describeEmulatorEvent } from '../../../report/emulator-lines.ts';
@@ -107,7 +107,7 @@ export function addEventToPageStream(
     stream.remarks = event.remarks;
   }
   if (event.instance !== undefined) stream.instance = event.instance;
-  if (event.type === 'message-sent') stream.transcript.take(readTranscript(readServiceBody(event.body)), t);
+  if (event.type === 'message-sent') stream.transcript.take(readTranscript(readSentMessage(event)), t);
   if (isJudgement(event) && stream.judged.length < maxJudged) stream.judged.push(words);
   const agoMs = 'agoMs' in event ? (event.agoMs ?? 0) : 0;
   const mark = markOf(event, Math.max(0, t - agoMs), words);
@@ -129,7 +129,7 @@ function markOf(event: StreamEvent, t: number, { subject, text, level }: EventWo
 function nameOfMark(event: StreamEvent): string | undefined {
   switch (event.type) {
     case 'message-sent':
-      return wordOfMessage(readServiceBody(event.body));
+      return wordOfMessage(readSentMessage(event));
     case 'reply-ended':
       return event.bargeIn ? 'barge-in' : undefined;
     case 'fault-struck':
