@@ -190,7 +190,10 @@ export async function startMiniService(change: Partial<MiniBehaviour> = {}): Pro
     const key = does.windowOf(request);
     const known = windows.get(key);
     if (known !== undefined && now() < known.endsAt) return known;
-    const window = { endsAt: now() + does.windowMs, used: 0 };
+    const endsAt = now() + does.windowMs;
+    // A window of another length that ends at a full minute could be one of the calendar.
+    const isOdd = does.windowMs !== 60_000 && Math.ceil(endsAt / 1000) % 60 === 0;
+    const window = { endsAt: isOdd ? endsAt + 1_000 : endsAt, used: 0 };
     windows.set(key, window);
     return window;
   }
