@@ -18,26 +18,10 @@ export const systemClock: Clock = {
   now: () => performance.now(),
   wall: () => Date.now(),
   after(delayMs, call, options) {
-    if (delayMs > longestTimerMs) return afterLong(delayMs, call, options);
     const timer = setTimeout(call, Math.max(0, delayMs));
     if (options?.background) timer.unref();
     return { cancel: () => clearTimeout(timer) };
   },
-};
-
-/** A longer timer of Node would fire immediately. */
-const longestTimerMs = 2 ** 31 - 1;
-
-/** `after` with several timers, one after the other. */
-const afterLong: Clock['after'] = (delayMs, call, options) => {
-  let timer = systemClock.after(
-    longestTimerMs,
-    () => {
-      timer = systemClock.after(delayMs - longestTimerMs, call, options);
-    },
-    options,
-  );
-  return { cancel: () => timer.cancel() };
 };
 
 /** Calls every `everyMs` until it is cancelled. It does not keep the process alive. */

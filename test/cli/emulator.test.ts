@@ -219,7 +219,7 @@ test('emulator fault adds a fault that strikes as often as asked, shows it and c
   const added = await fault('add', 'token-error:status=503', '--once', '--on-device', 'd1');
   expect(added).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/^Added 2 {2}token-error .*device=d1/),
+    stdout: expect.stringMatching(/^Added fault 2 {2}token-error .*device=d1/),
   });
   const token = () => sandbox.runHere(['token', ...at, '--device', 'd1', '--retries', '0']);
   expect(await token()).toMatchObject({ code: 3, stderr: expect.stringContaining('INTERNAL_ERROR') });
@@ -231,6 +231,7 @@ test('emulator fault adds a fault that strikes as often as asked, shows it and c
   ]);
   expect((await fault('clear', '2')).stdout).toBe('Cleared 1 fault\n');
   expect((await fault('clear')).stdout).toBe('Cleared 1 fault\n');
+  expect(await fault('clear', '99')).toMatchObject({ code: 1, stdout: 'There is no active fault 99\n' });
   expect((await fault('active')).stdout).toBe('No fault is active\n');
 });
 
@@ -257,7 +258,7 @@ test.each([
   [['emulator', 'fault', 'clear', '--all'], /fault clear takes no --all/],
   [['serve', '--fault', 'nope'], /"nope"/],
   [['emulator', 'fault', 'add', 'close:code=1005'], /expected a close code/],
-  [['emulator', 'fault', 'add'], /Invalid fault/],
+  [['emulator', 'fault', 'add'], /add needs a fault, such as/],
   [['emulator', 'fault', 'clear', 'all'], /expected the number of a fault/],
   [['emulator', 'fault', 'forget'], /expected list, add, active or clear/],
   [['emulator', 'fault', 'toString'], /expected list, add, active or clear/],
