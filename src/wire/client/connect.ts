@@ -1,5 +1,6 @@
 import { type RawData, WebSocket } from 'ws';
-import { atTurnEnd, type Clock, repeat } from '../../kernel/clock.ts';
+import { whenAborted } from '../../kernel/abortable.ts';
+import { atTurnEnd, type Clock, repeat, systemClock } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { closeCodes, streamCloseMs } from '../../protocol/close-codes.ts';
 import { concealText } from '../conceal.ts';
@@ -303,4 +304,18 @@ export function createReading(socket: Pick<WebSocket, 'pause' | 'resume'>): Read
       atTurnEnd(goOn, undefined);
     },
   };
+}
+
+/** After a request to end, the answer to a close is awaited so long: the rest of 2 s is for what else ends then. */
+const hastyCloseMs = 1_000;
+
+/** Cuts a connection that is still open a moment after the abort. */
+export async function cutSoonAfter(hurry: AbortSignal, { closed, cut }: Connection): Promise<void> {
+  const over = new AbortController();
+  void closed.then(() => over.abort());
+  await whenAborted(AbortSignal.any([hurry, over.signal]));
+  // In the machine's time, like the 2 s of ws.
+  const timer = systemClock.after(hastyCloseMs, cut);
+  await closed;
+  timer.cancel();
 }

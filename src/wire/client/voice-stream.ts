@@ -1,13 +1,11 @@
 import { WebSocket } from 'ws';
-import { whenAborted } from '../../kernel/abortable.ts';
-import { systemClock } from '../../kernel/clock.ts';
 import { createDeferred } from '../../kernel/deferred.ts';
 import type { VoicectlError } from '../../kernel/errors.ts';
 import { createRedactor, type Redactor } from '../../kernel/redact.ts';
 import type { ReadError } from '../../protocol/error-body.ts';
 import { createMessageReader, type ServiceMessage } from '../../protocol/messages.ts';
 import { serviceUrl, streamPath } from '../../protocol/paths.ts';
-import { type Connection, connect } from './connect.ts';
+import { type Connection, connect, cutSoonAfter } from './connect.ts';
 import { withDeadline } from './deadline.ts';
 import type { ClientLeg } from './http.ts';
 import { closeError, type StreamClose, streamEndError, unconfirmedError } from './refusal-error.ts';
@@ -126,20 +124,6 @@ export async function openVoiceStream(options: VoiceStreamOptions): Promise<Voic
       return closed;
     },
   };
-}
-
-/** After a request to end, the answer to a close is awaited so long: the rest of 2 s is for what else ends then. */
-const hastyCloseMs = 1_000;
-
-/** Cuts a connection that is still open a moment after the abort. */
-export async function cutSoonAfter(hurry: AbortSignal, { closed, cut }: Connection): Promise<void> {
-  const over = new AbortController();
-  void closed.then(() => over.abort());
-  await whenAborted(AbortSignal.any([hurry, over.signal]));
-  // In the machine's time, like the 2 s of ws.
-  const timer = systemClock.after(hastyCloseMs, cut);
-  await closed;
-  timer.cancel();
 }
 
 /** The bytes that wait in the socket, and the callers that wait for fewer. */
