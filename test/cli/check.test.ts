@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { createEmulator } from '../../src/emulator/emulator.ts';
 import { hastyClock } from '../helpers/hasten.ts';
 import { runInProcess } from '../helpers/in-process.ts';
+import { createManualClock } from '../helpers/manual-clock.ts';
 import { type MiniBehaviour, startMiniService } from '../helpers/mini-service.ts';
 import { setUpServices } from '../helpers/services.ts';
 import { setUpSandbox } from '../helpers/voicectl.ts';
@@ -381,9 +382,12 @@ test.each([
   [['emulator', 'state'], 'an answer from'],
   [['load', '--sessions', '1', '--processes', 'none'], 'the sessions to end'],
 ])('a timeout of %j names what it was waiting for', async (command, what) => {
-  const { port } = await services.tcp(() => {});
+  const clock = createManualClock(Date.now());
+  // The time limit passes once the command has asked, however long that takes.
+  const { port } = await services.tcp(() => clock.advance(1_000));
   const target = ['--base-url', `http://127.0.0.1:${port}`, '--timeout', '1s', '-q'];
-  const { code, stderr } = await sandbox.runHere([...command, ...target]);
+  const running = sandbox.runHere([...command, ...target], { clock });
+  const { code, stderr } = await running;
   expect({ code, stderr }).toEqual({ code: 7, stderr: expect.stringContaining(`waiting for ${what}`) });
 });
 
