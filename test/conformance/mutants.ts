@@ -304,7 +304,7 @@ export const mutants: readonly Mutant[] = [
     isAlike: true,
     verdict: 'warn',
     level: 'standard',
-    change: { windowMs: 25_000 },
+    change: { windowMs: 25_000, reset: (_at, now) => String(Math.ceil((now + 60_000) / 1000)) },
     also: ['R28'],
   },
   {

@@ -8,6 +8,9 @@ import { present } from './stream-steps.ts';
 /** How long the service may take to close an older stream, or to give a slot back. */
 const noticeMs = 1_000;
 
+/** Streams that are closed now were open before: their ends are later than the last token. */
+const apartMs = 10;
+
 /** The stream beyond a device's limit, and the one that is opened when a slot is free again. */
 export const streamTooMany = `C${connectionsPerDevice + 1}`;
 const streamInFreedSlot = `C${connectionsPerDevice + 2}`;
@@ -56,6 +59,8 @@ async function fillUp(ask: Asker): Promise<void> {
     await oldest?.close();
     if (oldest !== undefined) await ask.wait(oldest, () => false, noticeMs);
     lines.push(await openOne(ask, streamInFreedSlot, 'many'));
+    const open = lines.find(({ isOpen }) => isOpen);
+    if (open !== undefined) await ask.wait(open, () => false, apartMs);
   } finally {
     await Promise.all(lines.map((line) => line.close()));
   }
