@@ -81,6 +81,8 @@ export function createMetrics({ settleMs, onGap, pausedMs = () => 0 }: MetricsOp
   const out: AudioTotals = { frames: 0, bytes: 0, audioMs: 0 };
   const incoming: AudioTotals = { frames: 0, bytes: 0, audioMs: 0 };
   const jitter = createSpread();
+  /** The same without the pauses of this process. */
+  const runningJitter = createSpread();
   const lateness = createSpread();
   const turns = createTurnTaking({
     settleMs,
@@ -88,7 +90,7 @@ export function createMetrics({ settleMs, onGap, pausedMs = () => 0 }: MetricsOp
       longestGapMs = Math.max(longestGapMs ?? 0, pair.betweenMs);
       jitter.add(pair.jitterMs);
       const ownMs = pausedMs(pair.at - pair.betweenMs, pair.at);
-      longestPauseMs = Math.max(longestPauseMs, ownMs);
+      runningJitter.add(Math.max(0, pair.jitterMs - ownMs));
       longestRunningGapMs = Math.max(longestRunningGapMs, pair.betweenMs - ownMs);
       if (isGap(pair)) onGap?.(roundMs(pair.silenceMs), pair.at);
     },
@@ -96,8 +98,7 @@ export function createMetrics({ settleMs, onGap, pausedMs = () => 0 }: MetricsOp
   let lastAudibleAt: number | undefined;
   let audibleBytes = 0;
   let longestGapMs: number | null = null;
-  /** Within a gap, and the longest gap without them. */
-  let longestPauseMs = 0;
+  /** Without the pauses of this process. */
   let longestRunningGapMs = 0;
 
   const figures = (): Figures => ({
@@ -140,7 +141,7 @@ export function createMetrics({ settleMs, onGap, pausedMs = () => 0 }: MetricsOp
       return {
         firstAudioMs: from === undefined || until === undefined ? 0 : pausedMs(from, until),
         longestGapMs: (longestGapMs ?? 0) - longestRunningGapMs,
-        jitterMs: longestPauseMs,
+        jitterMs: (jitter.read()?.p95 ?? 0) - (runningJitter.read()?.p95 ?? 0),
       };
     },
   };

@@ -186,6 +186,21 @@ describe('jitter and gaps', () => {
     expect(metrics.snapshot()).toMatchObject({ longestGapMs: 35, jitterMs: { max: 15 } });
   });
 
+  test('are lengthened by a pause of this process only as far as it changes the figure', () => {
+    const pausedMs = (from: number, until: number) => (from < 500 && until > 500 ? 400 : 0);
+    const metrics = createMetrics({ settleMs: 1_500, pausedMs });
+    const pcm = speech(20);
+    const hear = (at: number) => metrics.received(pcm.length, measureLevel(pcm), at);
+    // Each message is 60 ms late, as the service sent them; one of 100 waited for this process too.
+    for (let at = 0, count = 0; count < 100; count += 1) {
+      hear(at);
+      at += 80 + (at < 500 && at + 80 > 500 ? 400 : 0);
+    }
+    const { jitterMs, longestGapMs } = metrics.pausedMs();
+    expect(metrics.snapshot().jitterMs?.p95).toBeCloseTo(60, 0);
+    expect([Math.round(jitterMs), longestGapMs]).toEqual([0, 400]);
+  });
+
   test('are null if there are no two messages', () => {
     const { metrics, hear } = measure();
     hear(0);
