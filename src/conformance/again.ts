@@ -8,7 +8,7 @@ import { createExchangeRun, type ExchangeRunOptions } from './exchange-run.ts';
 import { type Judged, judgeFirst } from './judge.ts';
 import { stepsToConfirm } from './needed.ts';
 import { allSteps, type PlanOptions, planRun, requireFlags } from './plan.ts';
-import { isOfStep, type Step } from './steps/step.ts';
+import { isOfStep, type Step, withoutTry } from './steps/step.ts';
 import { plainPortStep } from './steps/token-steps.ts';
 import { exitCodeOf, type RunConclusion } from './verdicts.ts';
 
@@ -54,7 +54,7 @@ export function findAgain(written: string, scope: PlanOptions): Again {
   const rule = serviceRules.find(({ id }) => id.toLowerCase() === name);
   if (rule !== undefined) return allowed({ id: rule.id, rule, steps: stepsToConfirm(rule.id) }, scope);
   const steps = allSteps(scope);
-  const exchange = name.replace(/\/\d+$/, '').replace(/-(retry|again)$/, '');
+  const exchange = withoutTry(name);
   for (const { id, exchanges = [id] } of steps) {
     const found = [id, ...exchanges].find((one) => one.toLowerCase() === exchange);
     if (found === undefined) continue;

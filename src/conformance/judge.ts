@@ -2,7 +2,7 @@ import { type Finding, type Rule, type Seen, skipped, unknown } from '../rules/r
 import type { AttemptResult } from './exchange-run.ts';
 import { stepsFor } from './needed.ts';
 import type { Plan } from './plan.ts';
-import { type CheckLevel, isOfStep, levelFlags, type Step } from './steps/step.ts';
+import { type CheckLevel, isOfStep, levelFlags, type Step, withoutTry } from './steps/step.ts';
 import { plainPortStep } from './steps/token-steps.ts';
 
 /** A rule and its verdict, with the exchanges that show it. */
@@ -92,12 +92,7 @@ function settleSuspicion(first: Finding, suspicion: string, second: Finding | un
 
 /** Whether an exchange that failed was asked again. */
 function isRepeated({ evidence, about = evidence }: Finding, again: AttemptResult | undefined): boolean {
-  return about.some((id) => again?.seen.some((one) => nameOf(one.id) === nameOf(id)));
-}
-
-/** `E1` for `E1`, `E1-retry` and `E1/2`. */
-function nameOf(id: string): string {
-  return id.replace(/\/\d+$/, '').replace(/-(retry|again)$/, '');
+  return about.some((id) => again?.seen.some((one) => withoutTry(one.id) === withoutTry(id)));
 }
 
 /** Whether several independent exchanges each show it on their own. */

@@ -118,7 +118,7 @@ export function toVoicectlError(thrown: unknown): VoicectlError {
     });
   }
   if (isError(thrown) && 'syscall' in thrown && thrown.syscall === 'uv_cwd') {
-    return new VoicectlError('input-output', 'The working folder does not exist any more', {
+    return new VoicectlError('input-output', 'The working folder no longer exists', {
       hint: 'Change to a folder that exists.',
       cause: thrown,
     });

@@ -53,6 +53,11 @@ export const readTextMessage = memo((message: WireMessage): ServiceMessage | und
   message.from === 'service' && 'text' in message ? readServiceMessage(message.text) : undefined,
 );
 
+/** Whether a message confirms a stream. */
+export function isConfirmation(message: WireMessage): boolean {
+  return readTextMessage(message)?.category === 'connected';
+}
+
 /** A granted token that was presented as the specification says: alone, as text, for the first time. */
 export interface Presentation {
   stream: SeenStream;
@@ -91,7 +96,7 @@ export function presentations(seen: readonly Seen[]): Presentation[] {
     const isAlone = message.bytes === message.token.bytes && message.opcode === 'text';
     if (grant === undefined || !isFirst || sent !== message || !isAlone) continue;
     const answers = serviceMessages(stream).filter(({ at }) => at >= message.at);
-    const confirmed = answers.find((one) => readTextMessage(one)?.category === 'connected');
+    const confirmed = answers.find((one) => isConfirmation(one));
     const ageMs = message.at - grant.exchange.at;
     const device = subjectOf(grant);
     const endOf = (one: Presentation) => one.stream.exchange.end?.at ?? Number.POSITIVE_INFINITY;
@@ -139,9 +144,7 @@ export function secondUses(seen: readonly Seen[]): SecondUse[] {
           first,
           stream,
           isFirstOpen: (first.exchange.end?.at ?? Number.POSITIVE_INFINITY) > message.at,
-          isConfirmed: serviceMessages(stream).some(
-            (one) => one.at >= message.at && readTextMessage(one)?.category === 'connected',
-          ),
+          isConfirmed: serviceMessages(stream).some((one) => one.at >= message.at && isConfirmation(one)),
         })),
     );
 }

@@ -8,6 +8,7 @@ import {
   audioOf,
   endText,
   freshPresentations,
+  isConfirmation,
   isData,
   isOpened,
   isServiceEnd,
@@ -116,15 +117,16 @@ function judgeSilence({ stream, message }: Presentation): Finding {
 /** Audio or a confirmation on a connection on which nothing was presented before. */
 function judgeUnasked(stream: SeenStream): Finding | undefined {
   const { messages } = stream.exchange;
-  const presentedAt = messages.findIndex((one) => one.from === 'device' && ('token' in one || 'text' in one));
+  const presentedAt = messages.findIndex(isPresented);
   const hasSent = messages.some(({ from, opcode }) => from === 'device' && opcode !== 'ping');
   const confirmed = messages.slice(0, presentedAt < 0 ? undefined : presentedAt).find(isConfirmation);
   const early = confirmed ?? (hasSent ? undefined : audioOf(stream, 'service')[0]);
   return early && fail(`${messageText(early)} arrived, although no JWT was presented`, stream);
 }
 
-function isConfirmation(message: WireMessage): boolean {
-  return readTextMessage(message)?.category === 'connected';
+/** What a device sends to be accepted: a token, or a text in its place. */
+function isPresented(message: WireMessage): boolean {
+  return message.from === 'device' && ('token' in message || 'text' in message);
 }
 
 const soonMs = 1_000;
@@ -132,7 +134,7 @@ const soonMs = 1_000;
 /** A confirmation of something that the token endpoint did not grant. A JWT that nobody altered may have been granted unseen. */
 function judgeUngranted(stream: SeenStream, granted: ReadonlySet<string>): Finding | undefined {
   const { messages, end } = stream.exchange;
-  const shown = messages.find((one) => one.from === 'device' && ('token' in one || 'text' in one));
+  const shown = messages.find(isPresented);
   const confirmed = messages.find(isConfirmation);
   if (shown === undefined || confirmed === undefined) return undefined;
   const isJwt = 'token' in shown && shown.token.claims !== undefined;

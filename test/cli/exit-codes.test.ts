@@ -190,8 +190,8 @@ describe('an error', () => {
     ['token --local --device d1 --decode', 0, /"sub": "d1"/],
     ['--version', 0, /^\d/],
     ['complete -- token --prof', 0, /^--profile/],
-    ['token --local --config c.yaml', 8, /^voicectl: The working folder does not exist any more\n {2}.+\n$/m],
-    ['mcp', 8, /^voicectl: The working folder does not exist any more$/m],
+    ['token --local --config c.yaml', 8, /^voicectl: The working folder no longer exists\n {2}.+\n$/m],
+    ['mcp', 8, /^voicectl: The working folder no longer exists$/m],
   ])('in a folder that was removed: %s', async (words, exitCode, says) => {
     const { code, stdout, stderr } = await sandbox.shell(
       `mkdir gone; cd gone; rmdir ../gone; voicectl ${words}`,

@@ -8,6 +8,7 @@ import { type ErrorCode, toVoicectlError, VoicectlError } from '../../kernel/err
 import { escapeText, jsonLine, jsonLines } from '../../kernel/escape.ts';
 import { version } from '../../kernel/version.ts';
 import type { Style } from '../../report/style.ts';
+import { localHint } from '../../wire/client/connection-error.ts';
 import { reachService, reachStreams } from '../../wire/client/reach.ts';
 import type { ContextOf } from '../command.ts';
 import { deviceSurroundings } from '../sound-devices/open-devices.ts';
@@ -54,8 +55,6 @@ const bufferMs = 30;
 
 /** Largest harmless clock difference: a token is valid for only a minute. */
 const maxSkewMs = 5_000;
-
-const localHint = '`voicectl serve` starts a local one; many commands run one themselves with --local.';
 
 /** Checks whether the service is reachable, and its clock. */
 async function checkTarget(context: ContextOf<'doctor'>): Promise<Check[]> {

@@ -35,6 +35,11 @@ export interface Step {
   run(ask: Asker): Promise<void>;
 }
 
+/** `E6` for `E6`, `E6-retry`, `E6-again` and `E6/2`. */
+export function withoutTry(exchange: string): string {
+  return exchange.replace(/\/\d+$/, '').replace(/-(retry|again)$/, '');
+}
+
 /** Whether an exchange belongs to a step: it has its name or one of its names, possibly with an ending (`E1-retry`). */
 export function isOfStep(exchange: string, { id, exchanges = [] }: Pick<Step, 'id' | 'exchanges'>): boolean {
   return [id, ...exchanges].some((name) => exchange === name || exchange.startsWith(`${name}-`));

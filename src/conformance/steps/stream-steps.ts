@@ -164,7 +164,9 @@ export const streamSteps: readonly Step[] = [
     sendForged(ask, line, () => line.sendText('not-a-jwt')),
   ),
   shortStep(
-    ...(['S5', 'a token with an altered signature', ['E11']] as const),
+    'S5',
+    'a token with an altered signature',
+    ['E11'],
     (ask, line) => sendForged(ask, line, () => line.present(withAlteredSignature(ask.tokenOf('E11')))),
     { provoked: true },
   ),

@@ -3,8 +3,8 @@ import type { StreamEnd, WireMessage } from '../../wire/exchange.ts';
 import type { Seen } from '../rule.ts';
 import {
   type FirstMessage,
+  isConfirmation,
   isOpened,
-  readTextMessage,
   type SeenStream,
   serviceMessages,
   streams,
@@ -60,7 +60,7 @@ export function shownTokens(seen: readonly Seen[]): ShownToken[] {
 
 /** The confirmation of a stream, if it came. */
 export function confirmationOf(stream: SeenStream): WireMessage | undefined {
-  return serviceMessages(stream).find((message) => readTextMessage(message)?.category === 'connected');
+  return serviceMessages(stream).find(isConfirmation);
 }
 
 /** A token by its `jti`, or if it has none by the start of its hash. */

@@ -109,8 +109,10 @@ export class ReplyMeter extends ReplyArrivals {
     this.#unheardSince = due;
   }
 
-  /** Takes a message. The `payload` of `from` is its content, read until the reply is heard, while the AI is
-   * watched, or if the voice is judged. */
+  /**
+   * Takes a message. The `payload` of `from` is its content, read until the reply is heard, while the AI is watched, or if the
+   * voice is judged.
+   */
   hear(bytes: number, at: number, from: { readonly payload: Buffer }): void {
     const { counts } = this.#tally;
     counts.messagesIn += 1;

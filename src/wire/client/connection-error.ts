@@ -20,6 +20,10 @@ const reasons: Record<string, string> = {
 const tlsCodes =
   /^(ERR_TLS|ERR_SSL|ERR_OSSL|EPROTO|CERT_|CRL_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)|PATH_LENGTH)/;
 
+/** How a local service is had in place of one that does not answer. */
+export const localHint =
+  '`voicectl serve` starts a local one; many commands run one themselves with --local.';
+
 /** The error for a failure to reach `host`. Says whether DNS, network or TLS failed. */
 export function connectionError(thrown: unknown, host: string): VoicectlError {
   const problem = tlsProblem(thrown);
@@ -36,7 +40,7 @@ export function connectionError(thrown: unknown, host: string): VoicectlError {
     cause: thrown,
     ...(code === 'ECONNREFUSED'
       ? {
-          hint: 'Is the service running? `voicectl serve` starts a local one; many commands run one themselves with --local.',
+          hint: `Is the service running? ${localHint}`,
         }
       : {}),
   });
