@@ -123,7 +123,7 @@ export default defineConfig({
     reporters: secondTries === undefined ? ['default'] : [['minimal', { silent: false }], countSecondTries],
     // Most of what is waited for takes a few milliseconds; on a busy machine, seconds.
     expect: { poll: { interval: 10, timeout: 20_000 } },
-    testTimeout: 60_000,
+    testTimeout: 120_000,
     hookTimeout: 120_000,
   },
 });

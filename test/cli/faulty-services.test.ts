@@ -48,7 +48,7 @@ const table: Promised[] = /<!-- faults: begin -->([\s\S]*)<!-- faults: end -->/
  * The WebSocket library waits for the answer to a close by the clock of the machine, and a moved clock waits in vain for a
  * service that does not read.
  */
-const isRealTime = ({ fault }: Promised) => ['stall:for=12s', 'deaf'].includes(fault);
+const isRealTime = ({ fault }: Promised) => ['stall:for=60s', 'deaf'].includes(fault);
 /**
  * `npm run hearing` runs the row of each format; the suite runs those of a sample, because
  * `test/audio/verdict/hearing.test.ts` judges all of them.
