@@ -1,9 +1,7 @@
 import type { Dialogue } from '../audio/dialogue/dialogue.ts';
-import { createTwoTracks } from '../audio/dialogue/two-tracks.ts';
 import { createLevelMeter, roundDbfs } from '../audio/level.ts';
 import type { Pace } from '../audio/pacer.ts';
 import type { SpeechMoment } from '../audio/sent-speech.ts';
-import { createServiceVoice } from '../audio/verdict/service-voice.ts';
 import type { VoicectlError } from '../kernel/errors.ts';
 import { describeFailure } from '../kernel/failure-kind.ts';
 import { shortText } from '../kernel/short-text.ts';
@@ -15,11 +13,11 @@ import type { ReadRateLimit } from '../protocol/rate-limit.ts';
 import { roundMs } from '../protocol/time-text.ts';
 import { readTranscript } from '../protocol/transcript.ts';
 import { streamEndError } from '../wire/client/refusal-error.ts';
-import type { Side, StreamEnd } from '../wire/exchange.ts';
+import type { StreamEnd } from '../wire/exchange.ts';
 import type { ClipMoment, Conversation } from './conversation/conversation.ts';
-import { measureTurns } from './dialogue-verdicts.ts';
 import type { AudioDirection, SessionEventBody } from './events.ts';
 import type { ExpectationVerdict, Observed } from './expectations.ts';
+import { createJudgedAudio } from './judged-audio.ts';
 import { createMetrics, type Metrics, type PlaybackFigures } from './metrics.ts';
 import type { SessionOptions } from './options.ts';
 import type { SessionSummary } from './summary.ts';
@@ -103,27 +101,17 @@ export function createLedger(
     latest = Math.max(latest, at);
     emitTo(body, latest);
   };
-  const voice = judgesVoice
-    ? createServiceVoice(({ finding, remark, agoMs }, at) =>
-        emit(
-          { type: 'warning', code: finding, message: remark, ...(agoMs === undefined ? {} : { agoMs }) },
-          at,
-        ),
-      )
-    : undefined;
-  const tracks = judgesVoice ? createTwoTracks({ pace, returned: () => voice?.returned }) : undefined;
   const timeOf = (at: number) => roundMs(at - startedAt);
-  let clipStartMs = 0;
+  const judged = judgesVoice
+    ? createJudgedAudio({ startedAt, waitMs, pace, pausedMs, warn: emit })
+    : undefined;
   const metrics = createMetrics({
     settleMs,
     pausedMs,
     onGap: (ms, at) => emit({ type: 'gap', ms, atMs: timeOf(at) }),
   });
-  const counts = new Map<string, number>();
-  /** Messages of the kinds that are expected or forbidden: an error counts as one, whatever its kind says. */
-  const ofExpected = new Map<string, number>();
+  const counts = createMessageCounts(expectations);
   const transcript = createTranscript({ ...(redact && { redact }) });
-  const expectedKinds = new Set([...(expectations.events ?? []), ...(expectations.forbiddenEvents ?? [])]);
   const facts: Pick<SessionSummary, 'tokenMs' | 'connectMs' | 'authoriseMs' | 'rateLimit' | 'close'> = {
     tokenMs: null,
     connectMs: null,
@@ -131,61 +119,27 @@ export function createLedger(
     rateLimit: null,
     close: null,
   };
-
-  /** The last that was sent by either side. */
-  let lastCloseCode: number | null = null;
-  let endedBy: Side | undefined;
+  let end: Omit<StreamEnd, 'breakdown'> | undefined;
   /** The last message of the service, if it was an error. */
   let lastWord: ReadError | undefined;
-  const meters = { out: createLevelMeter(), in: createLevelMeter() };
-  const emitAudio = (direction: AudioDirection, pcm: Buffer, at: number) => {
-    const level = meters[direction](pcm);
-    const [bytes, audioMs] = [pcm.length, msForBytes(pcm.length)];
-    const [rmsDbfs, peakDbfs] = [roundDbfs(level.rmsDbfs), roundDbfs(level.peakDbfs)];
-    const clipped = level.clipped ? { clipped: true as const } : {};
-    emit({ type: 'audio', direction, frames: 1, bytes, audioMs, rmsDbfs, peakDbfs, ...clipped }, at);
-    return level;
-  };
+  const emitAudio = createAudioEvents(emit);
   let figuresAt = startedAt;
   const emitFigures = (at: number) => {
     if (at - figuresAt < figuresEveryMs) return;
     figuresAt = at;
     emit({ type: 'figures', ...metrics.figures(), ...playback() }, at);
   };
-
-  const countKind = (named: string) => {
-    const kind = expectedKinds.has(named) ? named : shortText(named);
-    const isApart = counts.has(kind) || expectedKinds.has(kind) || counts.size < maxKinds;
-    const name = isApart ? kind : otherKinds;
-    counts.set(name, (counts.get(name) ?? 0) + 1);
-  };
   const emitSpeech = (found: SpeechMoment[], at: number) => {
     for (const { type, atMs, leftAt } of found) {
-      if (type === 'speech-end') emit({ type: 'speech', state: 'end', audioMs: atMs }, at);
-      else {
-        const bargeIn = metrics.wasHeardAt(leftAt) ? { bargeIn: true as const } : {};
-        emit({ type: 'speech', state: 'start', audioMs: atMs, ...bargeIn }, at);
-      }
+      const bargeIn = type === 'speech-start' && metrics.wasHeardAt(leftAt) ? { bargeIn: true as const } : {};
+      emit({ type: 'speech', state: type === 'speech-end' ? 'end' : 'start', audioMs: atMs, ...bargeIn }, at);
     }
-  };
-
-  /** Judged once, at the end: for a long session it takes a second. */
-  let judged: Dialogue | undefined;
-  const dialogue = () => {
-    judged ??= tracks?.judge(waitMs);
-    return judged;
-  };
-  const measured = () => {
-    const found = dialogue();
-    if (found === undefined) return {};
-    const pausedWithin = (from: number, until: number) => pausedMs(startedAt + from, startedAt + until);
-    return { dialogue: measureTurns(found.turns, found, pausedWithin) };
   };
 
   return {
     metrics,
     emit,
-    dialogue,
+    dialogue: () => judged?.dialogue(),
     warn: (code, message) => emit({ type: 'warning', code, message }),
     granted({ claims, rateLimit, status, ms, attempts, at }) {
       facts.tokenMs = roundMs(ms);
@@ -201,23 +155,17 @@ export function createLedger(
       lastWord = message.error;
       if (isInterruption(message)) {
         metrics.interrupted(at);
-        voice?.interrupted(at);
-        tracks?.interrupted(timeOf(at));
-        judged = undefined;
+        judged?.interrupted(at);
       }
       conversation?.message(message);
-      countKind(kind ?? '(none)');
-      for (const expected of expectedKinds)
-        if (isOfKind(message, expected)) ofExpected.set(expected, (ofExpected.get(expected) ?? 0) + 1);
+      counts.add(message);
       emit({ type: 'message', category, kind, body }, at);
       transcript.take(readTranscript(message), timeOf(at));
     },
     sent(frame, at) {
       emitSpeech(metrics.sent(frame, at), at);
       emitAudio('out', frame, at);
-      voice?.sent(frame, at);
-      tracks?.sent(frame, timeOf(at));
-      judged = undefined;
+      judged?.sent(frame, at);
       emitFigures(at);
       conversation?.sent(frame);
     },
@@ -226,59 +174,82 @@ export function createLedger(
       lastWord = undefined;
       const level = emitAudio('in', pcm, at);
       metrics.received(pcm.length, level, at);
-      voice?.received(pcm, at);
-      tracks?.received(pcm, timeOf(at));
-      judged = undefined;
+      judged?.received(pcm, at);
       conversation?.received(pcm, level);
       emitFigures(at);
     },
-    clip({ turn, holdMs, state }) {
-      const atMs = roundMs(Math.max(tracks?.sentMs ?? 0, timeOf(clock.now())));
-      if (state === 'start') clipStartMs = atMs;
-      else tracks?.said({ turn, isTurn: holdMs === undefined, startMs: clipStartMs, endMs: atMs, holdMs });
-      judged = undefined;
+    clip(clip) {
+      const { turn, holdMs, state } = clip;
+      const atMs = judged?.clip(clip, clock.now()) ?? timeOf(clock.now());
       emit({ type: 'turn', turn, state, atMs, ...(holdMs === undefined ? {} : { holdMs }) });
     },
-    closed({ at, by, code, reason, answer }) {
-      voice?.end(at);
+    closed(ended) {
+      const { at, by, code, reason, answer } = ended;
+      end = ended;
+      judged?.end(at);
       facts.close = { code, reason, name: closeCodeName(code) };
-      lastCloseCode = answer?.code ?? code;
-      endedBy = by;
       emit({ type: 'close', ...facts.close, from: by }, at);
       if (answer !== undefined) {
         emit({ type: 'warning', code: 'close-answer', message: answerText(answer) }, at);
       }
     },
-    failure: (phase) =>
-      facts.close === null || endedBy !== 'service'
-        ? undefined
-        : streamEndError(facts.close, lastWord, phase),
+    failure: (phase) => (end?.by === 'service' ? streamEndError(end, lastWord, phase) : undefined),
     observed: () => ({
       ...metrics.snapshot(),
-      events: Object.fromEntries(ofExpected),
+      events: counts.ofExpected(),
       isConfirmed: facts.authoriseMs !== null,
-      closeCode: lastCloseCode,
-      voice: voice?.summary() ?? { judgements: [], unjudged: 'not listened to' },
+      // The last that was sent by either side.
+      closeCode: end?.answer?.code ?? end?.code ?? null,
+      voice: judged?.voice() ?? { judgements: [], unjudged: 'not listened to' },
       pausedMs: metrics.pausedMs(),
-      ...measured(),
+      ...(judged === undefined ? {} : { dialogue: judged.measure() }),
     }),
-    summary(failure, verdicts, underruns) {
-      const found = dialogue();
-      return {
-        device,
-        ok: failure === undefined,
-        elapsedMs: roundMs(clock.now() - startedAt),
-        ...facts,
-        ...metrics.snapshot(),
-        underruns,
-        ...(voice === undefined ? {} : { voice: voice.summary() }),
-        ...(found === undefined ? {} : { dialogue: found }),
-        events: Object.fromEntries(counts),
-        ...(transcript.lines.length === 0 ? {} : { transcript: [...transcript.lines] }),
-        verdicts,
-        failure: failure === undefined ? null : describeFailure(failure),
-      };
+    summary: (failure, verdicts, underruns) => ({
+      device,
+      ok: failure === undefined,
+      elapsedMs: roundMs(clock.now() - startedAt),
+      ...facts,
+      ...metrics.snapshot(),
+      underruns,
+      ...(judged === undefined ? {} : { voice: judged.voice(), dialogue: judged.dialogue() }),
+      events: counts.all(),
+      ...(transcript.lines.length === 0 ? {} : { transcript: [...transcript.lines] }),
+      verdicts,
+      failure: failure === undefined ? null : describeFailure(failure),
+    }),
+  };
+}
+
+/** Counts the messages of the service by kind. */
+function createMessageCounts({ events = [], forbiddenEvents = [] }: SessionOptions['expectations']) {
+  const counts = new Map<string, number>();
+  /** Messages of the kinds that are expected or forbidden: an error counts as one, whatever its kind says. */
+  const ofExpected = new Map<string, number>();
+  const expectedKinds = new Set([...events, ...forbiddenEvents]);
+  const addOne = (to: Map<string, number>, kind: string) => to.set(kind, (to.get(kind) ?? 0) + 1);
+  return {
+    add(message: ServiceMessage) {
+      const named = message.kind ?? '(none)';
+      const kind = expectedKinds.has(named) ? named : shortText(named);
+      const isApart = counts.has(kind) || expectedKinds.has(kind) || counts.size < maxKinds;
+      addOne(counts, isApart ? kind : otherKinds);
+      for (const expected of expectedKinds) if (isOfKind(message, expected)) addOne(ofExpected, expected);
     },
+    all: () => Object.fromEntries(counts),
+    ofExpected: () => Object.fromEntries(ofExpected),
+  };
+}
+
+/** Emits an event for each piece of audio, and returns its level. */
+function createAudioEvents(emit: EmitEvent) {
+  const meters = { out: createLevelMeter(), in: createLevelMeter() };
+  return (direction: AudioDirection, pcm: Buffer, at: number) => {
+    const level = meters[direction](pcm);
+    const [bytes, audioMs] = [pcm.length, msForBytes(pcm.length)];
+    const [rmsDbfs, peakDbfs] = [roundDbfs(level.rmsDbfs), roundDbfs(level.peakDbfs)];
+    const clipped = level.clipped ? { clipped: true as const } : {};
+    emit({ type: 'audio', direction, frames: 1, bytes, audioMs, rmsDbfs, peakDbfs, ...clipped }, at);
+    return level;
   };
 }
 
