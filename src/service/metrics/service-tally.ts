@@ -23,119 +23,21 @@ export function createServiceTally(
   events: Pick<EmulatorEvents, 'subscribe'>,
   { byDevice, clock }: { byDevice: boolean; clock: Pick<Clock, 'now'> },
 ): ServiceTally {
-  const requests = createCount('voicectl_requests', 'Requests by outcome: token or refused', ['outcome']);
-  const refusals = createCount('voicectl_refusals', 'Requests that were refused, by cause', ['cause']);
-  const problems = createCount('voicectl_token_problems', 'Tokens that a stream did not accept, by cause', [
-    'cause',
-  ]);
-  const opened = createCount('voicectl_streams_opened', 'Streams that were opened');
-  const authorised = createCount('voicectl_streams_authorised', 'Streams whose token was accepted');
-  const closed = createCount(
-    'voicectl_streams_closed',
-    'Streams that have ended, by the cause if the service ended them',
-    ['cause'],
-  );
-  const turns = createCount('voicectl_turns', 'Turns of users that have ended');
-  const replies = createCount('voicectl_replies', 'Replies that have begun');
-  const bargeIns = createCount('voicectl_barge_ins', 'Replies that the user interrupted');
-  const failed = createCount('voicectl_reply_failures', 'Replies that failed');
-  const findings = createCount('voicectl_findings', 'Findings in the audio of a side, by kind', [
-    'side',
-    'kind',
-  ]);
-  const violations = createCount('voicectl_violations', 'Rules that a side broke, once per stream', [
-    'side',
-    'rule',
-  ]);
-  const faults = createCount('voicectl_faults_struck', 'Faults that struck, by name', ['fault']);
-  const bugs = createCount('voicectl_bugs', 'Handlers of voicectl that threw');
-  const firstAudio = createTimeClasses();
-  const tokenTimes = createTimeClasses();
+  const parts = [
+    createEventCounts(),
+    createFindingTally(),
+    createTimeTally(clock),
+    ...(byDevice ? [createDeviceTally()] : []),
+  ];
   const passed: OpenTotals = { framesIn: 0, bytesIn: 0, framesOut: 0, bytesOut: 0 };
-  const devices = byDevice ? createDeviceTally() : undefined;
-  /** When the last turn of a stream has ended, while its reply has not begun. */
-  const waiting = new Map<number, number>();
-  /** What was found in each open stream. */
-  const known = new Map<number, Set<string>>();
   let openStreams = 0;
-
-  const found = (stream: number, side: Side, kind: string) => {
-    findings.add([side, kind]);
-    const kinds = known.get(stream) ?? new Set();
-    known.set(stream, kinds.add(`${side} ${kind}`));
-  };
-  const foundOnce = (stream: number, side: Side, kind: string) => {
-    if (known.get(stream)?.has(`${side} ${kind}`) !== true) found(stream, side, kind);
-  };
-  const take = (event: EmulatorEvent): void => {
-    switch (event.type) {
-      case 'token-issued':
-        requests.add(['token']);
-        if (event.ms !== undefined) tokenTimes.add(event.ms);
-        break;
-      case 'request-refused':
-        requests.add(['refused'], event.count);
-        refusals.add([event.cause], event.count);
-        break;
-      case 'token-problem':
-        problems.add([event.cause]);
-        break;
-      case 'stream-opened':
-        openStreams += 1;
-        opened.add([]);
-        break;
-      case 'stream-authorised':
-        authorised.add([]);
-        break;
-      case 'stream-closed':
-        openStreams -= 1;
-        // A short stream has no verdict before.
-        for (const kind of event.findings) foundOnce(event.stream, 'device', kind);
-        known.delete(event.stream);
-        closed.add([event.cause ?? 'none']);
-        waiting.delete(event.stream);
-        for (const name of passedNames) passed[name] += event[name];
-        break;
-      case 'turn-ended':
-        turns.add([]);
-        waiting.set(event.stream, clock.now() - event.agoMs);
-        break;
-      case 'reply-started': {
-        replies.add([]);
-        const since = waiting.get(event.stream);
-        if (since !== undefined) firstAudio.add(clock.now() - (event.agoMs ?? 0) - since);
-        waiting.delete(event.stream);
-        break;
-      }
-      case 'reply-ended':
-        if (event.bargeIn) bargeIns.add([]);
-        break;
-      case 'reply-failed':
-        failed.add([]);
-        break;
-      case 'device-finding':
-      case 'service-finding':
-        found(event.stream, event.type === 'device-finding' ? 'device' : 'service', event.finding);
-        break;
-      case 'device-verdict':
-      case 'service-verdict':
-        // Findings about the pace are only in the verdict.
-        for (const kind of event.findings)
-          foundOnce(event.stream, event.type === 'device-verdict' ? 'device' : 'service', kind);
-        break;
-      case 'violation':
-        violations.add([event.from, event.rule]);
-        break;
-      case 'fault-struck':
-        faults.add([event.fault]);
-        break;
-      case 'bug':
-        bugs.add([]);
-        break;
-    }
-    devices?.take(event);
-  };
-  events.subscribe(take);
+  events.subscribe((event) => {
+    for (const part of parts) part.count(event);
+    if (event.type === 'stream-opened') openStreams += 1;
+    if (event.type !== 'stream-closed') return;
+    openStreams -= 1;
+    for (const name of passedNames) passed[name] += event[name];
+  });
 
   return {
     families(open) {
@@ -153,26 +55,10 @@ export function createServiceTally(
         ],
       });
       return [
-        ...[requests, refusals, problems, opened, authorised, closed].map((count) => count.family()),
         gauge('voicectl_streams_open', 'Streams that are open', openStreams),
-        ...[turns, replies, bargeIns, failed, findings, violations, faults, bugs].map((count) =>
-          count.family(),
-        ),
-        {
-          name: 'voicectl_first_audio_seconds',
-          help: 'From the end of a turn to the first audio of its reply',
-          type: 'histogram',
-          samples: firstAudio.samples(),
-        },
-        {
-          name: 'voicectl_token_duration_seconds',
-          help: 'From a token request to the answer with the token',
-          type: 'histogram',
-          samples: tokenTimes.samples(),
-        },
         both('voicectl_stream_bytes', 'Audio that has passed, in bytes', 'bytesIn', 'bytesOut'),
         both('voicectl_stream_messages', 'Audio messages that have passed', 'framesIn', 'framesOut'),
-        ...(devices?.families() ?? []),
+        ...parts.flatMap((part) => part.families()),
       ];
     },
   };
@@ -180,8 +66,166 @@ export function createServiceTally(
 
 const passedNames = ['framesIn', 'bytesIn', 'framesOut', 'bytesOut'] as const;
 
+/** A part of the tally, with metrics of its own. */
+interface TallyPart {
+  count(event: EmulatorEvent): void;
+  families(): MetricFamily[];
+}
+
+/** The events that a metric counts, each with the values of its labels; undefined: that one does not count. */
+type CountedEvents = {
+  [Type in EmulatorEvent['type']]?: (
+    event: Extract<EmulatorEvent, { type: Type }>,
+  ) => readonly string[] | undefined;
+};
+
+const countRows: readonly { name: string; help: string; labels?: readonly string[]; of: CountedEvents }[] = [
+  {
+    name: 'voicectl_requests',
+    help: 'Requests by outcome: token or refused',
+    labels: ['outcome'],
+    of: { 'token-issued': () => ['token'], 'request-refused': () => ['refused'] },
+  },
+  {
+    name: 'voicectl_refusals',
+    help: 'Requests that were refused, by cause',
+    labels: ['cause'],
+    of: { 'request-refused': ({ cause }) => [cause] },
+  },
+  {
+    name: 'voicectl_token_problems',
+    help: 'Tokens that a stream did not accept, by cause',
+    labels: ['cause'],
+    of: { 'token-problem': ({ cause }) => [cause] },
+  },
+  {
+    name: 'voicectl_streams_opened',
+    help: 'Streams that were opened',
+    of: { 'stream-opened': () => [] },
+  },
+  {
+    name: 'voicectl_streams_authorised',
+    help: 'Streams whose token was accepted',
+    of: { 'stream-authorised': () => [] },
+  },
+  {
+    name: 'voicectl_streams_closed',
+    help: 'Streams that have ended, by the cause if the service ended them',
+    labels: ['cause'],
+    of: { 'stream-closed': ({ cause }) => [cause ?? 'none'] },
+  },
+  { name: 'voicectl_turns', help: 'Turns of users that have ended', of: { 'turn-ended': () => [] } },
+  { name: 'voicectl_replies', help: 'Replies that have begun', of: { 'reply-started': () => [] } },
+  {
+    name: 'voicectl_barge_ins',
+    help: 'Replies that the user interrupted',
+    of: { 'reply-ended': ({ bargeIn }) => (bargeIn ? [] : undefined) },
+  },
+  { name: 'voicectl_reply_failures', help: 'Replies that failed', of: { 'reply-failed': () => [] } },
+  {
+    name: 'voicectl_violations',
+    help: 'Rules that a side broke, once per stream',
+    labels: ['side', 'rule'],
+    of: { violation: ({ from, rule }) => [from, rule] },
+  },
+  {
+    name: 'voicectl_faults_struck',
+    help: 'Faults that struck, by name',
+    labels: ['fault'],
+    of: { 'fault-struck': ({ fault }) => [fault] },
+  },
+  { name: 'voicectl_bugs', help: 'Handlers of voicectl that threw', of: { bug: () => [] } },
+];
+
+function createEventCounts(): TallyPart {
+  const rows = countRows.map(({ name, help, labels, of }) => ({
+    counts: createCount(name, help, labels),
+    of: of as Readonly<Record<string, ((event: EmulatorEvent) => readonly string[] | undefined) | undefined>>,
+  }));
+  return {
+    count(event) {
+      for (const { counts, of } of rows) {
+        const values = of[event.type]?.(event);
+        if (values !== undefined) counts.add(values, event.type === 'request-refused' ? event.count : 1);
+      }
+    },
+    families: () => rows.map(({ counts }) => counts.family()),
+  };
+}
+
+function createFindingTally(): TallyPart {
+  const findings = createCount('voicectl_findings', 'Findings in the audio of a side, by kind', [
+    'side',
+    'kind',
+  ]);
+  /** What was found in each open stream. */
+  const known = new Map<number, Set<string>>();
+  const found = (stream: number, side: Side, kind: string) => {
+    findings.add([side, kind]);
+    const kinds = known.get(stream) ?? new Set();
+    known.set(stream, kinds.add(`${side} ${kind}`));
+  };
+  const foundOnce = (stream: number, side: Side, kinds: readonly string[]) => {
+    for (const kind of kinds)
+      if (known.get(stream)?.has(`${side} ${kind}`) !== true) found(stream, side, kind);
+  };
+  return {
+    count(event) {
+      switch (event.type) {
+        case 'device-finding':
+          return found(event.stream, 'device', event.finding);
+        case 'service-finding':
+          return found(event.stream, 'service', event.finding);
+        // Findings about the pace are only in the verdict.
+        case 'device-verdict':
+          return foundOnce(event.stream, 'device', event.findings);
+        case 'service-verdict':
+          return foundOnce(event.stream, 'service', event.findings);
+        case 'stream-closed':
+          // A short stream has no verdict before.
+          foundOnce(event.stream, 'device', event.findings);
+          known.delete(event.stream);
+      }
+    },
+    families: () => [findings.family()],
+  };
+}
+
+/** How long tokens and replies take. */
+function createTimeTally(clock: Pick<Clock, 'now'>): TallyPart {
+  const firstAudio = createTimeClasses();
+  const tokenTimes = createTimeClasses();
+  /** When the last turn of a stream has ended, while its reply has not begun. */
+  const waiting = new Map<number, number>();
+  return {
+    count(event) {
+      if (event.type === 'token-issued' && event.ms !== undefined) tokenTimes.add(event.ms);
+      else if (event.type === 'turn-ended') waiting.set(event.stream, clock.now() - event.agoMs);
+      else if (event.type === 'reply-started') {
+        const since = waiting.get(event.stream);
+        if (since !== undefined) firstAudio.add(clock.now() - (event.agoMs ?? 0) - since);
+        waiting.delete(event.stream);
+      } else if (event.type === 'stream-closed') waiting.delete(event.stream);
+    },
+    families: () => [
+      {
+        name: 'voicectl_first_audio_seconds',
+        help: 'From the end of a turn to the first audio of its reply',
+        type: 'histogram',
+        samples: firstAudio.samples(),
+      },
+      {
+        name: 'voicectl_token_duration_seconds',
+        help: 'From a token request to the answer with the token',
+        type: 'histogram',
+        samples: tokenTimes.samples(),
+      },
+    ],
+  };
+}
+
 /** Counts by device, for a bounded number of them. */
-function createDeviceTally() {
+function createDeviceTally(): TallyPart {
   const names = new Set<string>();
   const tokens = createCount('voicectl_device_tokens', 'Tokens that were issued to a device', ['device']);
   const refused = createCount('voicectl_device_refusals', 'Requests of a device that were refused', [
@@ -198,7 +242,7 @@ function createDeviceTally() {
     return names.has(name) ? name : otherDevices;
   };
   return {
-    take(event: EmulatorEvent) {
+    count(event) {
       if (event.type === 'token-issued') tokens.add([nameOf(event.device)]);
       else if (event.type === 'stream-authorised') streams.add([nameOf(event.device)]);
       else if (event.type === 'request-refused' && event.device !== undefined)
