@@ -1,13 +1,12 @@
 import {
   rateLimitHeaderNames,
   rateLimitWindowMs,
-  readMoment,
   smallestEpochSeconds,
   tokenRequestsPerWindow,
 } from '../protocol/rate-limit.ts';
 import { secondsText } from '../protocol/time-text.ts';
 import { headerValue } from '../wire/headers.ts';
-import { beginsWindow, judgeWindow, limitsOf, remainingOf } from './rate-window.ts';
+import { beginsWindow, judgeWindow, limitsOf, missingHeaders, remainingOf, resetAt } from './rate-window.ts';
 import { type Finding, fail, mostSevere, pass, type Rule, type Seen, show, unknown, warn } from './rule.ts';
 import {
   byDevice,
@@ -109,12 +108,6 @@ function judgeHeaders(seen: readonly Seen[]): Finding | undefined {
   return granted.length > 0 ? pass('all three are present', granted) : undefined;
 }
 
-function missingHeaders({ exchange: { answer } }: SeenGrant): string[] {
-  return Object.values(rateLimitHeaderNames).filter(
-    (name) => headerValue(answer.headers, name) === undefined,
-  );
-}
-
 function judgeEach(
   seen: readonly Seen[],
   header: string,
@@ -164,7 +157,7 @@ const slackMs = 2_000;
 function isOrdered(one: SeenGrant, other: SeenGrant): boolean {
   const [{ exchange: first }, { exchange: second }] = [one, other];
   if (second.at < first.at + first.totalMs) return false;
-  const resetAtMs = readMoment(headerValue(first.answer.headers, rateLimitHeaderNames.reset), first.wallAt);
+  const resetAtMs = resetAt(one);
   // The service's clock may differ from ours: its reset is compared with its own time.
   const firstAt = serviceTime(one) ?? first.wallAt;
   const answeredAt = serviceTime(other) ?? firstAt + (second.at - first.at) + second.totalMs;
@@ -250,7 +243,7 @@ function judgeResetHeader(grant: SeenGrant, value: string, isFirst: boolean): Fi
   const { exchange } = grant;
   if (/^\d+(\.\d+)?$/.test(value.trim()) && Number(value) < smallestEpochSeconds)
     return fail(`${rateLimitHeaderNames.reset} is ${show(value)}: seconds from now, not a timestamp`, grant);
-  const resetAtMs = readMoment(value, exchange.wallAt);
+  const resetAtMs = resetAt(grant);
   if (resetAtMs === undefined)
     return fail(`${rateLimitHeaderNames.reset} is ${show(value)}: not a timestamp`, grant);
   const answeredAt = serviceTime(grant);

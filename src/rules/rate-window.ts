@@ -1,10 +1,23 @@
-import { rateLimitWindowMs, readRateLimitHeaders } from '../protocol/rate-limit.ts';
+import {
+  rateLimitHeaderNames,
+  rateLimitWindowMs,
+  readMoment,
+  readRateLimitHeaders,
+} from '../protocol/rate-limit.ts';
 import { secondsText } from '../protocol/time-text.ts';
 import type { HttpAnswer } from '../wire/exchange.ts';
 import { headerValue } from '../wire/headers.ts';
 import { memo } from './memo.ts';
 import { type Finding, fail, pass, type Seen, unknown, warn } from './rule.ts';
-import { byDevice, deviceOf, grants, type SeenAnswer, type SeenGrant, tokenAnswers } from './token-seen.ts';
+import {
+  byDevice,
+  deviceOf,
+  grants,
+  type SeenAnswer,
+  type SeenGrant,
+  serviceTime,
+  tokenAnswers,
+} from './token-seen.ts';
 
 /** What an answer says about the limit. */
 export const limitsOf = ({ exchange }: SeenAnswer) => readLimits(exchange.answer);
@@ -12,6 +25,19 @@ export const limitsOf = ({ exchange }: SeenAnswer) => readLimits(exchange.answer
 /** The requests left after this one; undefined if the answer does not say. */
 export function remainingOf(one: SeenAnswer): number | undefined {
   return limitsOf(one).remaining;
+}
+
+/** When the limit resets, milliseconds of the service's time: our clock may be wrong. */
+export function resetAt(one: SeenAnswer): number | undefined {
+  const { answer, wallAt } = one.exchange;
+  return readMoment(headerValue(answer.headers, rateLimitHeaderNames.reset), serviceTime(one) ?? wallAt);
+}
+
+/** The rate-limit headers that an answer lacks. */
+export function missingHeaders({ exchange: { answer } }: SeenAnswer): string[] {
+  return Object.values(rateLimitHeaderNames).filter(
+    (name) => headerValue(answer.headers, name) === undefined,
+  );
 }
 
 /** A proxy judges the same answers again and again. */

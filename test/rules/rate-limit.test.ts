@@ -77,6 +77,16 @@ const cases: Case[] = [
   ],
   [
     'R25',
+    'as many, with a reset in seconds from now and a clock that is an hour ahead',
+    'fail: Remaining goes from 59 to 59 (X1 X2)',
+    seenAs(
+      ...[0, 10].map((at) =>
+        answered({ at, headers: { [reset]: '60', Date: new Date(epochMs + 3_600_000).toUTCString() } }),
+      ),
+    ),
+  ],
+  [
+    'R25',
     'two that were under way together',
     undefined,
     seenAs(answered({ at: 0, remaining: 58, totalMs: 200 }), answered({ at: 100, remaining: 59 })),

@@ -2,10 +2,9 @@ import {
   type ResetFormat,
   rateLimitHeaderNames,
   rateLimitWindowMs,
-  readMoment,
   retryAfterHeaderName,
 } from '../../protocol/rate-limit.ts';
-import { remainingOf } from '../../rules/rate-window.ts';
+import { missingHeaders, remainingOf, resetAt } from '../../rules/rate-window.ts';
 import {
   deviceOf,
   hasSucceeded,
@@ -95,9 +94,7 @@ function resetOf(one: SeenAnswer | undefined): string | undefined {
 }
 
 function hasHeaders(one: SeenAnswer | undefined): boolean | undefined {
-  if (one === undefined) return undefined;
-  const { headers } = one.exchange.answer;
-  return Object.values(rateLimitHeaderNames).every((name) => headerValue(headers, name) !== undefined);
+  return one && missingHeaders(one).length === 0;
 }
 
 function formatOf(reset: string): ResetFormat | undefined {
@@ -109,10 +106,9 @@ function formatOf(reset: string): ResetFormat | undefined {
   return /^[A-Z][a-z]{2}, .* GMT$/.test(text) ? 'http-date' : undefined;
 }
 
-/** When the window resets, milliseconds of the service's time. */
-function resetAt(one: SeenAnswer | undefined): number | undefined {
-  const now = one && serviceTime(one);
-  return now === undefined ? undefined : readMoment(resetOf(one), now);
+/** When the window resets; undefined if the answer does not tell the service's time. */
+function timedReset(one: SeenAnswer | undefined): number | undefined {
+  return one === undefined || serviceTime(one) === undefined ? undefined : resetAt(one);
 }
 
 /** Whole seconds may be rounded either way, and a `delta` is as old as the answer. */
@@ -126,7 +122,7 @@ function isFullMinute(moment: number | undefined): boolean {
 
 /** Whether the window of a first request ends one full window after it. */
 function resetsAfterWindow(one: SeenAnswer | undefined): boolean {
-  const [reset, now] = [resetAt(one), one && serviceTime(one)];
+  const [reset, now] = [timedReset(one), one && serviceTime(one)];
   if (reset === undefined || now === undefined) return false;
   return Math.abs(reset - now - rateLimitWindowMs) < slackMs;
 }
@@ -138,7 +134,7 @@ function inferWindow(view: LearnView): Learned | undefined {
   const values = `Remaining ${first}, ${within} after 30 s, ${after} after 61 s`;
   const starts = ['E1', 'E3', 'W61'].map((id) => view.answer(id));
   // A bucket that is used at a full minute is also full again at a full minute; half a minute later it is not.
-  const isMinute = [...starts, view.answer('W30')].every((one) => isFullMinute(resetAt(one)));
+  const isMinute = [...starts, view.answer('W30')].every((one) => isFullMinute(timedReset(one)));
   const isOwn = starts.every(resetsAfterWindow);
   if (isMinute && !isOwn) return learned('calendar-minute', `${values}; each reset is at a full minute`);
   if (within >= first) return learned('token-bucket', values);
@@ -157,7 +153,7 @@ function inferCountsInvalid(view: LearnView): Learned | undefined {
   const [left, then] = [before, after].map((one) => one && remainingOf(one));
   if (before === undefined || after === undefined || left === undefined || then === undefined)
     return undefined;
-  if (isFullMinute(resetAt(before)) && resetAt(before) !== resetAt(after))
+  if (isFullMinute(timedReset(before)) && timedReset(before) !== timedReset(after))
     return unlearned('the window ended in between');
   const granted = view.grants.filter((one) => isBetween(one, before, after)).length;
   const counted = left - then - granted;
