@@ -2,7 +2,7 @@ import { isRecord, readError } from '../protocol/error-body.ts';
 import { parseJson } from '../protocol/parse-json.ts';
 import { tokenPath, tokenPaths } from '../protocol/paths.ts';
 import type { HttpAnswer, TokenExchange, TokenFacts } from '../wire/exchange.ts';
-import { headerValue } from '../wire/headers.ts';
+import { dateOf, headerValue } from '../wire/headers.ts';
 import { memo } from './memo.ts';
 import { type Seen, show } from './rule.ts';
 
@@ -137,8 +137,7 @@ export function isMissingPath(one: SeenAnswer, seen: readonly Seen[]): boolean {
 /** The service's time when it answered, milliseconds: from its own clock if that is known, else from `Date`. */
 export function serviceTime({ exchange, serviceAt }: SeenAnswer): number | undefined {
   if (serviceAt !== undefined) return serviceAt + exchange.totalMs;
-  const date = Date.parse(headerValue(exchange.answer.headers, 'Date') ?? '');
-  return Number.isNaN(date) ? undefined : date;
+  return dateOf(exchange.answer.headers);
 }
 
 /** What the service says about a refusal: ` ("INVALID_REQUEST: no such device")`. */

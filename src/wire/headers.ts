@@ -1,3 +1,4 @@
+import { readMoment } from '../protocol/rate-limit.ts';
 import type { Header } from './exchange.ts';
 
 /** Turns a flat list of names and values into pairs. */
@@ -14,6 +15,12 @@ function headerValues(headers: readonly Header[], name: string): string[] {
 export function headerValue(headers: readonly Header[], name: string): string | undefined {
   const values = headerValues(headers, name);
   return values.length === 0 ? undefined : values.join(', ');
+}
+
+/** The sender's time, to the second, from `Date`: milliseconds since the epoch. Undefined if that is missing or unreadable. */
+export function dateOf(headers: readonly Header[]): number | undefined {
+  const at = readMoment(headerValue(headers, 'Date'), Number.NaN);
+  return Number.isNaN(at) ? undefined : at;
 }
 
 /** Headers by lower-case name; repeated ones joined with a comma. */

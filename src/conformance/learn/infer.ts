@@ -1,7 +1,6 @@
 import { countText } from '../../protocol/count-text.ts';
-import { rateLimitHeaderNames } from '../../protocol/rate-limit.ts';
+import { limitsOf } from '../../rules/rate-window.ts';
 import type { Seen } from '../../rules/rule.ts';
-import { headerValue } from '../../wire/headers.ts';
 import { addCosts, type Cost } from '../cost.ts';
 import { allSteps } from '../plan.ts';
 import { isOfStep, levelFlags, type Step } from '../steps/step.ts';
@@ -49,7 +48,7 @@ export function inferDialect(seen: readonly Seen[], waitMs: number): Lesson {
     settings: settings.map((setting) => ({ setting, learned: learn(setting, view, seen, steps) })),
     remarks: remarks.map((remark) => remark.find(view)).filter((text) => text !== undefined),
     outcomes: outcomesOf(view),
-    rateLimit: allowanceOf(view),
+    rateLimit: view.grants[0] && limitsOf(view.grants[0]).limit,
     lifetimeSeconds: lifetimeOf(view),
   };
 }
@@ -77,9 +76,4 @@ function costText({ tokens, plain, connections }: Cost): string {
   ] as const;
   const texts = parts.flatMap(([count, what]) => (count === 0 ? [] : [countText(count, what)]));
   return texts.join(', ') || 'time';
-}
-
-function allowanceOf({ grants: [first] }: LearnView): number | undefined {
-  const text = first && headerValue(first.exchange.answer.headers, rateLimitHeaderNames.limit);
-  return text !== undefined && /^\d{1,9}$/.test(text.trim()) ? Number(text) : undefined;
 }

@@ -1,6 +1,6 @@
-import { type ReadRateLimit, readMoment, readRateLimitHeaders } from '../../protocol/rate-limit.ts';
+import { type ReadRateLimit, readRateLimitHeaders } from '../../protocol/rate-limit.ts';
 import type { HttpAnswer } from '../exchange.ts';
-import { headerValue } from '../headers.ts';
+import { dateOf, headerValue } from '../headers.ts';
 
 /**
  * What an answer says about the limit, and when: in the service's own time if the answer has it, since a
@@ -10,7 +10,7 @@ export function readRateLimit(
   { headers }: HttpAnswer,
   wallMs: number,
 ): { rateLimit: ReadRateLimit; nowMs: number } {
-  const nowMs = readMoment(headerValue(headers, 'date'), wallMs) ?? wallMs;
-  const rateLimit = readRateLimitHeaders((name) => headerValue(headers, name.toLowerCase()), nowMs);
+  const nowMs = dateOf(headers) ?? wallMs;
+  const rateLimit = readRateLimitHeaders((name) => headerValue(headers, name), nowMs);
   return { rateLimit, nowMs };
 }

@@ -1,8 +1,7 @@
 import { type ApiVersion, serviceUrl, streamPath, tokenPath } from '../../protocol/paths.ts';
-import { readMoment } from '../../protocol/rate-limit.ts';
 import { jsonMediaType } from '../../protocol/token-request.ts';
 import type { HttpRequest } from '../exchange.ts';
-import { headerValue } from '../headers.ts';
+import { dateOf } from '../headers.ts';
 import { type HttpLeg, sendRequest } from './http.ts';
 
 export interface Reached {
@@ -41,7 +40,7 @@ async function reach(request: HttpRequest, leg: HttpLeg): Promise<Reached> {
   const { answer, failure } = await sendRequest(request, leg);
   if (answer === undefined) throw failure;
   const { status, firstByteMs } = answer;
-  const theirs = readMoment(headerValue(answer.headers, 'date'), clock.wall());
+  const theirs = dateOf(answer.headers);
   const skewMs =
     theirs === undefined ? undefined : theirs + dateResolutionMs / 2 - clock.wall() + firstByteMs / 2;
   return { status, ms: firstByteMs, skewMs };

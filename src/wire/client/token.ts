@@ -156,7 +156,7 @@ function refusal(
     });
   }
   if (status === 429) {
-    const retryAt = readMoment(headerValue(headers, retryAfterHeaderName.toLowerCase()), nowMs) ?? nowMs;
+    const retryAt = readMoment(headerValue(headers, retryAfterHeaderName), nowMs) ?? nowMs;
     const retryAfterMs = Math.max(0, Math.max(retryAt, rateLimit.resetAtMs ?? nowMs) - nowMs);
     return new VoicectlError('rate-limited', `Token request rate limited (status 429): ${said}`, {
       retryable: true,
