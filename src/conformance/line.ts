@@ -1,7 +1,6 @@
 import { audibleDbfs, measureLevel } from '../audio/level.ts';
 import { VoicectlError } from '../kernel/errors.ts';
-import { readServiceMessage } from '../protocol/messages.ts';
-import { isData } from '../rules/stream-seen.ts';
+import { isConfirmation, isData } from '../rules/stream-seen.ts';
 import { type Connection, connect } from '../wire/client/connect.ts';
 import type { ClientLeg } from '../wire/client/http.ts';
 import type { StreamEnd, StreamExchange, Upgrade, WireMessage } from '../wire/exchange.ts';
@@ -52,7 +51,7 @@ export async function openLine({ clock, ...options }: ServiceLineOptions): Promi
   const note = (message: WireMessage) => {
     if (message.opcode === 'pong') pongs += 1;
     if (isData(message)) heard.messages += 1;
-    if ('text' in message) isConfirmed ||= readServiceMessage(message.text).category === 'connected';
+    isConfirmed ||= isConfirmation(message);
     if (!('data' in message)) return;
     // An echo repeats silence for as long as it is sent.
     if (measureLevel(message.data).rmsDbfs > audibleDbfs) heard.audibleAt = message.at;

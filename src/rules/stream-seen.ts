@@ -27,8 +27,11 @@ export function isOpened({ exchange }: SeenStream): boolean {
 
 export type FirstMessage = WireMessage & PresentedToken;
 
-function isToken(message: WireMessage): message is FirstMessage {
-  return 'token' in message && message.from === 'device';
+/** The message with the token that was presented on a stream, if one was. */
+export function tokenMessage({ exchange }: SeenStream): FirstMessage | undefined {
+  return exchange.messages.find(
+    (message): message is FirstMessage => 'token' in message && message.from === 'device',
+  );
 }
 
 /** Whether it is text or audio. */
@@ -39,6 +42,11 @@ export function isData(message: WireMessage): boolean {
 /** Messages of the service, without pings. */
 export function serviceMessages({ exchange }: SeenStream): WireMessage[] {
   return exchange.messages.filter((message) => message.from === 'service' && isData(message));
+}
+
+/** Messages of the device, without pings. */
+export function deviceMessages({ exchange }: SeenStream): WireMessage[] {
+  return exchange.messages.filter((message) => message.from === 'device' && isData(message));
 }
 
 /** Audio of one side. */
@@ -56,6 +64,11 @@ export const readTextMessage = memo((message: WireMessage): ServiceMessage | und
 /** Whether a message confirms a stream. */
 export function isConfirmation(message: WireMessage): boolean {
   return readTextMessage(message)?.category === 'connected';
+}
+
+/** The confirmation of a stream, if it came. */
+export function confirmationOf(stream: SeenStream): WireMessage | undefined {
+  return serviceMessages(stream).find(isConfirmation);
 }
 
 /** A granted token that was presented as the specification says: alone, as text, for the first time. */
@@ -78,7 +91,7 @@ export interface Presentation {
 /** Each stream on which a token was presented, with the message that holds it. */
 function shownOn(seen: readonly Seen[]): { stream: SeenStream; message: FirstMessage }[] {
   return streams(seen).flatMap((stream) => {
-    const message = stream.exchange.messages.find(isToken);
+    const message = tokenMessage(stream);
     return message === undefined ? [] : [{ stream, message }];
   });
 }
@@ -92,11 +105,11 @@ export function presentations(seen: readonly Seen[]): Presentation[] {
     const grant = byHash.get(message.token.hash);
     const isFirst = !shown.has(identityOf(message.token));
     shown.add(identityOf(message.token));
-    const sent = stream.exchange.messages.find((one) => one.from === 'device' && isData(one));
+    const [sent] = deviceMessages(stream);
     const isAlone = message.bytes === message.token.bytes && message.opcode === 'text';
     if (grant === undefined || !isFirst || sent !== message || !isAlone) continue;
     const answers = serviceMessages(stream).filter(({ at }) => at >= message.at);
-    const confirmed = answers.find((one) => isConfirmation(one));
+    const confirmed = answers.find(isConfirmation);
     const ageMs = message.at - grant.exchange.at;
     const device = subjectOf(grant);
     const endOf = (one: Presentation) => one.stream.exchange.end?.at ?? Number.POSITIVE_INFINITY;

@@ -1,12 +1,11 @@
 import { msForBytes } from '../../protocol/audio-format.ts';
 import {
   answeredAt,
-  confirmationOf,
-  connections,
+  confirmedConnections,
   deviceRequests,
   shownTokens,
 } from '../../rules/device/device-seen.ts';
-import { audioOf, type SeenStream } from '../../rules/stream-seen.ts';
+import { audioOf, confirmationOf, type SeenStream } from '../../rules/stream-seen.ts';
 import { isGranted } from '../../rules/token-seen.ts';
 import type { DrillView } from './situation.ts';
 
@@ -14,7 +13,7 @@ import type { DrillView } from './situation.ts';
 
 /** Streams that were confirmed, in the order of time. */
 export function confirmed({ seen }: DrillView): SeenStream[] {
-  return connections(seen).filter((stream) => confirmationOf(stream) !== undefined);
+  return confirmedConnections(seen);
 }
 
 export function isOpen({ exchange }: SeenStream): boolean {

@@ -2,6 +2,7 @@ import { isRecord, readError } from '../../protocol/error-body.ts';
 import type { ServiceMessage } from '../../protocol/messages.ts';
 import type { Seen } from '../../rules/rule.ts';
 import {
+  confirmationOf,
   isOpened,
   readTextMessage,
   type SeenStream,
@@ -73,7 +74,7 @@ function isShown(message: WireMessage): boolean {
 
 /** When the stream was confirmed. */
 export function confirmedAt(stream: SeenStream): number | undefined {
-  return textsOf(stream).find(({ category }) => category === 'connected')?.at;
+  return confirmationOf(stream)?.at;
 }
 
 /** How the service ended a stream, and the error that was its last message. */

@@ -5,8 +5,8 @@ import { connectedKind } from '../../protocol/messages.ts';
 import { secondsText } from '../../protocol/time-text.ts';
 import type { JudgedVoice } from '../reply-audio.ts';
 import { type Finding, fail, mostSevere, pass, type Rule, type Seen, unknown, warn } from '../rule.ts';
-import { audioOf, type SeenStream } from '../stream-seen.ts';
-import { confirmationOf, connections } from './device-seen.ts';
+import { audioOf, confirmationOf, type SeenStream } from '../stream-seen.ts';
+import { connections } from './device-seen.ts';
 
 /** What a device sends after its token. */
 export const audioRules: readonly Rule[] = [

@@ -1,13 +1,13 @@
 import { closeCodes } from '../../protocol/close-codes.ts';
-import type { StreamEnd, WireMessage } from '../../wire/exchange.ts';
+import type { StreamEnd } from '../../wire/exchange.ts';
 import type { Seen } from '../rule.ts';
 import {
+  confirmationOf,
   type FirstMessage,
-  isConfirmation,
   isOpened,
   type SeenStream,
-  serviceMessages,
   streams,
+  tokenMessage,
 } from '../stream-seen.ts';
 import { httpRequests, type SeenToken } from '../token-seen.ts';
 
@@ -30,11 +30,9 @@ export function connections(seen: readonly Seen[]): SeenStream[] {
     .sort((a, b) => a.exchange.upgrade.at - b.exchange.upgrade.at);
 }
 
-/** Messages of the device, without pings. */
-export function deviceMessages({ exchange }: SeenStream): WireMessage[] {
-  return exchange.messages.filter(
-    ({ from, opcode }) => from === 'device' && (opcode === 'text' || opcode === 'binary'),
-  );
+/** Those that were confirmed. */
+export function confirmedConnections(seen: readonly Seen[]): SeenStream[] {
+  return connections(seen).filter((stream) => confirmationOf(stream) !== undefined);
 }
 
 /** A token that a device presented. */
@@ -50,17 +48,12 @@ export interface ShownToken {
 /** Every token that was presented, in the order of time. */
 export function shownTokens(seen: readonly Seen[]): ShownToken[] {
   return connections(seen).flatMap((stream) => {
-    const message = deviceMessages(stream).find((one): one is FirstMessage => 'token' in one);
+    const message = tokenMessage(stream);
     if (message === undefined) return [];
     const confirmed = confirmationOf(stream) !== undefined;
     const refused = !confirmed && stream.exchange.end?.by === 'service';
     return [{ stream, message, confirmed, refused }];
   });
-}
-
-/** The confirmation of a stream, if it came. */
-export function confirmationOf(stream: SeenStream): WireMessage | undefined {
-  return serviceMessages(stream).find(isConfirmation);
 }
 
 /** A token by its `jti`, or if it has none by the start of its hash. */
@@ -71,10 +64,8 @@ export function tokenName({ token }: FirstMessage): string {
 
 /** Confirmed streams that broke, or that the service did not end normally. */
 export function interruptions(seen: readonly Seen[]): (SeenStream & { exchange: { end: StreamEnd } })[] {
-  return connections(seen).filter(
+  return confirmedConnections(seen).filter(
     (stream): stream is SeenStream & { exchange: { end: StreamEnd } } =>
-      stream.exchange.end?.by === 'service' &&
-      stream.exchange.end.code !== closeCodes.normal &&
-      confirmationOf(stream) !== undefined,
+      stream.exchange.end?.by === 'service' && stream.exchange.end.code !== closeCodes.normal,
   );
 }

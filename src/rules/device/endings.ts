@@ -3,9 +3,9 @@ import { connectionsPerDevice } from '../../protocol/rate-limit.ts';
 import { secondsText } from '../../protocol/time-text.ts';
 import type { Side, WireMessage } from '../../wire/exchange.ts';
 import { type Finding, fail, mostSevere, pass, type Rule, type Seen, unknown, warn } from '../rule.ts';
-import { endText, type SeenStream, violationBy } from '../stream-seen.ts';
+import { confirmationOf, endText, type SeenStream, violationBy } from '../stream-seen.ts';
 import { findStorm, growsApart, waitsText } from './backoff.ts';
-import { confirmationOf, connections, deviceRequests, interruptions } from './device-seen.ts';
+import { confirmedConnections, connections, deviceRequests, interruptions } from './device-seen.ts';
 
 /** How a device ends its streams, and what it does when one is ended. */
 export const endingRules: readonly Rule[] = [
@@ -54,7 +54,7 @@ function judgeReturn(seen: readonly Seen[]): Finding | undefined {
 }
 
 function judgeNumber(seen: readonly Seen[]): Finding | undefined {
-  const confirmed = connections(seen).filter((stream) => confirmationOf(stream) !== undefined);
+  const confirmed = confirmedConnections(seen);
   for (const stream of confirmed) {
     const { at } = stream.exchange.upgrade;
     const open = confirmed.filter(

@@ -1,12 +1,11 @@
 import { absenceProblem, firstBinaryProblem, type TokenProblem } from '../../protocol/first-message.ts';
 import { secondsText } from '../../protocol/time-text.ts';
 import { type Finding, fail, mostSevere, pass, type Rule, type Seen, unknown } from '../rule.ts';
-import type { SeenStream } from '../stream-seen.ts';
+import { deviceMessages, type SeenStream } from '../stream-seen.ts';
 import { grants, isGranted } from '../token-seen.ts';
 import {
   answeredAt,
   connections,
-  deviceMessages,
   deviceRequests,
   type ShownToken,
   shownTokens,

@@ -1,7 +1,6 @@
 import { secondsText } from '../../../protocol/time-text.ts';
-import { confirmationOf } from '../../../rules/device/device-seen.ts';
 import { type Finding, warn } from '../../../rules/rule.ts';
-import { audioOf } from '../../../rules/stream-seen.ts';
+import { audioOf, confirmationOf } from '../../../rules/stream-seen.ts';
 import { judgeBy, judgeGoingOn } from '../judging.ts';
 import { confirmed, isOpen, isPast, isStreaming, sentMs } from '../moments.ts';
 import type { DrillView, Service, Situation, StepAction } from '../situation.ts';
