@@ -1,5 +1,6 @@
 import { VoicectlError } from '../kernel/errors.ts';
 import { msForBytes } from '../protocol/audio-format.ts';
+import { percentText } from '../protocol/count-text.ts';
 import { secondsText } from '../protocol/time-text.ts';
 import { dbfsText, measureLevel } from './level.ts';
 import { measureLikeness } from './likeness.ts';
@@ -52,7 +53,7 @@ export const voiceMatchers = {
     const [audio, sound] = await Promise.all([pcmOf(received), pcmOf(expected)]);
     const found = measureLikeness(audio, sound);
     const what = typeof expected === 'string' ? expected : `a sound of ${lengthText(sound)}`;
-    const why = `the best match has a similarity of ${percent(found)}, and ${percent(wanted)} is required`;
+    const why = `the best match has a similarity of ${percentText(found)}, and ${percentText(wanted)} is required`;
     return matched(
       found >= wanted,
       (not) => `expected the audio (${lengthText(audio)}) ${not}to have said ${what}: ${why}`,
@@ -106,8 +107,4 @@ async function pcmOf(sound: unknown): Promise<Buffer> {
 
 function lengthText(pcm: Buffer): string {
   return secondsText(msForBytes(pcm.length));
-}
-
-function percent(share: number): string {
-  return `${Math.round(share * 100)} %`;
 }

@@ -16,6 +16,7 @@ import { type DialogueMark, dialogueMarks, dialogueMedianText } from '../report/
 import { entryText } from '../report/event-words.ts';
 import { describeSessionEvent, transcriptOf } from '../report/session-lines.ts';
 import { plainStyle } from '../report/style.ts';
+import { summaryMsText } from '../report/summary-lines.ts';
 import { createTranscript } from '../session/transcript.ts';
 import {
   type Mark,
@@ -92,14 +93,13 @@ function metricsOf(
   { turns, gaps }: Timeline,
   { unjudged, figures }: Dialogue,
 ): RecordingView['metrics'] {
-  const ms = (value: number | null) => (value === null ? '–' : `${value} ms`);
   const shown: RecordingView['metrics'] = [];
   const add = (name: string, value: string, note?: string) => shown.push({ name, value, note });
   if (summary !== undefined) {
     const { firstAudioMs, jitterMs, longestGapMs, close } = summary;
-    add('first audio', ms(firstAudioMs), 'after the end of speech');
-    add('jitter', ms(jitterMs?.p95 ?? null), 'at the 95th percentile');
-    add('longest gap', ms(longestGapMs), 'between AI messages');
+    add('first audio', summaryMsText(firstAudioMs), 'after the end of speech');
+    add('jitter', summaryMsText(jitterMs?.p95 ?? null), 'at the 95th percentile');
+    add('longest gap', summaryMsText(longestGapMs), 'between AI messages');
     add('sent', secondsText(summary.out.audioMs), `${summary.out.frames} messages`);
     add('received', secondsText(summary.in.audioMs), `${summary.in.frames} messages`);
     add(

@@ -8,6 +8,11 @@ export function timesText(count: number): string {
   return count === 1 ? 'once' : `${count} times`;
 }
 
+/** `42 %` of a share of 0.42. */
+export function percentText(share: number, digits = 0): string {
+  return `${(share * 100).toFixed(digits)} %`;
+}
+
 /** `16,000`. Without Intl, which takes 17 ms or more to load its data on first use. */
 export function groupDigits(value: number): string {
   const [whole = '', ...fraction] = String(value).split('.');

@@ -1,5 +1,5 @@
 import { escapeText } from '../kernel/escape.ts';
-import { countText } from '../protocol/count-text.ts';
+import { countText, percentText } from '../protocol/count-text.ts';
 import type {
   Change,
   ComparedSide,
@@ -8,7 +8,7 @@ import type {
   RunComparison,
 } from '../runs/compare/compare-runs.ts';
 import { fewestRuns } from '../runs/compare/run-set.ts';
-import { msText, percentText } from './load-lines.ts';
+import { msText } from './load-lines.ts';
 import type { Style } from './style.ts';
 import { columnLines } from './table-lines.ts';
 

@@ -1,5 +1,6 @@
 import type { Dialogue, DialogueSpread } from '../audio/dialogue/dialogue.ts';
 import { neverYieldsMs } from '../kernel/never-yields.ts';
+import { percentText } from '../protocol/count-text.ts';
 import { secondsText } from '../protocol/time-text.ts';
 import { timeText } from './event-words.ts';
 import type { Style } from './style.ts';
@@ -25,7 +26,10 @@ export function dialogueRows({ unjudged, figures, turns, ai }: Dialogue): [strin
     ['yield', spreadText(figures.yieldMs)],
     ['overlap', `${secondsText(overlapMs)}, ${secondsText(talkOverMs)} of it while the AI had to be silent`],
     ['silence', secondsText(silenceMs)],
-    ['talk share', talkShare === null ? '–' : `user ${percent(talkShare.user)}, AI ${percent(talkShare.ai)}`],
+    [
+      'talk share',
+      talkShare === null ? '–' : `user ${percentText(talkShare.user)}, AI ${percentText(talkShare.ai)}`,
+    ],
   ];
 }
 
@@ -143,5 +147,3 @@ function spreadText(spread: DialogueSpread | null): string {
   const { count, p50, p95, max } = spread;
   return count === 1 ? `${max} ms` : `p50 ${p50} ms, p95 ${p95} ms, max ${max} ms (${count})`;
 }
-
-const percent = (share: number) => `${Math.round(share * 100)} %`;

@@ -2,6 +2,7 @@ import type { AgainResult, AskedAgain } from '../conformance/again.ts';
 import { escapeText, jsonText } from '../kernel/escape.ts';
 import { closeCodeName } from '../protocol/close-codes.ts';
 import { countText } from '../protocol/count-text.ts';
+import { secondsText } from '../protocol/time-text.ts';
 import type {
   HttpAnswer,
   HttpRequest,
@@ -80,7 +81,7 @@ function tokenLines(exchange: TokenExchange): string[] {
 }
 
 function streamLines({ upgrade, messages, end }: StreamExchange): string[] {
-  const time = (at: number) => `${((at - upgrade.at) / 1000).toFixed(3)} s`.padStart(9);
+  const time = (at: number) => secondsText(at - upgrade.at, 3).padStart(9);
   const broken = end?.breakdown ?? upgrade.breakdown;
   return [
     ...requestLines(upgrade.request),
@@ -131,8 +132,7 @@ function messageLines(messages: readonly WireMessage[], time: (at: number) => st
       if (first === undefined) continue;
       const until = own.at(-1)?.at ?? first.at;
       const bytes = own.reduce((sum, one) => sum + one.bytes, 0);
-      const many =
-        own.length === 1 ? '' : ` in ${own.length} messages, ${((until - first.at) / 1000).toFixed(3)} s`;
+      const many = own.length === 1 ? '' : ` in ${own.length} messages, ${secondsText(until - first.at, 3)}`;
       lines.push(`${time(first.at)}  ${signs[side]} ${countText(bytes, 'byte')} of audio${many}`);
     }
     audio = [];

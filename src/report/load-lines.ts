@@ -1,7 +1,7 @@
 import { escapeText } from '../kernel/escape.ts';
 import { kindCountsText } from '../kernel/failure-kind.ts';
 import { version } from '../kernel/version.ts';
-import { countText } from '../protocol/count-text.ts';
+import { countText, percentText } from '../protocol/count-text.ts';
 import { secondsText } from '../protocol/time-text.ts';
 import type { LoadFacts } from '../runs/load/result.ts';
 import type { HistogramBar, LoadSummary, MetricSummary, SecondSummary } from '../runs/load/summary.ts';
@@ -181,10 +181,6 @@ export function msText(ms: number): string {
   if (ms >= 10_000) return secondsText(ms, 1);
   if (ms >= 100) return `${Math.round(ms)} ms`;
   return `${ms >= 10 ? ms.toFixed(1) : ms.toFixed(2)} ms`;
-}
-
-export function percentText(share: number, digits = 0): string {
-  return `${(share * 100).toFixed(digits)} %`;
 }
 
 function durationText(ms: number): string {

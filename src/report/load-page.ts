@@ -1,4 +1,4 @@
-import { countText } from '../protocol/count-text.ts';
+import { countText, percentText } from '../protocol/count-text.ts';
 import type {
   HistogramBar,
   LoadSummary,
@@ -8,7 +8,7 @@ import type {
 } from '../runs/load/summary.ts';
 import { addBaseline, type BaselineResult } from './compare-page.ts';
 import { type Html, html } from './html.ts';
-import { failureOf, loadPlanLines, measuredText, msText, percentText } from './load-lines.ts';
+import { failureOf, loadPlanLines, measuredText, msText } from './load-lines.ts';
 import {
   itemSections,
   linesBlock,

@@ -1,6 +1,6 @@
 import { escapeText } from '../kernel/escape.ts';
 import { kindCountsText } from '../kernel/failure-kind.ts';
-import { countText } from '../protocol/count-text.ts';
+import { countText, percentText } from '../protocol/count-text.ts';
 import type { MetricSpread, RepeatSummary, SpreadMetric, TurnTakingCounts } from '../runs/repeat.ts';
 import type { Style } from './style.ts';
 import { expectationRow, resultText } from './summary-lines.ts';
@@ -29,7 +29,7 @@ export function totalLines(summary: RepeatSummary, style: Style): string[] {
   const warmups = warmup === 0 ? '' : `, after ${countText(warmup, 'warm-up run')}`;
   const rows: [string, string][] = [
     ['device', escapeText(device)],
-    ['runs', `${passed} of ${runs} passed (${(passRate * 100).toFixed(1)} %)${warmups}`],
+    ['runs', `${passed} of ${runs} passed (${percentText(passRate, 1)})${warmups}`],
     ...(failure === null ? [] : [['failures', kindCountsText(failures)] satisfies [string, string]]),
     ...Object.entries(spreadNames).map(([name, shown]): [string, string] => [
       shown,

@@ -11,6 +11,7 @@ import {
 import type { FailureKind } from '../kernel/failure-kind.ts';
 import { timesText } from '../protocol/count-text.ts';
 import { ownValue } from '../protocol/parse-json.ts';
+import { secondsText } from '../protocol/time-text.ts';
 import type { MetricsSnapshot } from './metrics.ts';
 
 /** What a run must do to pass. */
@@ -128,7 +129,7 @@ export function judgeClean(
 
 /** `click at 1.02 s (3 times)` */
 function foundText({ kind, atMs, times }: VoiceJudgement): string {
-  const place = atMs === null ? '' : ` at ${(atMs / 1_000).toFixed(2)} s`;
+  const place = atMs === null ? '' : ` at ${secondsText(atMs)}`;
   return `${kind}${place}${times > 1 ? ` (${timesText(times)})` : ''}`;
 }
 

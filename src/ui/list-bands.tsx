@@ -1,5 +1,6 @@
 import { Box, Text } from 'ink';
 import type { ReactNode } from 'react';
+import { timeText } from '../report/event-words.ts';
 import { type Browser, type Overlay, shownItems } from './browser.ts';
 import { cutNameTo, cutTo, padTo, widthOf } from './cells.ts';
 import { Divider, shownNote } from './components/Rule.tsx';
@@ -63,7 +64,7 @@ function EventLine({ row, isMarked, width, hasWho }: EventLineProps) {
   const glyphs = useGlyphs();
   const kindWidth = hasWho ? (width < 100 ? 10 : 23) : width < 70 ? 12 : width < 100 ? 18 : 23;
   const { show } = glyphs;
-  const time = (row.t / 1000).toFixed(3).padStart(8);
+  const time = timeText(row.t);
   const whoWidth = hasWho ? (width < 70 ? 6 : width < 100 ? 20 : 28) : 0;
   const isMild = row.level === 'info';
   const kind = padTo(show(row.subject, kindWidth), kindWidth);

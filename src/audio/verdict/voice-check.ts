@@ -1,5 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { bytesForMs, bytesPerSample, msForBytes } from '../../protocol/audio-format.ts';
+import { secondsText } from '../../protocol/time-text.ts';
 import { LatestLevel } from '../latest-level.ts';
 import { type EchoKind, echoKindText, UserEchoDetector } from '../user-echo.ts';
 import { advised, type FoundInVoice, FoundSounds, type VoiceJudgement } from './found-sounds.ts';
@@ -355,7 +356,7 @@ export class VoiceCheck {
     if (found === undefined || text === undefined || this.isOtherFormat()) return nothing;
     const atMs = Math.max(0, Math.round(msForBytes(this.passed)) - 1_000);
     const value = Math.round(found.gainDb);
-    const remark = `${text} (${(atMs / 1_000).toFixed(2)} s: ${found.delayMs} ms late, ${value} dB)`;
+    const remark = `${text} (${secondsText(atMs)}: ${found.delayMs} ms late, ${value} dB)`;
     return this.enter({
       finding: 'user-echo',
       remark,
@@ -382,7 +383,7 @@ export class VoiceCheck {
     const text = findingText(kind, this.options.from);
     if (text === undefined) return nothing;
     const atMs = Math.round(at / samplesPerMs);
-    const remark = `${text} (${(atMs / 1_000).toFixed(2)} s: ${Math.round(figure.value * 10) / 10} ${figure.unit})`;
+    const remark = `${text} (${secondsText(atMs)}: ${Math.round(figure.value * 10) / 10} ${figure.unit})`;
     const one = {
       ...{ finding: kind, remark, atMs, figure },
       lengthMs: Math.round(length / samplesPerMs),

@@ -2,6 +2,7 @@ import { escapeText, jsonLine } from '../../kernel/escape.ts';
 import { secondsText } from '../../protocol/time-text.ts';
 import { isWarning, sessionLines } from '../../report/session-lines.ts';
 import type { Style } from '../../report/style.ts';
+import { summaryMsText } from '../../report/summary-lines.ts';
 import { totalLines } from '../../report/total-lines.ts';
 import type { RepeatEvent } from '../../runs/repeat.ts';
 import type { CommandContext } from '../command.ts';
@@ -47,8 +48,7 @@ function runLine(event: RunEvent, style: Style): string {
   const { run, warmup, failure, elapsedMs, firstAudioMs } = event;
   const name = `${warmup ? 'warm-up' : 'run'} ${run}`.padEnd(10);
   const result = failure === null ? style.good('pass') : style.bad('FAIL');
-  const firstAudio = firstAudioMs === null ? '–' : `${firstAudioMs} ms`;
-  const facts = `${secondsText(elapsedMs, 1)}, first audio ${firstAudio}, received ${secondsText(event.in.audioMs)}`;
+  const facts = `${secondsText(elapsedMs, 1)}, first audio ${summaryMsText(firstAudioMs)}, received ${secondsText(event.in.audioMs)}`;
   const why = failure === null ? '' : `  ${failure.kind}: ${escapeText(failure.message)}`;
   return `${style.dim(name)}  ${result}  ${facts}${why}`;
 }

@@ -1,5 +1,5 @@
 import { type LoadMetric, loadMetricNames } from '../../config/threshold.ts';
-import { countText } from '../../protocol/count-text.ts';
+import { countText, percentText } from '../../protocol/count-text.ts';
 import { createTimes } from './histogram.ts';
 import type { LoadResult } from './result.ts';
 
@@ -25,7 +25,7 @@ export function whyInvalid({ counts, lateness, generators, metrics, touched }: J
       : []),
     ...generators.flatMap(({ name, core, longestPauseMs, lost }) => [
       ...(core !== null && core > maxCoreShare
-        ? [`generator ${name} used ${Math.round(core * 100)} % of its core (at most ${maxCoreShare * 100} %)`]
+        ? [`generator ${name} used ${percentText(core)} of its core (at most ${percentText(maxCoreShare)})`]
         : []),
       ...(longestPauseMs !== null && longestPauseMs >= shortestStandstillMs
         ? [

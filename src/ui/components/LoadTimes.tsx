@@ -1,5 +1,6 @@
 import { Box, Text } from 'ink';
-import { msText, percentText } from '../../report/load-lines.ts';
+import { percentText } from '../../protocol/count-text.ts';
+import { msText } from '../../report/load-lines.ts';
 import type { LiveLoad, LiveStatistic, LiveTimes } from '../../runs/load/live.ts';
 import { maxCoreShare, maxLateMs } from '../../runs/load/validity.ts';
 import { padStartTo, padTo } from '../cells.ts';
