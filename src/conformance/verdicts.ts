@@ -1,5 +1,5 @@
 import { exitCodes, type VoicectlError } from '../kernel/errors.ts';
-import type { Finding, Verdict } from '../rules/rule.ts';
+import { type Finding, type Verdict, verdictNames } from '../rules/rule.ts';
 
 /** How a run of judged exchanges ended. */
 export interface RunConclusion {
@@ -8,9 +8,6 @@ export interface RunConclusion {
   exitCode: number;
   elapsedMs: number;
 }
-
-/** The verdicts, in the order in which they are counted. */
-const verdictNames: readonly Verdict[] = ['pass', 'fail', 'warn', 'observed', 'unknown', 'skipped'];
 
 export function countVerdicts(judged: readonly { finding: Finding }[]): Record<Verdict, number> {
   const count = (name: Verdict) => judged.filter(({ finding }) => finding.verdict === name).length;

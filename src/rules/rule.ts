@@ -1,7 +1,8 @@
 import type { Exchange } from '../wire/exchange.ts';
 
-/** What a rule found. `skipped`: nothing was asked, or the rule does not apply here. */
-export type Verdict = 'pass' | 'fail' | 'warn' | 'observed' | 'unknown' | 'skipped';
+/** What a rule may find, in the order in which it is counted. `skipped`: nothing was asked, or the rule does not apply here. */
+export const verdictNames = ['pass', 'fail', 'warn', 'observed', 'unknown', 'skipped'] as const;
+export type Verdict = (typeof verdictNames)[number];
 
 /** An exchange as evidence, with its name and facts that the exchange alone does not show. */
 export interface Seen {

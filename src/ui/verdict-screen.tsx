@@ -1,6 +1,6 @@
 import { Box, Text } from 'ink';
 import { isCountShown } from '../report/verdict-lines.ts';
-import type { Verdict } from '../rules/rule.ts';
+import { type Verdict, verdictNames } from '../rules/rule.ts';
 import { cutTo, padTo, widthOf } from './cells.ts';
 import { AmountBars } from './components/AmountBars.tsx';
 import { CountLine } from './components/CountLine.tsx';
@@ -111,7 +111,7 @@ function SeenLines({ item, width }: SeenLinesProps) {
   );
 }
 
-const verdicts = ['pass', 'fail', 'warn', 'observed', 'unknown', 'skipped', undefined] as const;
+const verdicts = [...verdictNames, undefined] as const;
 
 /** The count of each verdict, and how many items wait for theirs. */
 function VerdictCounts({ items, width }: { items: readonly JudgedItem[]; width: number }) {

@@ -3,6 +3,7 @@ import { VoicectlError } from '../../kernel/errors.ts';
 import { cutText, escapeText } from '../../kernel/escape.ts';
 import { failureKinds, isOwnFailure } from '../../kernel/failure-kind.ts';
 import { rankOf } from '../../kernel/nearest-rank.ts';
+import { verdictNames } from '../../rules/rule.ts';
 import { checkShape } from '../check-shape.ts';
 import { maxLateMs } from '../load/validity.ts';
 import { type Figure, failedShare, timeFigures } from './figure.ts';
@@ -15,7 +16,7 @@ const spread = z.object({ p95: z.number().min(0).max(1e9) }).nullable();
 
 const ruleId = z.string().regex(/^[A-Z]\d{1,4}$/, 'expected an id such as R12');
 const situationId = z.string().regex(/^[A-Za-z0-9-]{1,60}$/, 'expected an id such as D9-1012');
-export const verdictSchema = z.enum(['pass', 'fail', 'warn', 'observed', 'unknown', 'skipped']);
+export const verdictSchema = z.enum(verdictNames);
 const common = { title: textUpTo(200), verdict: verdictSchema, message: textUpTo(2_000) };
 const ruleSchema = z.object({ id: ruleId, ...common });
 const drilledSchema = z.object({ id: situationId, situation: situationId, ...common });
