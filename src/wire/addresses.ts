@@ -1,4 +1,4 @@
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { isLoopbackHost } from '../protocol/loopback.ts';
 import { wsUrlFor } from '../protocol/paths.ts';
@@ -32,10 +32,22 @@ export function plainAddress(address = ''): string {
   return address.startsWith(mappedPrefix) ? address.slice(mappedPrefix.length) : address;
 }
 
+/** Where to connect for a URL. `servername`: its name for TLS (SNI), which is empty for an IP address. */
+export function endpointOf(url: string): { host: string; port: number; isTls: boolean; servername: string } {
+  const { protocol, hostname, port } = new URL(url);
+  const isTls = protocol === 'https:' || protocol === 'wss:';
+  const host = plainHost(hostname);
+  return { host, port: Number(port) || (isTls ? 443 : 80), isTls, servername: isIP(host) === 0 ? host : '' };
+}
+
+/** The host of a URL without the brackets of an IPv6 address. */
+export function plainHost(hostname: string): string {
+  return hostname.replace(/^\[|\]$/g, '');
+}
+
 /** Whether a host name is an address of this machine. */
 export function isOwnAddress(hostname: string): boolean {
-  const address = hostname.replace(/^\[|\]$/g, '');
-  return isLoopbackHost(hostname) || lanAddresses().includes(address);
+  return isLoopbackHost(hostname) || lanAddresses().includes(plainHost(hostname));
 }
 
 /** The addresses for this machine, and those for other machines if the server listens on all interfaces. */

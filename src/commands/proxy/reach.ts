@@ -1,8 +1,9 @@
-import { connect as connectTcp, isIP } from 'node:net';
+import { connect as connectTcp } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { abortable } from '../../kernel/abortable.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { ProxyTarget } from '../../proxy/options.ts';
+import { endpointOf } from '../../wire/addresses.ts';
 import { connectionError } from '../../wire/client/connection-error.ts';
 import { withDeadline } from '../../wire/client/deadline.ts';
 
@@ -26,11 +27,9 @@ export async function reachTarget({ baseUrl, wsUrl, ca }: ProxyTarget, how: Reac
  */
 async function reach(url: string, { ca, clock, signal }: Reach & { ca: string | undefined }): Promise<void> {
   signal.throwIfAborted();
-  const { protocol, hostname, host, port } = new URL(url);
-  const isTls = protocol === 'https:' || protocol === 'wss:';
-  const name = hostname.replace(/^\[|\]$/g, '');
-  const options = { host: name, port: Number(port || (isTls ? 443 : 80)) };
-  const socket = isTls ? connectTls({ ...options, ...nameOf(name), ca }) : connectTcp(options);
+  const { host } = new URL(url);
+  const { isTls, servername, ...address } = endpointOf(url);
+  const socket = isTls ? connectTls({ ...address, servername, ca }) : connectTcp(address);
   const reached = new Promise<void>((resolve, reject) => {
     socket.once(isTls ? 'secureConnect' : 'connect', () => resolve());
     socket.once('error', (thrown) => reject(connectionError(thrown, host)));
@@ -44,9 +43,4 @@ async function reach(url: string, { ca, clock, signal }: Reach & { ca: string | 
   } finally {
     socket.on('error', () => {}).destroy();
   }
-}
-
-/** An IP address must not be sent as the TLS server name (SNI). */
-function nameOf(host: string): { servername?: string } {
-  return isIP(host) === 0 ? { servername: host } : {};
 }

@@ -6,6 +6,7 @@ import { VoicectlError } from '../../kernel/errors.ts';
 import { closeCodes, streamCloseMs } from '../../protocol/close-codes.ts';
 import { readError } from '../../protocol/error-body.ts';
 import { parseJson } from '../../protocol/parse-json.ts';
+import { endpointOf } from '../addresses.ts';
 import type { Header, HttpAnswer } from '../exchange.ts';
 import { headerValue } from '../headers.ts';
 import { clientFrame, closeFrame, opcodes } from './client-frame.ts';
@@ -116,11 +117,9 @@ export class FastStream {
 
   #connect(): Socket {
     const { url, ca } = this.#target;
-    const { protocol, hostname, port } = new URL(url);
-    const isTls = protocol === 'wss:';
+    const { isTls, servername, ...address } = endpointOf(url);
     const options = {
-      host: hostname.replace(/^\[|\]$/g, ''),
-      port: Number(port) || (isTls ? 443 : 80),
+      ...address,
       noDelay: true,
       onread: {
         buffer: received,
@@ -130,9 +129,7 @@ export class FastStream {
         },
       },
     };
-    const socket = isTls
-      ? connectTls({ ...options, servername: servername(options.host), ca })
-      : connectTcp(options);
+    const socket = isTls ? connectTls({ ...options, servername, ca }) : connectTcp(options);
     socket.once(isTls ? 'secureConnect' : 'connect', () => socket.write(this.#upgrade.text));
     socket.on('error', (thrown) => {
       this.#failure ??= this.#head === undefined ? undefined : connectionError(thrown, new URL(url).host);
@@ -186,11 +183,6 @@ export class FastStream {
       failure: this.#failure,
     });
   }
-}
-
-/** The host name for TLS (SNI); empty for an address. */
-function servername(host: string): string {
-  return /^[\d.]+$|:/.test(host) ? '' : host;
 }
 
 /** A server appends this to the key of the client (RFC 6455, section 1.3). */
