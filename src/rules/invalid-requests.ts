@@ -8,6 +8,7 @@ import {
   hasSucceeded,
   isFromGateway,
   isMissingPath,
+  isProper,
   mediaTypeOf,
   requestFields,
   type SeenAnswer,
@@ -184,7 +185,9 @@ function judgeStatus(seen: readonly Seen[]): Finding | undefined {
   return right.length > 0 ? pass('errors have an error status', right) : undefined;
 }
 
+/** What is no token is an error if the request is one to refuse, whatever it says. */
 function isError(one: SeenAnswer): boolean {
+  if (one.provoked === true || !isProper(one)) return true;
   const body = parseJson(one.exchange.answer.body);
   return isRecord(body) && (body.error !== undefined || errorOf(one).code !== undefined);
 }

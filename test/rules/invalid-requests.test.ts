@@ -227,6 +227,24 @@ const cases: Case[] = [
     error({ error: 'x' }, { status: 200 }),
   ],
   ['R22', 'another object with 200', undefined, error({ jwt: 'x' }, { status: 200 })],
+  [
+    'R22',
+    'no token for an invalid request, with 200 and in other words',
+    'fail: an error with status 200 (X1)',
+    seenAs(refused({ asked: noKey, status: 200, body: '{"token":null,"message":"no apiKey"}' })),
+  ],
+  [
+    'R22',
+    'nothing at all for an invalid request, with 204',
+    'fail: an error with status 204 (X1)',
+    seenAs(refused({ asked: noKey, status: 204, body: '' })),
+  ],
+  [
+    'R22',
+    'no token for a wrong key, with 200',
+    'fail: an error with status 200 (X1)',
+    seenAs(refused({ status: 200, body: '{"ok":false}' })).map((one) => ({ ...one, provoked: true })),
+  ],
   ['R22', 'a page with 200', undefined, seenAs(refused({ ...page, status: 200 }))],
   ...[
     ...['cloudflare', 'CloudFront', 'awselb/2.0', 'AkamaiGHost', 'varnish', 'Fastly', 'BigIP', 'big-ip'],
