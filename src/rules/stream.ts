@@ -83,8 +83,12 @@ function judgeUpgrade(seen: readonly Seen[]): Finding | undefined {
   const asked = streams(seen).filter(
     (one) => one.exchange.upgrade.answer !== undefined && one.provoked !== true && isAtItsPath(one),
   );
-  const opened = asked.filter(isOpened);
+  const answered = asked.filter(isOpened);
+  const opened = answered.filter(({ exchange }) => exchange.upgrade.breakdown?.code !== 'handshake-failed');
   if (opened.length > 0) return pass('the upgrade is answered with 101', opened);
+  const [broken] = answered;
+  if (broken !== undefined)
+    return fail(`answered with 101, but no WebSocket opens: ${endText(broken)}`, answered);
   const [first] = asked;
   const answer = first?.exchange.upgrade.answer;
   if (first === undefined || answer === undefined) return undefined;

@@ -80,6 +80,17 @@ const cases: Case[] = [
   ],
   [
     'R33',
+    'an upgrade answered with 101 that opens no WebSocket',
+    'fail: answered with 101, but no WebSocket opens: Invalid Sec-WebSocket-Accept header (X1)',
+    seenAs(
+      upgraded(
+        {},
+        { breakdown: { code: 'handshake-failed', message: 'Invalid Sec-WebSocket-Accept header' } },
+      ),
+    ),
+  ],
+  [
+    'R33',
     'upgrades answered with 404',
     'fail: the upgrade is answered with 404 (X1 X2)',
     seenAs(upgraded({ status: 404 }), upgraded({ status: 404 })),
