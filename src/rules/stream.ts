@@ -202,7 +202,7 @@ function judgeVersionedToken(seen: readonly Seen[]): Finding | undefined {
   const [first] = refused.answers;
   const text = first === undefined ? endText(refused.stream) : `the first message is ${messageText(first)}`;
   if (other === undefined) return unknown(`no token is accepted: ${text}`, refused.stream);
-  const isRefused = isServiceEnd(refused.stream.exchange.end);
+  const isRefused = first !== undefined || isServiceEnd(refused.stream.exchange.end);
   return isRefused
     ? fail(`not accepted: ${text}`, [refused.stream, other.stream])
     : unknown(text, refused.stream);

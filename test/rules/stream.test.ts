@@ -463,6 +463,16 @@ const cases: Case[] = [
   ],
   [
     'R36',
+    'answered otherwise on a stream that stays open, and another accepted',
+    'fail: not accepted: the first message is "{}" (Y2 X2)',
+    [
+      ...live(),
+      { id: 'Y1', exchange: answered({ at: 3, token: other, path: tokenPath('v1') }) },
+      { id: 'Y2', exchange: connects({ at: 4, messages: [presents(other, 4), tells('{}', 5)] }) },
+    ],
+  ],
+  [
+    'R36',
     'not answered, and another accepted',
     'unknown: no confirmation arrived (Y2)',
     [
