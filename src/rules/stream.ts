@@ -2,6 +2,7 @@ import { closeCodes } from '../protocol/close-codes.ts';
 import { connectedKind } from '../protocol/messages.ts';
 import { streamPath } from '../protocol/paths.ts';
 import type { WireMessage } from '../wire/exchange.ts';
+import { holdAudio } from './audio-as-text.ts';
 import { judgeAudio } from './reply-audio.ts';
 import { type Finding, fail, mostSevere, pass, type Rule, type Seen, show, unknown, warn } from './rule.ts';
 import {
@@ -214,8 +215,6 @@ const closesOnAudio: readonly number[] = [
   closeCodes.invalidData,
   closeCodes.policyViolation,
 ];
-/** This much base64 in a row is audio, not text for people. */
-const base64Audio = /[A-Za-z0-9+/_-]{400,}/;
 
 function judgeAudioFlow({ stream, message, confirmed }: Presentation): Finding | undefined {
   const { end } = stream.exchange;
@@ -230,9 +229,12 @@ function judgeAudioFlow({ stream, message, confirmed }: Presentation): Finding |
   const hasText = stream.exchange.messages.some((one) => one.from === 'device' && 'text' in one);
   if (!isPlain || hasText) return undefined;
   if (heard.length > 0) return pass('audio is sent and received', stream);
-  const asText = serviceMessages(stream).find((one) => 'text' in one && base64Audio.test(one.text));
-  if (asText !== undefined) return fail('the audio arrives as text', stream);
-  const isSoon = end !== undefined && end.at - Math.max(confirmed.at, sent[0]?.at ?? 0) < soonMs;
+  const speaksFrom = Math.max(confirmed.at, sent[0]?.at ?? 0);
+  // What comes before it is no reply.
+  const answers = serviceMessages(stream).filter(({ at }) => at >= speaksFrom);
+  if (holdAudio(answers.flatMap((one) => ('text' in one ? [one.text] : []))))
+    return fail('the audio arrives as text', stream);
+  const isSoon = end !== undefined && end.at - speaksFrom < soonMs;
   if (end?.by === 'service' && isSoon && closesOnAudio.includes(end.code))
     return fail(`audio is not accepted: ${endText(stream)}`, stream);
   const why = isServiceEnd(end) ? `: ${endText(stream)}` : '; the specification promises none';

@@ -46,7 +46,13 @@ const ping = (at: number, from: 'device' | 'service'): WireMessage => ({
   opcode: 'ping',
   bytes: 0,
 });
-const asBase64 = (length: number) => tells(JSON.stringify({ audio: 'A'.repeat(length) }), 9);
+/** A message for each of these frames of a reply, written by `write`. */
+const asTexts = (frames: number, write: (frame: Int16Array) => unknown, at = 9) =>
+  Array.from({ length: frames }, (_, index) => {
+    const frame = Int16Array.from({ length: 160 }, (_one, sample) => (index * 160 + sample) % 9_973);
+    return tells(JSON.stringify({ type: 'audio', data: write(frame) }), at);
+  });
+const asBase64 = (frame: Int16Array) => Buffer.from(frame.buffer).toString('base64');
 const other = serviceToken(3);
 
 /** A token that is presented at once, and accepted, on a stream that stays open, or refused. */
@@ -517,13 +523,32 @@ const cases: Case[] = [
     'unknown: no audio was received; the specification promises none (X2)',
     talk([replies(1), presents(token, 2), confirms(3), ...speaks(4)]),
   ],
-  ['R37', 'audio as text', 'fail: the audio arrives as text (X2)', live(...speaks(3), asBase64(400))],
-  [
-    'R37',
-    'a shorter text',
-    'unknown: no audio was received; the specification promises none (X2)',
-    live(...speaks(3), asBase64(399)),
-  ],
+  ...Object.entries({
+    'in base64, 10 ms a message': asTexts(25, asBase64),
+    'as numbers': asTexts(25, (frame) => [...frame]),
+    'as fractions': asTexts(25, (frame) => [...frame].map((sample) => sample / 32_768)),
+    'in one message': [tells(JSON.stringify({ audio: asBase64(new Int16Array(4_000)) }), 9)],
+  }).map(
+    ([how, texts]): Case => [
+      'R37',
+      `audio as text, ${how}`,
+      'fail: the audio arrives as text (X2)',
+      live(...speaks(3), ...texts),
+    ],
+  ),
+  ...Object.entries({
+    'that holds less than any audio': asTexts(24, asBase64),
+    'that repeats a long token': asTexts(60, () => 'A'.repeat(1_000)),
+    'that came before the speech': asTexts(60, asBase64, 2),
+    'with a few levels': asTexts(400, (frame) => [...frame.subarray(0, 16)]),
+  }).map(
+    ([what, texts]): Case => [
+      'R37',
+      `text ${what}`,
+      'unknown: no audio was received; the specification promises none (X2)',
+      live(...speaks(3), ...texts),
+    ],
+  ),
   ...[1002, 1003, 1007, 1008].map(
     (code): Case => [
       'R37',
