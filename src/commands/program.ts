@@ -82,7 +82,8 @@ function buildGroup({ name, summary, own, subcommands }: CommandGroup, tree: Tre
     .copyInheritedSettings(tree.program)
     .description(summary)
     .exitOverride((thrown) => {
-      throw thrown.exitCode !== 0 && thrown.code === 'commander.help' ? missingCommand(name, names) : thrown;
+      if (thrown.exitCode === 0) throw thrown;
+      throw thrown.code === 'commander.help' ? missingCommand(name, names) : usageError(thrown, name);
     });
   for (const one of subcommands) group.addCommand(buildCommand(one, tree));
   return group;
@@ -198,9 +199,9 @@ Options:
 /** Parses the command line and runs the command. Throws `usage` if it is invalid. */
 export async function runProgram(typed: readonly string[], io: Io, run: RunCommand): Promise<number> {
   const at = typed[0] === 'help' ? 1 : 0;
-  if (at === 1 && typed.includes('--json')) return printHelpObject(typed, io);
   const entry = allCommands.find(({ spec }) => spec.old !== undefined && spec.old === typed[at])?.spec;
   const argv = entry === undefined ? typed : typed.with(at, entry.name);
+  if (at === 1 && typed.includes('--json')) return printHelpObject(argv, io);
   const renamed = entry && `${entry.old} is now called ${entry.name}`;
   let help = '';
   const write = (text: string) => {
@@ -212,7 +213,8 @@ export async function runProgram(typed: readonly string[], io: Io, run: RunComma
   if (argv.length === 0) help = waysIn;
   else if (at === 1 && isAboutHelp) help = helpOfHelp;
   try {
-    if (help === '') await program.parseAsync([...argv], { from: 'user' });
+    const line = at === 1 && name !== undefined ? [...(await commandAsked(argv)), '--help'] : [...argv];
+    if (help === '') await program.parseAsync(line, { from: 'user' });
   } catch (thrown) {
     if (!(thrown instanceof CommanderError)) throw thrown;
     if (thrown.exitCode !== 0) throw at === 1 ? await unknownHelp(name) : usageError(thrown);
@@ -222,13 +224,30 @@ export async function runProgram(typed: readonly string[], io: Io, run: RunComma
 }
 
 /** `help --json`, and `help COMMAND --json`. */
-async function printHelpObject([, ...words]: readonly string[], io: Io): Promise<number> {
+async function printHelpObject(argv: readonly string[], io: Io): Promise<number> {
   const { describeProgram } = await import('./help/describe-program.ts');
-  const name = words.filter((word) => word !== '--json').join(' ');
-  const described = await describeProgram(io, name === '' ? undefined : name);
-  if (described.commands.length === 0) throw await unknownHelp(name);
-  await io.stdout.write(jsonLine(described));
+  const name = (await commandAsked(argv)).join(' ');
+  await io.stdout.write(jsonLine(await describeProgram(io, name === '' ? undefined : name)));
   return 0;
+}
+
+/**
+ * The words of the command, or of the group, whose help is asked for; empty for the program. Words that follow it may be
+ * its arguments. Commander's own `help` reads one word only.
+ */
+async function commandAsked([, ...typed]: readonly string[]): Promise<string[]> {
+  const words = typed.filter((word) => !word.startsWith('-'));
+  const specs = [...allCommands.map(({ spec }) => spec), ...ownCommands];
+  for (let count = words.length; count > 0; count -= 1) {
+    const asked = words.slice(0, count);
+    const spec = specs.find(({ name }) => name === asked.join(' '));
+    const isGroup =
+      spec === undefined && commands.some((one) => 'subcommands' in one && one.name === asked.join(' '));
+    if (count === words.length && isGroup) return asked;
+    if (spec !== undefined && (count === words.length || spec.args !== undefined)) return asked;
+  }
+  if (words.length > 0) throw await unknownHelp(words.join(' '));
+  return [];
 }
 
 function missingCommand(group: string, names: readonly string[]): VoicectlError {
@@ -240,7 +259,7 @@ function missingCommand(group: string, names: readonly string[]): VoicectlError 
 /** The error for the help of a command that does not exist. */
 async function unknownHelp(name = ''): Promise<VoicectlError> {
   const { didYouMean } = await import('../protocol/suggestion.ts');
-  const known = allCommands.map(({ spec }) => spec.name.split(' ')[0] ?? '');
+  const known = allCommands.flatMap(({ spec }) => [spec.name, spec.name.split(' ')[0] ?? '']);
   const message = name === '' ? 'Name a command' : `There is no command ${name}${didYouMean(name, known)}`;
   return new VoicectlError('usage', message, { hint: helpHint() });
 }

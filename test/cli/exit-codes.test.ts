@@ -21,6 +21,13 @@ describe('an error', () => {
   test.each([
     ['an unknown command', ['strem'], 'usage', 2, 'Did you mean stream?'],
     ['the help of an unknown command', ['help', 'strem'], 'usage', 2, 'did you mean stream?'],
+    [
+      'the help of an unknown subcommand',
+      ['help', 'emulator', 'stat'],
+      'usage',
+      2,
+      'did you mean emulator state?',
+    ],
     ['an unknown flag', ['token', '--retires', '1'], 'usage', 2, 'Did you mean --retries?'],
     ['a flag without its value', ['token', '--device'], 'usage', 2, '--device'],
     [
@@ -304,6 +311,11 @@ describe('what needs no service', () => {
     [[], 'stream'],
     [['--help'], 'stream'],
     [['help', 'token'], '--retries'],
+    [['help', 'emulator'], 'Usage: voicectl emulator [options] [command]'],
+    [['help', 'emulator', 'state'], 'Usage: voicectl emulator state'],
+    [['help', 'load', 'merge', '--all'], 'Usage: voicectl load merge'],
+    [['help', 'emulator', 'fault', 'add'], 'Usage: voicectl emulator fault'],
+    [['help', 'devices', '--json'], '"name":"audio"'],
     [['help', '--help'], 'Usage: voicectl help'],
     [['help', 'help'], 'Usage: voicectl help'],
     [['serve', '--help'], '--accept-key'],

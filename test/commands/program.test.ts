@@ -111,6 +111,11 @@ describe('what cannot be read', () => {
     ['a flag of nothing alike', ['token', '--zzzzzz'], 'See voicectl token --help.'],
     ['an argument that is missing', ['emulator', 'speak'], 'See voicectl emulator speak --help.'],
     ['a subcommand that is missing', ['emulator'], 'See voicectl emulator --help.'],
+    [
+      'a subcommand that is misspelt',
+      ['emulator', 'stat'],
+      'Did you mean state? See voicectl emulator --help.',
+    ],
   ])('%s is refused and names the help of its command', async (_what, words, hint) => {
     expect(await refusalOf(...words)).toMatchObject({ code: 'usage', hint });
   });

@@ -59,10 +59,10 @@ async function offerFor(line: Line, current: string, surroundings: Surroundings)
   const offer = (values: Values | undefined) => offerValues(values, { ...surroundings, config });
   if (setting !== undefined) return offer(valuesOf(setting));
   if (current.startsWith('-') && !isForeign) return { values: listFlags(spec), paths: 'none' };
-  const isName = line.plain.length === 0 || (line.plain.length === 1 && line.plain[0] === 'help');
-  if (isName) return { values: listCommands(), paths: 'none' };
-  const subcommands = namesBelow(line.plain);
-  if (subcommands.length > 0) return { values: subcommands, paths: 'none' };
+  const isHelp = line.plain[0] === 'help';
+  const named = isHelp ? line.plain.slice(1) : line.plain;
+  const names = named.length === 0 ? listCommands() : namesBelow(named);
+  if (isHelp || names.length > 0) return { values: names, paths: 'none' };
   return offer(argumentAt(line));
 }
 
