@@ -64,7 +64,9 @@ function tryStringify(value: unknown, indent?: number): string | undefined {
   }
 }
 
-function escapeCharacter(character: string): string {
+/** A character as its UTF-16 units in the spelling of JSON, such as `\u001b`. */
+export function escapeCharacter(character: string): string {
+  if (character.length > 1) return character.split('').map(escapeCharacter).join('');
   if (character === '\n') return '\\n';
   if (character === '\t') return '\\t';
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;

@@ -1,5 +1,5 @@
 import stringWidth from 'string-width';
-import { cutText } from '../kernel/escape.ts';
+import { cutText, escapeCharacter } from '../kernel/escape.ts';
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
@@ -89,20 +89,26 @@ export function takeBeginning(text: string, width: number): string {
 
 /**
  * Text in which every character is as wide as it looks: terminals disagree on the width of emoji that are made of
- * several (families, flags, skin tones, variation selectors), so that only the first part of each is shown. Of text that
- * is longer than `width` cells, only the start.
+ * several (families, flags, skin tones, variation selectors), so that only the first part of each is shown, and on the
+ * width of invisible characters, which are shown escaped. Of text that is longer than `width` cells, only the start.
  */
 export function toTerminalCells(text: string, width: number): string {
-  const near = takeBeginning(text, width);
+  const start = takeBeginning(text, width);
+  const isWhole = start === text;
+  const near = start.replace(invisible, escapeCharacter);
   if (plain.test(near)) return near;
   const parts = Array.from(segmenter.segment(near), ({ segment }) =>
     composed.test(segment) ? String.fromCodePoint(segment.codePointAt(0) ?? 0) : segment,
   );
   // The shortened text may fit, but it is not the whole text.
-  return `${parts.join('')}${near === text ? '' : '…'}`;
+  return `${parts.join('')}${isWhole ? '' : '…'}`;
 }
 
-const composed = /[\u200d\ufe0e\ufe0f\u20e3]|[\u{1f1e6}-\u{1f1ff}]|\p{Emoji_Modifier}/u;
+const composed = /[\u200d\ufe0e\ufe0f\u20e3]|[\u{1f1e6}-\u{1f1ff}\u{e0020}-\u{e007f}]|\p{Emoji_Modifier}/u;
+
+/** All but joiners, variation selectors and tags: they are a part of the character before them. */
+const invisible =
+  /(?!\u200c|\u200d|[\ufe00-\ufe0f]|[\u{e0020}-\u{e007f}]|[\u{e0100}-\u{e01ef}])\p{Default_Ignorable_Code_Point}/gu;
 
 /** Cells between texts that are side by side. */
 const gap = 3;

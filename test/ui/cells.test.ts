@@ -62,8 +62,20 @@ describe('text in cells', () => {
   });
 
   test('emoji that terminals disagree on are shown by the first of their parts', () => {
-    expect(toTerminalCells('a 👨‍👩‍👧 b ❤️ c 👍🏽', 80)).toBe('a 👨 b ❤ c 👍');
+    expect(toTerminalCells('a 👨‍👩‍👧 b ❤️ c 👍🏽 d \u{1f3f4}\u{e0067}\u{e007f}', 80)).toBe(
+      'a 👨 b ❤ c 👍 d 🏴',
+    );
     expect(toTerminalCells('plain 你好 e\u0301', 80)).toBe('plain 你好 e\u0301');
+  });
+
+  test.each([
+    ['a space without width', 'lamp\u200b', 'lamp\\u200b'],
+    ['a word joiner', 'a\u2060b', 'a\\u2060b'],
+    ['a soft hyphen', 'a\u00adb', 'a\\u00adb'],
+    ['a Hangul filler', 'a\u3164b', 'a\\u3164b'],
+    ['one of a later plane', '\u{e0001}', '\\udb40\\udc01'],
+  ])('%s, which nobody sees and terminals disagree on, is shown escaped', (_what, text, shown) => {
+    expect(toTerminalCells(text, 80)).toBe(shown);
   });
 
   test('of a text that is far too long only the start is read, in whole characters', () => {
