@@ -388,6 +388,20 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     expect(troubles).toEqual([]);
   });
 
+  test('a direction that a device puts into its name turns nothing around, in any panel', async () => {
+    const { emulator, page, open } = await start();
+    await open();
+    const name = 'lamp\u202eneddih';
+    await emulator.connect(name);
+    emulator.control.send({}, { json: { type: 'transcript', role: 'assistant', text: `so \u202edias` } });
+    await page.locator('#record').click();
+    await page.getByRole('button', { name: 'Stop recording 1 of' }).waitFor();
+    const texts = await page.locator('main').innerText();
+    expect(texts).not.toContain('\u202e');
+    expect(texts.split('lamp\\u202eneddih').length).toBeGreaterThan(5);
+    expect(texts).toContain('so \\u202edias');
+  });
+
   test('the keys of the screens work, and a filter hides the rest', async () => {
     const { emulator, page, open, told } = await start();
     await open();

@@ -1,6 +1,7 @@
 import { signal, useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useId } from 'preact/hooks';
+import { escapeText } from '../../../kernel/escape.ts';
 import type { StreamSelector } from '../../../protocol/control.ts';
 import { ActionForm, CommandLine } from './ActionForm.tsx';
 import { actOn } from './act.ts';
@@ -39,7 +40,7 @@ export function Actions({ stream }: { stream: PageStream }) {
             onChange={(event) => (reach.value = event.currentTarget.value as typeof reach.value)}
           >
             <option value="stream">stream {number}</option>
-            {device !== undefined && <option value="device">all of {device}</option>}
+            {device !== undefined && <option value="device">all of {escapeText(device)}</option>}
             <option value="all">all {emulatorState.value?.streams.length} streams</option>
           </select>
         </label>

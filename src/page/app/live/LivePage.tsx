@@ -1,5 +1,6 @@
 import { signal, useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { escapeText } from '../../../kernel/escape.ts';
 import { pageData } from '../../../protocol/control-paths.ts';
 import { countersShown } from '../../../report/serve-counters.ts';
 import type { RecordingState } from '../../messages.ts';
@@ -121,7 +122,7 @@ function Devices() {
             const token = tokens.findLast((one) => one.device === device);
             return (
               <li key={device}>
-                <b>{device}</b>
+                <b>{escapeText(device)}</b>
                 <Bar name="requests" value={requests} most={limit} />
                 <Bar
                   name="connections"
@@ -296,11 +297,12 @@ function Item({ recording }: { recording: RecordingState }) {
   const { id, device, stream, durationMs, end, why } = recording;
   const save = (form: string) =>
     reportOutcome(download(`${pageData}recordings/${id}.${form}`, `recording-${id}.${form}`));
-  const name = `recording ${id} of ${device}`;
+  const shownDevice = escapeText(device);
+  const name = `recording ${id} of ${shownDevice}`;
   return (
     <li>
       <span>
-        <b>{device}</b>{' '}
+        <b>{shownDevice}</b>{' '}
         <span class="faint">
           {stream === undefined ? 'replayed' : `stream ${stream}`}, {placeTimeText(durationMs, 1_000)}
         </span>{' '}

@@ -3,7 +3,7 @@ import { peakMs } from '../../messages.ts';
 import { themeColors } from '../picture/colors.ts';
 import { paintSoon } from '../picture/painting.ts';
 import { placeTimeText } from '../picture/places.ts';
-import type { PageStream } from './page-stream.ts';
+import { deviceText, type PageStream } from './page-stream.ts';
 import { choose, elapsedMs, emulatorState, pageStreams, shown } from './store.ts';
 import { useRedraw } from './use-redraw.ts';
 
@@ -39,7 +39,7 @@ function Item({ stream }: { stream: PageStream }) {
         onClick={() => choose(stream.number)}
       >
         <span class="name">
-          <b>{stream.device ?? 'no token yet'}</b> <span class="faint">stream {stream.number}</span>
+          <b>{deviceText(stream)}</b> <span class="faint">stream {stream.number}</span>
         </span>
         <span class="faint">{isOpen ? placeTimeText(durationMs, 1_000) : 'ended'}</span>
         {isOpen && stream.heardFromMs !== undefined && <Trace stream={stream} />}

@@ -1,5 +1,6 @@
 import { signal, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { escapeText } from '../../../kernel/escape.ts';
 import { pageData } from '../../../protocol/control-paths.ts';
 import { countText } from '../../../protocol/count-text.ts';
 import { verdictText } from '../../../report/emulator-lines.ts';
@@ -12,7 +13,7 @@ import { describePoint } from '../recording/describe.ts';
 import { Actions } from './Actions.tsx';
 import { askEmulator } from './api.ts';
 import { reportOutcome } from './Notice.tsx';
-import { axisOf, type PageStream } from './page-stream.ts';
+import { axisOf, deviceText, type PageStream } from './page-stream.ts';
 import { RecordButton } from './RecordButton.tsx';
 import { elapsedMs, emulatorState, hello } from './store.ts';
 import { useRedraw } from './use-redraw.ts';
@@ -26,7 +27,7 @@ export function StreamPanel({ stream }: { stream: PageStream }) {
     <section class="panel stream-panel" aria-labelledby="stream-title">
       <div class="title">
         <h2 id="stream-title">
-          {stream.device ?? 'no token yet'} <span class="faint">stream {stream.number}</span>
+          {deviceText(stream)} <span class="faint">stream {stream.number}</span>
         </h2>
         {isOpen && !isElsewhere && (
           <>
@@ -100,7 +101,8 @@ function Transcript({ lines }: { lines: PageStream['transcript']['lines'] }) {
     <ul class="aside told-lines" aria-label="Transcript" tabIndex={0} ref={box}>
       {lines.slice(-maxSpoken).map(({ t, who, text }) => (
         <li key={`${t} ${who}`}>
-          <span class="faint">{placeTimeText(t, 100)}</span> {who !== null && <b class={who}>{who}</b>} {text}
+          <span class="faint">{placeTimeText(t, 100)}</span> {who !== null && <b class={who}>{who}</b>}{' '}
+          {escapeText(text)}
         </li>
       ))}
     </ul>

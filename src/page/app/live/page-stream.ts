@@ -1,3 +1,4 @@
+import { escapeText } from '../../../kernel/escape.ts';
 import { readSentMessage, wordOfMessage } from '../../../protocol/read-message.ts';
 import { readTranscript } from '../../../protocol/transcript.ts';
 import { relateTurns } from '../../../recording/turns.ts';
@@ -118,6 +119,11 @@ export function addEventToPageStream(
 
 function isJudgement(event: StreamEvent): event is StreamEvent & Judgement {
   return event.type === 'violation' || event.type === 'remark';
+}
+
+/** The name of a stream's device, for people. */
+export function deviceText({ device }: Pick<PageStream, 'device'>): string {
+  return device === undefined ? 'no token yet' : escapeText(device);
 }
 
 function markOf(event: StreamEvent, t: number, { subject, text, level }: EventWords): Mark | undefined {
