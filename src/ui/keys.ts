@@ -1,8 +1,14 @@
+import { escapeText } from '../kernel/escape.ts';
 import type { ActionType, ScreenName, ScreenStart } from './port.ts';
 import type { Key } from './read-keys.ts';
 
 /** What a filter of events can contain. */
 export const filterExample = 'words kind:NAME from:device|service device:ID stream:N';
+
+/** What `x` asks before it closes a stream. */
+export function closeQuestion(stream: number, device: string | undefined): string {
+  return `Close stream ${stream}${device === undefined ? '' : ` of ${escapeText(device)}`} with code 1012?`;
+}
 
 interface Binding {
   keys: readonly Key[];

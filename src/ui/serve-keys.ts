@@ -18,7 +18,7 @@ import { durationText } from './components/Head.tsx';
 import { levelText } from './components/LevelMeter.tsx';
 import type { Row } from './event-list.ts';
 import { glyphsFor } from './glyphs.ts';
-import { commandOf, type KeyCommand } from './keys.ts';
+import { closeQuestion, commandOf, type KeyCommand } from './keys.ts';
 import type { Key } from './read-keys.ts';
 import { devicesInOrder, markedDevice, markedStream, type Panel, type ServeModel } from './serve-model.ts';
 
@@ -130,7 +130,7 @@ function askToClose(model: ServeModel): ServeModel {
   const marked = markedStream(model);
   if (marked === undefined) return withNotice(model, 'No stream is open');
   const { stream, device } = marked;
-  const question = `Close stream ${stream}${device === null ? '' : ` of ${device}`} with code 1012?`;
+  const question = closeQuestion(stream, device ?? undefined);
   return { ...model, overlay: { type: 'confirm', question, action: { type: 'close', stream } } };
 }
 

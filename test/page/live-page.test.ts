@@ -434,7 +434,13 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     await page.keyboard.press('Escape');
     await page.keyboard.press('+');
     await told('the clock was moved forward by 61 s');
-    await page.keyboard.press('x');
+    const question = page.waitForEvent('dialog');
+    const pressed = page.keyboard.press('x');
+    const asked = await question;
+    expect(asked.message()).toBe('Close stream 1 of hall with code 1012?');
+    expect(client.socket.readyState).toBe(client.socket.OPEN);
+    await asked.accept();
+    await pressed;
     expect((await client.closed).code).toBe(1012);
   });
 

@@ -1,4 +1,4 @@
-import { bindingsFor, type KeyCommand } from '../../../ui/keys.ts';
+import { bindingsFor, closeQuestion, type KeyCommand } from '../../../ui/keys.ts';
 import type { ScreenStart } from '../../../ui/port.ts';
 import { kind } from './Actions.tsx';
 import { actOn } from './act.ts';
@@ -30,8 +30,8 @@ const effects: Partial<Record<KeyCommand, () => void>> = {
   },
   advance: () => void advance('61s'),
   close() {
-    const stream = shown.value?.number;
-    if (stream !== undefined)
+    const { number: stream, device } = shown.value ?? {};
+    if (stream !== undefined && confirm(closeQuestion(stream, device)))
       void actOn('close', { stream, code: 1012, reason: 'Closed by hand' }, 'Closed with 1012');
   },
   faults: () => focus('#fault-name'),
