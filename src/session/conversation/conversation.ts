@@ -187,10 +187,12 @@ function lookForCue(
     return now >= (audio.clipEndedAt ?? now) + when.afterMs ? 'now' : 'wait';
   }
   if (state === 'none') return { missed: 'no reply started' };
-  if (when === 'after-reply') return state === 'ended' ? 'now' : 'wait';
+  // A reply that arrives faster than it is played, or waited for this process, is heard for longer.
+  const isHeard = now <= heardUntil + speakingGraceMs;
+  if (when === 'after-reply') return state === 'ended' && !isHeard ? 'now' : 'wait';
   const { spokenFrom } = audio;
   if (spokenFrom === undefined || now < spokenFrom + when.duringReplyMs) return 'wait';
-  if (now <= heardUntil + speakingGraceMs) return 'now';
+  if (isHeard) return 'now';
   return { missed: `the AI spoke for only ${roundMs(heardUntil - spokenFrom)} ms` };
 }
 

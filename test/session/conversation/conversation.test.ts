@@ -60,6 +60,34 @@ describe('a turn is spoken', () => {
     });
   });
 
+  test.each([
+    [
+      'all of it came at once',
+      (service: ScriptedService) => service.at(2_000, () => service.speak(speech(4_000))),
+    ],
+    [
+      'it waited for this process',
+      (service: ScriptedService) => {
+        replies(service, [2_000, 500]);
+        service.at(2_500, () => {
+          service.stop(3_000);
+          service.speak(speech(3_000));
+          service.speakInTime(speech(500));
+        });
+      },
+    ],
+  ])('after the reply has been heard to its end, even if %s', async (_, reply) => {
+    const limits = { 'max-response': 1_500, 'max-talk-over': 0 };
+    const { session, verdicts } = await converse([first(limits), turn(limits)], {
+      onLive(service) {
+        reply(service);
+        replies(service, [8_300, 500]);
+      },
+    });
+    expect(session.outcome).toBe('ok');
+    expect(verdicts['turn 2: max-talk-over']).toBe('0 ms');
+  });
+
   test('once the reply has been heard, if the service sends silence before it', async () => {
     const { session, heard, verdicts } = await converse(
       [first({ 'max-response': 3_000 }), turn({ when: { duringReplyMs: 600 } })],
