@@ -2,8 +2,12 @@ import { echoKindText } from '../audio/user-echo.ts';
 import { VoiceCheck } from '../audio/verdict/voice-check.ts';
 import { isWrongFormat, voiceFindings } from '../audio/verdict/voice-findings.ts';
 import { bytesPerMs } from '../protocol/audio-format.ts';
-import { type Finding, fail, pass, type Seen, unknown, warn } from './rule.ts';
-import { audioOf, type SeenStream } from './stream-seen.ts';
+import { isRecord } from '../protocol/error-body.ts';
+import { parseJson } from '../protocol/parse-json.ts';
+import { type Finding, fail, pass, type Seen, show, unknown, warn } from './rule.ts';
+import { audioOf, isConfirmation, type SeenStream, serviceMessages } from './stream-seen.ts';
+
+const brace = '{'.charCodeAt(0);
 
 /** One side of a stream, as the judge of voices heard it. */
 export interface JudgedVoice {
@@ -17,6 +21,8 @@ export interface JudgedVoice {
 export function judgeAudio(stream: SeenStream): Finding | undefined {
   const messages = audioOf(stream, 'service');
   if (messages.length === 0) return undefined;
+  const text = textAmong(stream);
+  if (text !== undefined) return fail(`a binary message is JSON: ${show(text)}`, stream);
   let at = 0;
   let bytes = 0;
   const check = new VoiceCheck({ from: 'service', clock: { now: () => at }, isThorough: true });
@@ -32,6 +38,15 @@ export function judgeAudio(stream: SeenStream): Finding | undefined {
   at = stream.exchange.end?.at ?? at;
   check.end();
   return judgeReplyVoice(stream, { check, count: messages.length, audioMs: bytes / bytesPerMs });
+}
+
+/** A message of the service that came as audio and is JSON. Before the confirmation, that is another question. */
+function textAmong(stream: SeenStream): string | undefined {
+  const confirmedAt = serviceMessages(stream).find(isConfirmation)?.at ?? Number.POSITIVE_INFINITY;
+  return audioOf(stream, 'service')
+    .filter(({ at, data }) => at >= confirmedAt && data[0] === brace)
+    .map(({ data }) => data.toString())
+    .find((text) => isRecord(parseJson(text)));
 }
 
 /** R38 for audio that was judged while it arrived. The check has seen its end. */

@@ -3,7 +3,7 @@ import { judgeAudio } from '../../src/rules/reply-audio.ts';
 import type { SeenStream } from '../../src/rules/stream-seen.ts';
 import type { WireMessage } from '../../src/wire/exchange.ts';
 import { speechAt } from '../helpers/device-audio.ts';
-import { connects, speaks, toneFrame } from '../helpers/device-exchanges.ts';
+import { confirms, connects, speaks, toneFrame } from '../helpers/device-exchanges.ts';
 import { replies, tellFinding } from '../helpers/service-exchanges.ts';
 
 type End = NonNullable<Parameters<typeof connects>[0]>['end'];
@@ -74,6 +74,13 @@ test.each<[what: string, found: string | undefined, messages: readonly WireMessa
     tone(5, 20, swapped),
   ],
   ['stereo', 'fail: the service’s audio looks like stereo (S1)', tone(5, 20, doubled)],
+  [
+    'a status among the audio',
+    'fail: a binary message is JSON: "{\\"type\\":\\"status\\"}" (S1)',
+    [confirms(0), ...tone(5), replies(100, Buffer.from('{"type":"status"}')), ...tone(5)],
+  ],
+  ['a confirmation in place of audio', tooLittle, [replies(0, Buffer.from('{"type":"ready"}'))]],
+  ['samples that begin like JSON', tooLittle, [confirms(0), replies(0, Buffer.from('{"'))]],
   ['half a sample at the end', odd, [...tone(5), replies(100, half)], { at: 600, by: 'device' }],
   [
     'half a sample, and more may come',
