@@ -1,3 +1,4 @@
+import { recogniseText } from '../../audio/verdict/recognise-container.ts';
 import { VoiceCheck, type VoiceVerdict } from '../../audio/verdict/voice-check.ts';
 import { isWrongFormat, type VoiceFinding, voiceFindings } from '../../audio/verdict/voice-findings.ts';
 import { bytesPerMs } from '../../protocol/audio-format.ts';
@@ -5,7 +6,7 @@ import { connectedKind } from '../../protocol/messages.ts';
 import { secondsText } from '../../protocol/time-text.ts';
 import type { JudgedVoice } from '../reply-audio.ts';
 import { type Finding, fail, mostSevere, pass, type Rule, type Seen, unknown, warn } from '../rule.ts';
-import { audioOf, confirmationOf, type SeenStream } from '../stream-seen.ts';
+import { audioOf, confirmationOf, deviceMessages, type SeenStream } from '../stream-seen.ts';
 import { connections } from './device-seen.ts';
 
 /** What a device sends after its token. */
@@ -54,9 +55,23 @@ const fastest = 1.1;
 const longestGapMs = 1_000;
 const leastMs = 2_000;
 
+/** Fewer texts that look like audio may be about something else. */
+const fewestTexts = 5;
+
+/** How a device sends its audio, if it sends it as text. */
+export function audioAsText(stream: SeenStream): string | undefined {
+  const texts = deviceMessages(stream).flatMap((one) => ('text' in one ? [recogniseText(one.text)] : []));
+  const kinds = texts.filter((kind) => kind !== undefined);
+  const [kind] = kinds;
+  return kind === undefined || kinds.length < fewestTexts ? undefined : voiceFindings[`${kind}-text`].device;
+}
+
 function judgeSent(stream: SeenStream): Finding | undefined {
   const messages = audioOf(stream, 'device');
-  if (messages.length === 0) return undefined;
+  if (messages.length === 0) {
+    const asText = audioAsText(stream);
+    return asText === undefined ? undefined : fail(asText, stream);
+  }
   let at = 0;
   const check = new VoiceCheck({ from: 'device', clock: { now: () => at }, isThorough: true });
   for (const message of messages) {

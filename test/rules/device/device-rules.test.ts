@@ -45,6 +45,13 @@ const ended = (code: number, ...more: readonly WireMessage[]) =>
 /** Streams that open one after the other and stay open. */
 const open = (count: number) => Array.from({ length: count }, (_, index) => live(jwt(`t${index}`), index));
 
+/** Text messages of the device that hold audio. */
+const asTexts = (count: number, write: (audio: string) => string) =>
+  Array.from({ length: count }, (_, index): WireMessage => {
+    const text = write(toneFrame(index).toString('base64'));
+    return { at: 2 + 20 * index, from: 'device', opcode: 'text', text, bytes: text.length };
+  });
+
 type Case = [id: string, what: string, found: string | undefined, seen: Seen[]];
 
 const cases: Case[] = [
@@ -334,6 +341,23 @@ const cases: Case[] = [
     seenAs(connects({ messages: speaks(0, { ms: 4_000 }) })),
   ],
   ['D5', 'no audio', undefined, seenAs(live(one, 1))],
+  ...Object.entries({
+    base64: (audio: string) => audio,
+    JSON: (audio: string) => JSON.stringify({ type: 'audio', audio }),
+  }).map(
+    ([kind, write]): Case => [
+      'D5',
+      `audio as ${kind} in text messages`,
+      `fail: audio is sent as ${kind} in text messages: send the bytes as binary messages (X1)`,
+      seenAs(connects({ messages: [presents(one), confirms(1), ...asTexts(5, write)] })),
+    ],
+  ),
+  [
+    'D5',
+    'a few texts that look like audio',
+    undefined,
+    seenAs(connects({ messages: [presents(one), confirms(1), ...asTexts(4, (audio) => audio)] })),
+  ],
   [
     'D5',
     'too little',

@@ -1,6 +1,7 @@
 import { secondsText } from '../../../protocol/time-text.ts';
+import { audioAsText } from '../../../rules/device/audio.ts';
 import { type Finding, warn } from '../../../rules/rule.ts';
-import { audioOf, confirmationOf } from '../../../rules/stream-seen.ts';
+import { audioOf, confirmationOf, type SeenStream } from '../../../rules/stream-seen.ts';
 import { judgeBy, judgeGoingOn } from '../judging.ts';
 import { confirmed, isOpen, isPast, isStreaming, sentMs } from '../moments.ts';
 import type { DrillView, Service, Situation, StepAction } from '../situation.ts';
@@ -36,7 +37,8 @@ function isQuiet(view: DrillView): boolean {
 function judgeTenSeconds(view: DrillView): Finding {
   const streams = confirmed(view);
   const [first] = streams;
-  if (first === undefined || streams.some((stream) => sentMs(stream) > 0)) return judgeBy('D5')(view);
+  const speaks = (stream: SeenStream) => sentMs(stream) > 0 || audioAsText(stream) !== undefined;
+  if (first === undefined || streams.some(speaks)) return judgeBy('D5')(view);
   const since = confirmationOf(first)?.at ?? view.now;
   return warn(`no audio in ${secondsText(view.now - since, 1)}`, first);
 }
