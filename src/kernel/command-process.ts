@@ -207,7 +207,8 @@ let holders = 0;
 
 /**
  * Reads what is running until its input ends, because this process has ended in whatever way. Then it kills that, and on Linux
- * everything with our mark. It has its own session, so that nothing that ends this process ends it.
+ * everything with our mark. It has its own session, so that nothing that ends this process ends it. No `--` after `-9`: dash
+ * takes it for a process, and then kills none.
  */
 const watchScript = `trap '' INT TERM HUP QUIT
 all=
@@ -217,7 +218,7 @@ while read -r what pid; do
     -) left=; for one in $all; do [ "$one" = "$pid" ] || left="$left $one"; done; all=$left ;;
   esac
 done
-for one in $all; do kill -9 -- "$one"; done
+for one in $all; do kill -9 "$one"; done
 for round in 1 2; do
   for one in $(grep -slz -- "^$1=$2[.]" /proc/[0-9]*/environ); do
     one=\${one#/proc/}

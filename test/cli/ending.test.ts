@@ -82,4 +82,17 @@ describe.skipIf(process.platform !== 'linux').concurrent('SIGKILL of', () => {
       await expect.poll(() => findMarked(`CASE=${env.CASE}`), { interval: 100 }).toEqual([]);
     },
   );
+
+  test('drill also ends a process that has cleared its environment: its process group has it', async (context) => {
+    const { expect } = context;
+    const sandbox = sandboxFor(context);
+    const keptOnly = 'CASE=killed-cleared';
+    const device = `: >runs; exec env -i ${keptOnly} sleep 100`;
+    const running = sandbox.start(['drill', '--situation', 'D1', '--', 'sh', '-c', device]);
+    await expect.poll(() => existsSync(sandbox.path('runs'))).toBe(true);
+    await expect.poll(() => findMarked(keptOnly), { interval: 100 }).toHaveLength(1);
+    running.signal('SIGKILL');
+    await running.ended;
+    await expect.poll(() => findMarked(keptOnly), { interval: 100 }).toEqual([]);
+  });
 });
