@@ -1,9 +1,9 @@
 import { atTickEnd, type Clock } from '../kernel/clock.ts';
 import { VoicectlError } from '../kernel/errors.ts';
-import { didYouMean } from '../protocol/suggestion.ts';
-import { type EmulatorEvent, type EmulatorEvents, emulatorEventTypes } from '../service/events.ts';
+import type { EmulatorEvent, EmulatorEvents } from '../service/events.ts';
 import { guarded } from '../service/guard.ts';
 import type { OpenService } from '../service/open-service.ts';
+import { requireEventType } from '../service/require-event-type.ts';
 import { whenKnown } from '../service/state/eventual.ts';
 import type { StateJournal } from '../service/state/journal.ts';
 
@@ -44,7 +44,7 @@ export function createEventWatch(
 
   const waitFor: EventWatch['waitFor'] = (type, matches = () => true, { signal, timeoutMs } = {}) =>
     new Promise((resolve, reject) => {
-      if (!emulatorEventTypes.includes(type)) throw unknownType(type);
+      requireEventType(type);
       const ending = signal === undefined ? closed : AbortSignal.any([signal, closed]);
       const stop = () => {
         unsubscribe();
@@ -96,16 +96,6 @@ function throwOutside(thrown: unknown): void {
 
 function isOf<Type extends EmulatorEvent['type']>(event: EmulatorEvent, type: Type): event is EventOf<Type> {
   return event.type === type;
-}
-
-function unknownType(type: string): VoicectlError {
-  return new VoicectlError(
-    'usage',
-    `There is no event of type ${type}${didYouMean(type, emulatorEventTypes)}`,
-    {
-      hint: `The types are ${emulatorEventTypes.join(', ')}.`,
-    },
-  );
 }
 
 /** How many events are listed if the awaited one did not happen. */

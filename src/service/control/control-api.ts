@@ -18,6 +18,7 @@ import {
   controlOperations,
   controlPrefix,
   eventSchema,
+  type JournalQuery,
   journalQuerySchema,
   messageSchema,
   pageTokenHeader,
@@ -35,6 +36,7 @@ import { sendJson } from '../../wire/server/http-answer.ts';
 import { readRequestBody } from '../../wire/server/http-body.ts';
 import { readTarget } from '../../wire/server/request-target.ts';
 import type { MetricsEndpoint } from '../metrics/service-metrics.ts';
+import { requireEventType } from '../require-event-type.ts';
 import type { JournalEntry } from '../state/journal.ts';
 import { isUnavailable } from '../state/unavailable.ts';
 import { isPageAllowed, isSameSecret, needsPageToken } from './browser-request.ts';
@@ -151,7 +153,7 @@ async function answer(
     return;
   }
   if (operation === 'live') {
-    await sendLive(request, response, control, check(journalQuerySchema, query));
+    await sendLive(request, response, control, readJournalQuery(query));
     return;
   }
   sendJson(response, await perform(operation, call));
@@ -187,7 +189,7 @@ async function perform(
     case 'state':
       return control.state();
     case 'journal': {
-      const { limit, ...filter } = check(journalQuerySchema, query);
+      const { limit, ...filter } = readJournalQuery(query);
       return control.journal.read(filter, limit);
     }
     case 'reset':
@@ -251,6 +253,12 @@ function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.outp
   throw new ControlRefusal(400, invalidRequestCode, problems.join('; '));
 }
 
+function readJournalQuery(query: Record<string, string>): JournalQuery {
+  const read = check(journalQuerySchema, query);
+  if (read.type !== undefined) requireEventType(read.type);
+  return read;
+}
+
 async function readJson(request: IncomingMessage): Promise<unknown> {
   const body = await readRequestBody(request, maxJsonBytes);
   if (body === undefined) throw tooLarge(maxJsonBytes);
@@ -280,7 +288,7 @@ async function sendLive(
   request: IncomingMessage,
   response: ServerResponse,
   { journal }: AnyControl,
-  { limit, ...filter }: z.output<typeof journalQuerySchema>,
+  { limit, ...filter }: JournalQuery,
 ): Promise<void> {
   response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': cacheControl });
   response.write(': following\n\n');

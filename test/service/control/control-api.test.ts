@@ -231,6 +231,15 @@ describe('the journal', () => {
     expect((await call(emulator, '/journal?limit=0')).status).toBe(400);
   });
 
+  test.each(['/journal', '/journal/live'])('refuses at %s a type that no event has', async (path) => {
+    const emulator = await start();
+    const answered = await call(emulator, `${path}?type=stream-close`);
+    expect(answered).toMatchObject({
+      status: 400,
+      json: { error: { message: 'There is no event of type stream-close, did you mean stream-closed?' } },
+    });
+  });
+
   test('can be followed live as server-sent events, from a place in the past', async () => {
     const emulator = await start();
     await takeToken(emulator, 'a');
