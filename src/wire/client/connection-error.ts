@@ -10,6 +10,8 @@ const reasons: Record<string, string> = {
   ETIMEDOUT: 'no answer',
   EHOSTUNREACH: 'host unreachable',
   ENETUNREACH: 'network unreachable',
+  EMFILE: 'this process has too many files and connections open',
+  ENFILE: 'this machine has too many files and connections open',
   UND_ERR_CONNECT_TIMEOUT: 'no answer',
   UND_ERR_HEADERS_TIMEOUT: 'no answer',
   UND_ERR_BODY_TIMEOUT: 'the answer did not end',

@@ -14,7 +14,9 @@ describe('a failure to connect', () => {
     ['EHOSTUNREACH', 'host unreachable'],
     ['ENETUNREACH', 'network unreachable'],
     ['UND_ERR_SOCKET', 'connection closed before an answer'],
-    ['EMFILE', 'as the system says it'],
+    ['EMFILE', 'this process has too many files and connections open'],
+    ['ENFILE', 'this machine has too many files and connections open'],
+    ['EOTHER', 'as the system says it'],
   ])('with %s is reported as "%s", and may be retried', (code, why) => {
     const error = connectionError(withCode(code), 'voice.test');
     expect(error).toMatchObject({ code: 'connect-failed', retryable: true });
