@@ -52,6 +52,20 @@ interface RuleLine {
 }
 
 describe('what it prints', () => {
+  test('with --quiet is only what did not pass: nothing for a good service, and the code says the rest', async () => {
+    const bad = await check({
+      change: wrong,
+      flags: ['--quiet', '--rule', 'R10', '--rule', 'R12', '--rule', 'R13'],
+    });
+    expect(bad.code).toBe(1);
+    expect(bad.stdout.match(/^R\d+ +\w+/gm)).toEqual(['R12  fail', 'R13  warn']);
+    expect(bad.stdout).not.toContain('1 fail');
+    const good = await check({ flags: ['--quiet', '--rule', 'R10'] });
+    expect([good.code, good.stdout, good.stderr]).toEqual([0, '', '']);
+    const json = await check({ flags: ['--quiet', '--json', '--rule', 'R10'] });
+    expect(json.lines).toHaveLength(3);
+  });
+
   test('is a line for each rule, with what was seen below those that did not pass; none is longer than 80', async () => {
     const { code, lines, stderr } = await check({ change: wrong });
     expect([code, stderr]).toEqual([1, '']);

@@ -97,6 +97,13 @@ describe('doctor', () => {
     expect(checksOf(stdout).get('target')).toMatchObject({ state: 'broken', code: 'connect-failed' });
   });
 
+  test('with --quiet prints only what is not right', async () => {
+    const { code, stdout } = await sandbox.runHere(['doctor', '--quiet'], lean);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^! microphone /m);
+    expect(stdout).not.toMatch(/^[✓·]/m);
+  });
+
   test('finds a target that answers, compares the clocks, and trusts no certificate but the one that --ca names', async () => {
     const { baseUrl } = await sandbox.serveHere(['--tls', '--cert-out', 'cert.pem']);
     const doctor = ['doctor', '--json', '--base-url', baseUrl];

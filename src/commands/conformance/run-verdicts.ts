@@ -119,7 +119,7 @@ async function openView<Judged, Result extends VerdictResult>(
   { command, subject }: VerdictCommand,
   run: VerdictRun<Judged, Result>,
 ): Promise<View<Judged, Result>> {
-  const { settings, io, json, output, signal, note } = context;
+  const { settings, io, json, output, quiet, signal, note } = context;
   const about = { command, subject: escapeText(subject) };
   const page = settings.open ? await openPage(context, about) : undefined;
   const screen = output === 'tui' && io.terminal ? await openScreen(context, about, io.terminal) : undefined;
@@ -164,7 +164,7 @@ async function openView<Judged, Result extends VerdictResult>(
           const [lines, body] = [run.detail(judged), run.object(judged)];
           show({ type: 'judged', item: { ...run.row(judged), isFinal }, lines, body });
         }
-        if (isFinal)
+        if (isFinal && (json || !quiet || isWorthTelling(run.row(judged))))
           print(
             () => run.lines(judged),
             () => run.object(judged),
@@ -177,10 +177,11 @@ async function openView<Judged, Result extends VerdictResult>(
       const end = { ok, text: stopped === undefined ? (ok ? 'done, ok' : 'done, failed') : 'stopped' };
       // The summary is the last line of JSON.
       if (json) printText(compared);
-      print(
-        () => run.summaryLines(result),
-        () => run.summaryObject(result),
-      );
+      if (json || !quiet)
+        print(
+          () => run.summaryLines(result),
+          () => run.summaryObject(result),
+        );
       if (!json) printText(compared);
       page?.show({ type: 'ended', ...end });
       await screen?.finish(end);
@@ -193,6 +194,11 @@ async function openView<Judged, Result extends VerdictResult>(
       await page?.close();
     },
   };
+}
+
+/** Whether a verdict is a warning or an error, which `--quiet` prints too. */
+function isWorthTelling({ verdict }: Pick<JudgedItem, 'verdict'>): boolean {
+  return verdict === 'fail' || verdict === 'warn' || verdict === 'unknown';
 }
 
 /** A result in the form that is compared: what `--json` prints of it. */

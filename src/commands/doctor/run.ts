@@ -14,13 +14,14 @@ import type { ContextOf } from '../command.ts';
 import { deviceSurroundings } from '../sound-devices/open-devices.ts';
 
 export async function run(context: ContextOf<'doctor'>): Promise<number> {
-  const { io, json, style, signal } = context;
+  const { io, json, quiet, style, signal } = context;
   const checks: Check[] = [];
   const tell = async (...found: Check[]) => {
     signal.throwIfAborted();
     checks.push(...found);
     // Write each line at once: some backends take seconds to fail.
-    if (!json) await io.stdout.write(`${doctorLines(found, style).join('\n')}\n`);
+    const told = quiet ? found.filter(({ state }) => state === 'warning' || state === 'broken') : found;
+    if (!json && told.length > 0) await io.stdout.write(`${doctorLines(told, style).join('\n')}\n`);
   };
   await tell(checkNode());
   const target = await checkTarget(context);
