@@ -151,6 +151,7 @@ function startSession(stream: VoiceStream, { inbox, clock, signal }: SessionPart
     closed: stream.closed,
     send: (pcm) => send(pcm),
     async speak(pcm, { pace = 1, frameMs = defaultFrameMs, tailMs = 0, signal: stop } = {}) {
+      requireSpeakOptions({ pace, frameMs, tailMs });
       const until = stop === undefined ? over.signal : AbortSignal.any([over.signal, stop]);
       const pacer = createPacer({ pace, frameMs, clock });
       for await (const frame of reframe(withTail(pcm, tailMs), bytesForMs(frameMs))) {
@@ -164,6 +165,16 @@ function startSession(stream: VoiceStream, { inbox, clock, signal }: SessionPart
       await close();
     },
   };
+}
+
+/** Throws `usage` naming what is wrong: a pace that is no number would send everything at once. */
+function requireSpeakOptions({ pace, frameMs, tailMs }: Required<Omit<SpeakOptions, 'signal'>>): void {
+  const refuse = (what: string) => {
+    throw new VoicectlError('usage', `speak: ${what}`);
+  };
+  if (pace !== 'max' && !(Number.isFinite(pace) && pace > 0)) refuse('pace must be max or a number above 0');
+  if (!(Number.isFinite(frameMs) && bytesForMs(frameMs) > 0)) refuse('frameMs must be a number above 0');
+  if (!(Number.isFinite(tailMs) && tailMs >= 0)) refuse('tailMs must be a number that is not negative');
 }
 
 async function* withTail(pcm: Pcm, tailMs: number): AsyncGenerator<Buffer> {

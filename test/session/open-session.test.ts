@@ -47,6 +47,23 @@ describe('a session', () => {
     expect({ framesIn, bytesIn }).toEqual({ framesIn: 4, bytesIn: 2_560 });
   });
 
+  test.each([
+    ['pace', 'slow'],
+    ['pace', 0],
+    ['pace', Number.NaN],
+    ['frameMs', 0],
+    ['frameMs', -20],
+    ['tailMs', 'long'],
+    ['tailMs', -1],
+  ])('does not speak with the %s %s, and sends nothing', async (name, value) => {
+    const emulator = await startEmulator();
+    await using session = await openSession({ baseUrl: emulator.baseUrl, ...as });
+    const speaking = session.speak(sound, { pace: 'max', [name]: value } as never);
+    await expect(speaking).rejects.toMatchObject({ code: 'usage', message: expect.stringContaining(name) });
+    await session.close();
+    expect(await emulator.event('stream-closed')).toMatchObject({ bytesIn: 0 });
+  });
+
   test.each(['baseUrl', 'device', 'apiKey'] as const)('is refused without %s', async (name) => {
     const options = { baseUrl: 'http://127.0.0.1:9', ...as, [name]: undefined } as never;
     await expect(openSession(options)).rejects.toMatchObject({
