@@ -81,10 +81,10 @@ export class ActiveLevel {
   }
 }
 
-/** The level of samples in dBov. */
-export function levelBetween(samples: Int16Array, from: number, to: number): number {
+/** The level of samples in dBov, measured from `offset`. */
+export function levelBetween(samples: Int16Array, from: number, to: number, offset = 0): number {
   let squares = 0;
-  for (let at = from; at < to; at += 1) squares += (samples[at] as number) ** 2;
+  for (let at = from; at < to; at += 1) squares += ((samples[at] as number) - offset) ** 2;
   return decibels(squares / (to - from));
 }
 

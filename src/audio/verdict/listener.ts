@@ -194,11 +194,13 @@ export class Listener {
     const { samples, base } = this.audio;
     const from = this.next;
     const to = from + block;
+    let sum = 0;
     let squares = 0;
     let highest = samples[from] as number;
     let lowest = highest;
     for (let at = from; at < to; at += 1) {
       const sample = samples[at] as number;
+      sum += sample;
       squares += sample * sample;
       if (sample > highest) highest = sample;
       else if (sample < lowest) lowest = sample;
@@ -208,7 +210,8 @@ export class Listener {
     this.tops.peak(highest, lowest);
     this.section.push(samples, from, to);
     this.whole.push(samples, from, to);
-    const dbov = decibels(squares / block);
+    // A DC offset is inaudible: it is not the noise of a pause.
+    const dbov = decibels(squares / block - (sum / block) ** 2);
     const isConstant = highest === lowest;
     this.sectionLevels.add(isConstant, dbov);
     this.recentLevels.add(isConstant, dbov);

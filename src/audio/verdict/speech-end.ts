@@ -25,29 +25,37 @@ interface VoiceLevels {
  * recordings end like this, and they are cut; of recordings that are cut during speech, five of six do.
  */
 export function isCutOff(samples: Int16Array, end: number, { loud, floor }: VoiceLevels): boolean {
-  const last = levelBetween(samples, end - 320, end);
+  const levelOf = acLevel(samples, end - endSamples);
+  const last = levelOf(end - 320, end);
   return (
     last >= loud - nearDb &&
     last >= floor + aboveFloorDb &&
-    levelBetween(samples, end - 80, end) >= loud - stillNearDb &&
-    levelBetween(samples, end - 640, end - 320) - last < fallDb &&
-    levelBetween(samples, end - 320, end - 160) - levelBetween(samples, end - 160, end) < fallDb &&
+    levelOf(end - 80, end) >= loud - stillNearDb &&
+    levelOf(end - 640, end - 320) - last < fallDb &&
+    levelOf(end - 320, end - 160) - levelOf(end - 160, end) < fallDb &&
     periodicity(samples, end - 640) >= least
   );
 }
 
 /** The same for its beginning. Ten of 880 recordings begin like this. */
 export function isCutOn(samples: Int16Array, from: number, { loud, floor }: VoiceLevels): boolean {
-  const first = levelBetween(samples, from, from + 160);
+  const levelOf = acLevel(samples, from);
+  const first = levelOf(from, from + 160);
   const height = Math.max(...[0, 1, 2].map((at) => Math.abs(samples[from + at] as number)));
   return (
     first >= loud - nearDb &&
     first >= floor + aboveFloorDb &&
-    levelBetween(samples, from, from + 32) >= loud - suddenDb &&
+    levelOf(from, from + 32) >= loud - suddenDb &&
     decibels(height ** 2) >= loud - suddenDb &&
-    levelBetween(samples, from + 160, from + 480) - first < fallDb &&
+    levelOf(from + 160, from + 480) - first < fallDb &&
     periodicity(samples, from) >= least
   );
+}
+
+/** Levels within 40 ms from here in dBov, without the DC offset of these 40 ms. */
+function acLevel(samples: Int16Array, start: number): (from: number, to: number) => number {
+  const offset = samples.subarray(start, start + endSamples).reduce((sum, one) => sum + one, 0) / endSamples;
+  return (from, to) => levelBetween(samples, from, to, offset);
 }
 
 /** The highest likeness of 40 ms to themselves one period later. */

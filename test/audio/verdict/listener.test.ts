@@ -147,6 +147,12 @@ describe('it hears', () => {
     expect(hear(hum(600)).floorDbov).toBeCloseTo(-38, -1);
   });
 
+  test.each([300, 600, 900])('a DC offset of %d is not noise', (offset) => {
+    const { heard, floorDbov } = hear(change(speech, (sample) => sample + offset));
+    expect(heard).toEqual([]);
+    expect(floorDbov).toBeLessThan(-55);
+  });
+
   test.each([
     ['quiet-voice', 0.05],
     ['loud-voice', 3],
