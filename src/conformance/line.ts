@@ -48,7 +48,7 @@ export async function openLine({ clock, ...options }: ServiceLineOptions): Promi
   const wake = () => {
     for (const look of [...waiting]) look();
   };
-  const note = (message: WireMessage) => {
+  const hear = (message: WireMessage) => {
     if (message.opcode === 'pong') pongs += 1;
     if (isData(message)) heard.messages += 1;
     isConfirmed ||= isConfirmation(message);
@@ -56,9 +56,9 @@ export async function openLine({ clock, ...options }: ServiceLineOptions): Promi
     // An echo repeats silence for as long as it is sent.
     if (measureLevel(message.data).rmsDbfs > audibleDbfs) heard.audibleAt = message.at;
   };
-  const take = (message: WireMessage) => {
+  const keep = (message: WireMessage) => {
     bytes += message.bytes;
-    if (message.from === 'service') note(message);
+    if (message.from === 'service') hear(message);
     if (bytes > maxBytes || messages.length >= maxMessages) connection?.cut(flooded());
     else messages.push(message);
     wake();
@@ -71,7 +71,7 @@ export async function openLine({ clock, ...options }: ServiceLineOptions): Promi
         opened(answered) {
           upgrade = answered;
         },
-        message: take,
+        message: keep,
         closed(ended) {
           end = ended;
           wake();

@@ -27,7 +27,7 @@ const leastLikeness = 0.5;
 const sameDelayMs = 10;
 
 /** Reports the echo once, with its delay and its level. */
-export function createEchoWatch({ tell }: Notices): EchoWatch {
+export function createEchoWatch({ emit }: Notices): EchoWatch {
   const reference = createReference();
   const joiner = createBlockJoiner(everySample * bytesPerSample);
   let played: number[] = [];
@@ -45,7 +45,7 @@ export function createEchoWatch({ tell }: Notices): EchoWatch {
     before = delayMs;
     if (!isSame || echo === undefined) return;
     isTold = true;
-    tell({
+    emit({
       code: 'echo',
       message: `The AI hears itself: the microphone picks up the loudspeaker ${Math.round(delayMs)} ms later, ${describeGain(20 * Math.log10(echo.gain))}`,
       hint: 'Use headphones, or --aec to remove the echo.',

@@ -111,7 +111,7 @@ export async function openMicrophone(options: MicrophoneOptions): Promise<Microp
 }
 
 /** Reports once that a microphone delivers only zeros: that is how macOS denies access. */
-function createSilenceWatch({ tell }: Notices): (pcm: Buffer) => void {
+function createSilenceWatch({ emit }: Notices): (pcm: Buffer) => void {
   let zeroMs = 0;
   let isTold = false;
   return (pcm) => {
@@ -119,7 +119,7 @@ function createSilenceWatch({ tell }: Notices): (pcm: Buffer) => void {
     zeroMs = measureLevel(pcm).peakDbfs > -100 ? 0 : zeroMs + msForBytes(pcm.length);
     if (zeroMs < silentMs) return;
     isTold = true;
-    tell({
+    emit({
       code: 'microphone-silent',
       message: `The microphone has delivered only digital silence for ${silentMs / 1000} s`,
       hint: 'It may be muted, or the terminal may lack permission to use it.',

@@ -15,7 +15,7 @@ export interface DeviceNotice {
 
 /** Passes notices about devices to a listener, including earlier ones. */
 export interface Notices {
-  tell(notice: DeviceNotice): void;
+  emit(notice: DeviceNotice): void;
   /** Calls `listener` for each notice, beginning with the earlier ones. */
   listen(listener: (notice: DeviceNotice) => void): void;
 }
@@ -25,13 +25,13 @@ const maxWaiting = 100;
 
 export function createNotices(): Notices {
   const waiting: DeviceNotice[] = [];
-  let tell = (notice: DeviceNotice) => {
+  let receive = (notice: DeviceNotice) => {
     if (waiting.length < maxWaiting) waiting.push(notice);
   };
   return {
-    tell: (notice) => tell(notice),
+    emit: (notice) => receive(notice),
     listen(listener) {
-      tell = listener;
+      receive = listener;
       for (const notice of waiting.splice(0)) listener(notice);
     },
   };

@@ -76,7 +76,7 @@ async function openInput(
   const { settings, signal, io } = context;
   const { capture } = deviceChoices(context);
   const onOverrun = (lostMs: number) =>
-    notices.tell({
+    notices.emit({
       code: 'overrun',
       message: `${Math.round(lostMs)} ms of microphone audio was dropped: it could not be sent in time`,
     });

@@ -35,7 +35,7 @@ export async function openLiveEnds(context: ContextOf<'stream'>): Promise<LiveEn
     notices,
   });
   if (microphone !== undefined && playback !== undefined && !settings.aec) {
-    notices.tell({
+    notices.emit({
       code: 'headphones',
       message: 'Use headphones; otherwise the AI hears itself',
     });

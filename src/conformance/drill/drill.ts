@@ -42,10 +42,10 @@ export async function drill({ signal: given, ...rest }: DrillOptions): Promise<D
   setMaxListeners(0, signal);
   const startedAt = clock.now();
   const course = createCourse({ ...rest, signal });
-  for (const situation of situations.slice(0, firstSituations)) await course.take(situation);
+  for (const situation of situations.slice(0, firstSituations)) await course.run(situation);
   const waiting = situations.slice(firstSituations);
   const workOff = async () => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await course.take(next);
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await course.run(next);
   };
   await Promise.all(Array.from({ length: parallel }, workOff));
   const place = (one: Drilled) => situations.findIndex(({ id }) => id === one.situation);
@@ -76,7 +76,7 @@ function createCourse(options: DrillOptions) {
     get stopped() {
       return prospects.stopped;
     },
-    async take(situation: Situation): Promise<void> {
+    async run(situation: Situation): Promise<void> {
       if (signal.aborted) prospects.stop();
       const finding = prospects.reasonToLeaveOut(situation);
       if (finding !== undefined) {

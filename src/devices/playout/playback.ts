@@ -147,7 +147,7 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
       wake();
       if (buffer.stats.overflowMs === 0 || isOverflowTold) return;
       isOverflowTold = true;
-      notices.tell({
+      notices.emit({
         code: 'playback-full',
         message: 'More than five minutes of AI audio are waiting for playback; the rest will not be played',
       });

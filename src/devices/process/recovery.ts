@@ -41,7 +41,7 @@ export function createRecovery<Device extends { stop(): Promise<void> }>({
     const message = `The ${what} was lost: ${loss.message}`;
     if (deviceTimeoutMs === 0 && !mayRestart) throw gone(message, loss);
     if (deviceTimeoutMs > 0) {
-      notices.tell({
+      notices.emit({
         code: 'device-lost',
         message,
         hint: `Waiting up to ${seconds(deviceTimeoutMs)} for it.`,
@@ -64,7 +64,7 @@ export function createRecovery<Device extends { stop(): Promise<void> }>({
       throw signal.reason;
     }
     restartedAt.push(clock.now());
-    notices.tell({
+    notices.emit({
       code: 'device-returned',
       message: isStall ? `The ${what} stalled and was opened again` : `The ${what} is back`,
     });
