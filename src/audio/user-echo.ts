@@ -140,15 +140,11 @@ export class UserEchoDetector {
 
   /** Compares the window of the service that begins here. */
   private compare({ user, service }: Tracks, from: number): UserEchoFound | undefined {
-    if (
-      service.level(from, windowSamples) === 0 ||
-      user.level(from - mostLag / 2, windowSamples) < leastLevel
-    )
-      return this.differ();
+    if (service.level(from) === 0 || user.level(from - mostLag / 2) < leastLevel) return this.differ();
     service.copy(from, heardWindow);
     user.copy(from - mostLag, saidWindow);
     const { best, lagOfBest } = findLag();
-    const gain = (best * service.level(from, windowSamples)) / user.level(from - lagOfBest, windowSamples);
+    const gain = (best * service.level(from)) / user.level(from - lagOfBest);
     if (best < leastLikeness || gain < leastGain) return this.differ();
     const isSame = Math.abs(lagOfBest - this.lastLag) <= sameMs * perMs;
     this.lastLag = lagOfBest;
@@ -269,11 +265,11 @@ class Track {
     this.end = Math.min(this.end, to);
   }
 
-  /** The RMS of `count` samples. */
-  level(from: number, count: number): number {
+  /** The RMS of the window that begins at this place. */
+  level(from: number): number {
     let squares = 0;
-    for (let at = from; at < from + count; at += 1) squares += this.at(at) ** 2;
-    return Math.sqrt(squares / count);
+    for (let at = from; at < from + windowSamples; at += 1) squares += this.at(at) ** 2;
+    return Math.sqrt(squares / windowSamples);
   }
 
   /** Copies samples, beginning at this place. */

@@ -6,7 +6,7 @@ import { VoicectlError } from '../kernel/errors.ts';
 import type { HttpRequest } from '../wire/exchange.ts';
 
 /** For DNS, TCP and TLS together. A device should learn within a second that the target cannot be reached. */
-export const reachMs = 900;
+const reachMs = 900;
 
 export interface Deadlines {
   clock: Clock;

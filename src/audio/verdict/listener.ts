@@ -105,7 +105,7 @@ export class Listener {
 
   /** Takes a message of 16-bit samples, which may begin and end within a sample. */
   push(message: Buffer): void {
-    this.audio.noteSeam(0);
+    this.audio.markSeam();
     let at = 0;
     if (this.half >= 0 && message.length > 0) {
       this.add((((message[0] as number) << 24) >> 16) | this.half);

@@ -35,9 +35,9 @@ export class RecentAudio {
     return dropped;
   }
 
-  /** A message begins `ahead` samples from now. */
-  noteSeam(ahead: number): void {
-    this.seams[this.seamCount % mostSeams] = this.base + this.count + ahead;
+  /** A message begins here. */
+  markSeam(): void {
+    this.seams[this.seamCount % mostSeams] = this.base + this.count;
     this.seamCount += 1;
   }
 

@@ -19,7 +19,7 @@ export function checkUrl(url: string): void {
 }
 
 /** The address of a Redis without its password. */
-export function shownUrl(url: string): string {
+function shownUrl(url: string): string {
   const { protocol, host, pathname } = new URL(url);
   return `${protocol}//${host}${pathname === '/' ? '' : pathname}`;
 }

@@ -204,7 +204,6 @@ function openCrew(
     target: { baseUrl, wsUrl, apiVersion: settings.apiVersion, apiKey, ca },
     pcm,
     share: { part: shard.number - 1, of: shard.of },
-    // Each run has its own devices: those of the previous run may still be limited.
     devicePrefix: settings.devicePrefix ?? devicePrefix(startAt, settings.shard && order),
   };
   const { loadProcesses } = settings;

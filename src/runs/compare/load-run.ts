@@ -5,8 +5,8 @@ import { whyEnded, whyIncomplete, whyInvalid } from '../load/validity.ts';
 import { failedShare, timeFigures } from './figure.ts';
 import type { RunSet } from './run-set.ts';
 
-/** The run in a result of `load`. `isWhole`: a missing shard makes it not valid. */
-export function runOfLoad(result: LoadResult, name: string, { isWhole = true } = {}): RunSet {
+/** The run in a result of `load`. A missing shard makes it not valid. */
+export function runOfLoad(result: LoadResult, name: string): RunSet {
   const { facts, shards, counts, metrics } = result;
   const { task, arrival, cost, startAt, target, clean } = facts;
   const { sessions, audioMinutes, longestMs, arrivalsMs } = cost;
@@ -44,7 +44,7 @@ export function runOfLoad(result: LoadResult, name: string, { isWhole = true } =
     runs: [
       {
         at: startAt,
-        invalid: [...whyInvalid(result), ...(isWhole ? whyIncomplete(shards) : []), ...whyEnded(result)],
+        invalid: [...whyInvalid(result), ...whyIncomplete(shards), ...whyEnded(result)],
         figures: [
           ...figures,
           ...failedShare(counts.failed + counts.dropped, counts.arrived + counts.dropped),

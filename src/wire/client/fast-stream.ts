@@ -110,8 +110,7 @@ export class FastStream {
   }
 
   /** Ends the connection without a close frame. */
-  cut(failure?: VoicectlError): void {
-    this.#failure ??= failure;
+  cut(): void {
     this.#socket.destroy();
   }
 
