@@ -74,7 +74,9 @@ export function closeError(
   serviceError: ReadError | undefined,
   phase: 'authorising' | 'live',
 ): VoicectlError {
-  const said = textOf(serviceError);
+  // Many services give one text twice: as the reason and in the error before it.
+  const isRepeated = reason !== '' && serviceError?.message === reason;
+  const said = isRepeated ? (serviceError.code ?? '') : textOf(serviceError);
   const why = [`close ${closeText({ code, reason })}`, said].filter((text) => text !== '').join(', ');
   const details = {
     closeCode: code,

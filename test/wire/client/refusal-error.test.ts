@@ -79,6 +79,15 @@ describe('a close before the token was accepted', () => {
   });
 });
 
+test('a reason that repeats the message of the error before it is reported once', () => {
+  const text = 'No more streams';
+  const error = closeError({ code: 4429, reason: text }, { code: 'LIMIT', message: text }, 'authorising');
+  expect(error.message).toBe(
+    'Too many connections for this device: close 4429 application: No more streams, LIMIT',
+  );
+  expect(error.details).toMatchObject({ closeReason: text, serviceMessage: text });
+});
+
 describe('a close in the middle of the conversation', () => {
   test.each([
     [1001, undefined, 'stream-broken'],
