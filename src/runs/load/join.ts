@@ -6,7 +6,7 @@ import { createRedactor, type Redactor } from '../../kernel/redact.ts';
 import type { ReadError } from '../../protocol/error-body.ts';
 import { createMessageReader, isInterruption } from '../../protocol/messages.ts';
 import type { FastStream, FastStreamEnd } from '../../wire/client/fast-stream.ts';
-import { closeError, streamEndError, unconfirmedError } from '../../wire/client/refusal-error.ts';
+import { streamEndError, unconfirmedError } from '../../wire/client/refusal-error.ts';
 import { requestToken, type TokenGrant } from '../../wire/client/token.ts';
 import { concealText } from '../../wire/conceal.ts';
 import type { LoadContext, PlannedSession } from './context.ts';
@@ -99,8 +99,7 @@ function openStream(
   };
   const breakage = (end: FastStreamEnd, phase: 'authorising' | 'live' = 'live') => {
     if (end.failure !== undefined) return end.failure;
-    const close = { code: end.code, reason: redactor.text(end.reason) };
-    return phase === 'live' ? streamEndError(close, lastWord) : closeError(close, lastWord, phase);
+    return streamEndError({ code: end.code, reason: redactor.text(end.reason) }, lastWord, phase);
   };
   const confirmed = new Promise<LoadStream>((resolve, reject) => {
     const stream: FastStream = dial({

@@ -15,7 +15,7 @@ import type { ReadError } from '../../../protocol/error-body.ts';
 import { createMessageReader } from '../../../protocol/messages.ts';
 import { serviceUrl, streamPath } from '../../../protocol/paths.ts';
 import { type Connection, connect, cutSoonAfter } from '../../../wire/client/connect.ts';
-import { closeError, type StreamClose, streamEndError } from '../../../wire/client/refusal-error.ts';
+import { type StreamClose, streamEndError } from '../../../wire/client/refusal-error.ts';
 import { requestToken } from '../../../wire/client/token.ts';
 import type { Tap } from '../../../wire/tap.ts';
 import type { ContextOf } from '../../command.ts';
@@ -85,8 +85,7 @@ async function join(
   connection.present(token);
   return {
     connection,
-    breakage: (close) =>
-      isConfirmed ? streamEndError(close, lastWord) : closeError(close, lastWord, 'authorising'),
+    breakage: (close) => streamEndError(close, lastWord, isConfirmed ? 'live' : 'authorising'),
   };
 }
 
