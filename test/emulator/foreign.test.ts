@@ -59,7 +59,7 @@ describe.skipIf(!hasForeignClient).concurrent('a foreign client', () => {
   });
 
   test('gets 60 of 200 tokens', async () => {
-    const { report } = await run({}, '--timeout', '30', '--mode', 'token-many', '200');
+    const { report } = await run({}, '--timeout', '120', '--mode', 'token-many', '200');
     expect(report).toMatchObject({ statuses: { 200: 60, 429: 140 }, errors: {}, distinctTokens: 60 });
     const names = report.firstRefused.headers.map(([name]: [string]) => name);
     expect(names).toEqual(

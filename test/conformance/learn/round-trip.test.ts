@@ -254,7 +254,7 @@ const inexpressible: [does: string, change: Partial<MiniBehaviour>, remark: stri
   ],
 ];
 
-describe.concurrent('what no dialect expresses is named, and compared:', { timeout: 180_000 }, () => {
+describe.concurrent('what no dialect expresses is named, and compared:', { timeout: 600_000 }, () => {
   test.for(inexpressible)('a service that %s', async ([does, change, remark, paths]) => {
     await using service = await startMiniService(change);
     const everything = learnOptions(service);
@@ -276,7 +276,7 @@ describe.concurrent('what no dialect expresses is named, and compared:', { timeo
 });
 
 describe.concurrent('an emulator that was taught by a service of another make answers as that does:', {
-  timeout: 180_000,
+  timeout: 600_000,
 }, () => {
   test.for(asked)('one that %s', async ([does, change]) => {
     const isMovable = change.delayMs === undefined;
