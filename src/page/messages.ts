@@ -1,10 +1,11 @@
 import type { EmulatorState } from '../protocol/control.ts';
 import type { Direction } from '../recording/format.ts';
+import type { ServeCounters } from '../report/serve-counters.ts';
 import type { VerdictNews } from '../ui/verdict-model.ts';
 import type { Mark } from './view-data.ts';
 
 /** What the emulator sends to its page, as JSON lines, to each tab. */
-export type PageMessage = Hello | EventsMessage | AudioMessage | StateMessage;
+export type PageMessage = Hello | EventsMessage | CountersMessage | AudioMessage | StateMessage;
 
 /** What a run of verdicts sends to its page: first what it is, then what happens. */
 export type VerdictMessage =
@@ -33,6 +34,12 @@ export interface Hello {
 export interface EventsMessage {
   type: 'events';
   entries: unknown[];
+}
+
+/** What this emulator has done since it started: the journal does not have all events. */
+export interface CountersMessage {
+  type: 'counters';
+  counters: ServeCounters;
 }
 
 /** What was heard since the last message. `at`: milliseconds since the emulator started, by the machine's clock. */

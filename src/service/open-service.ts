@@ -127,11 +127,12 @@ export async function openService(options: OpenServiceOptions): Promise<OpenServ
   }
 }
 
-function openPage({ page, control, baseClock, observe, instance }: OpenServiceOptions) {
+function openPage({ page, control, baseClock, events, observe, instance }: OpenServiceOptions) {
   const startedAt = baseClock.now();
   return page?.({
     ...{ control, observe },
     clock: baseClock,
+    subscribe: events.subscribe,
     elapsedMs: () => baseClock.now() - startedAt,
     ...(instance === undefined ? {} : { instance }),
   });

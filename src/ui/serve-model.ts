@@ -25,8 +25,14 @@ export interface ServeAddresses {
   curl: string;
 }
 
+/** What was counted so far, drawn or not: the screen itself misses what is dropped in a flood. */
+export interface Counted {
+  type: 'counted';
+  counters: ServeCounters;
+}
+
 /** What the screen knows besides the events of the emulator. */
-export type ServeStatus = StateSeen | ServeAddresses;
+export type ServeStatus = StateSeen | ServeAddresses | Counted;
 
 export type ServeNews = EmulatorEvent | ServeStatus | Notice;
 
@@ -74,6 +80,7 @@ export function reduceServe(model: ServeModel, events: readonly ServeNews[]): Se
       next = withNotice(next, event.text);
       if (event.stays) rows.push(noticeRow(event, model.now));
     } else if (event.type === 'state-seen') next = look(next, event.state);
+    else if (event.type === 'counted') next = { ...next, counters: event.counters };
     else if (event.type === 'addresses')
       next = { ...next, addresses: event, most: { ...next.most, hasPage: event.page !== undefined } };
     else {

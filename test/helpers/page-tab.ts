@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { EventsMessage, PageMessage, StateMessage } from '../../src/page/messages.ts';
+import type { CountersMessage, EventsMessage, PageMessage, StateMessage } from '../../src/page/messages.ts';
 
 /** The secret of a page under test, and what a tab sends with it. */
 export const token = 'the-token-of-this-start';
@@ -38,6 +38,8 @@ export async function look({ baseUrl }: { baseUrl: string }, since = 0) {
     },
     /** The newest state. */
     state: () => seen.findLast((one): one is StateMessage => one.type === 'state'),
+    /** The newest counts. */
+    counters: () => seen.findLast((one): one is CountersMessage => one.type === 'counters')?.counters,
     leave: () => leaving.abort(),
   };
 }

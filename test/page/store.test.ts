@@ -5,7 +5,8 @@ import {
   createPageStream,
   hearPageStream,
 } from '../../src/page/app/live/page-stream.ts';
-import { applyMessage, list } from '../../src/page/app/live/store.ts';
+import { applyMessage, counters, list } from '../../src/page/app/live/store.ts';
+import { noCounters } from '../../src/report/serve-counters.ts';
 import { type Row, shownRows } from '../../src/ui/event-list.ts';
 import { createServeModel, reduceServe } from '../../src/ui/serve-model.ts';
 import { everyEmulatorEvent } from '../helpers/every-event.ts';
@@ -39,6 +40,14 @@ test('an entry of the page says the same as a row of the screen', () => {
   const { rows } = reduceServe(createServeModel(serveStart), events).list;
   const said = (all: readonly Row[]) => all.map(({ id: _, event: __, repeats: ___, ...words }) => words);
   expect(said(list.value.rows.slice(-rows.length))).toEqual(said(rows));
+});
+
+test('the page shows the counts of the emulator, not of the events that it was told', () => {
+  const issued = { t: 2, type: 'token-issued', device: 'd', jti: 'j', exp: 1, remaining: 1, resetAtMs: 1 };
+  const told = { ...noCounters, tokens: 1_018, streams: 202 };
+  applyMessage({ type: 'counters', counters: told });
+  applyMessage({ type: 'events', entries: [{ seq: 900, ...issued }] });
+  expect(counters.value).toEqual(told);
 });
 
 test('the axis of a stream shows who speaks, waits and talks over whom', () => {

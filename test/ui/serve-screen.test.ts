@@ -1,5 +1,6 @@
 import stringWidth from 'string-width';
 import { describe, expect, test } from 'vitest';
+import { noCounters } from '../../src/report/serve-counters.ts';
 import { createScreen } from './draw.ts';
 import { emulatorState, serveNews, serveStart } from './screens.ts';
 
@@ -28,6 +29,13 @@ describe('the screen of the emulator', () => {
     expect(text(lines)).toContain(
       '! 1 active: drop · 1 token · 1 stream · 1 turn · 1 reply · 1 barge-in · 1 refused',
     );
+  });
+
+  test('corrects its numbers by those of the program: too many events to draw are dropped', () => {
+    const counters = { ...noCounters, tokens: 1_018, streams: 202 };
+    const issued = { t: 9, type: 'token-issued', device: 'd', jti: 'j', exp: 1, remaining: 1, resetAtMs: 1 };
+    const { lines: later } = open().show([issued, { type: 'counted', counters }, issued]);
+    expect(text(later)).toContain('1019 tokens · 202 streams');
   });
 
   test('shows devices with their used connections and requests', () => {

@@ -78,6 +78,7 @@ export function createServeScreen(
 
   /** Without the shared state the screen keeps what it has. */
   async function readState({ state }: ShownEmulator['control']) {
+    screen.show({ type: 'counted', counters });
     try {
       screen.show({ type: 'state-seen', state: await state() });
     } catch (thrown) {

@@ -7,6 +7,7 @@ import { controlOperations, pageAssets, pageData } from '../../protocol/control.
 import { faultCatalogue, faultNames, schemaOfFault } from '../../protocol/faults.ts';
 import { createSchemaPlaces } from '../../protocol/schema-places.ts';
 import { readTimeline } from '../../recording/timeline.ts';
+import { countEvent, noCounters } from '../../report/serve-counters.ts';
 import type { CreatePage, PageHandler, PageHost, PageRequest } from '../../service/control/page-handler.ts';
 import { sendJson, uncachedHeaders } from '../../wire/server/http-answer.ts';
 import { readRequestBody } from '../../wire/server/http-body.ts';
@@ -58,10 +59,15 @@ function openPage({ stage, facts, token, replayed }: OpenedPage): PageHandler {
     const { target, baseUrl, wsUrl } = facts();
     return target === undefined ? { baseUrl, wsUrl, what: 'emulator' } : { ...target, what: 'proxy' };
   };
+  let counters = noCounters;
+  stage.subscribe((event) => {
+    counters = countEvent(counters, event);
+  });
   const recordings = createRecordings({ stage, service, replayed });
   const feed = createFeed({
     stage,
     recordings: recordings.list,
+    counters: () => counters,
     hello() {
       const { baseUrl, isDefault, curl, target } = facts();
       const hello = { type: 'hello', version, curl, paths, faults: faultForms() } as const;

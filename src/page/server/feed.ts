@@ -1,11 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import { type ClockTimer, repeat } from '../../kernel/clock.ts';
 import type { EmulatorState } from '../../protocol/control.ts';
+import type { ServeCounters } from '../../report/serve-counters.ts';
 import type { PageHost } from '../../service/control/page-handler.ts';
 import type { EmulatorEvent } from '../../service/events.ts';
 import { isUnavailable } from '../../service/state/unavailable.ts';
 import { uncachedHeaders } from '../../wire/server/http-answer.ts';
-import type { AudioMessage, Hello, RecordingState, StateMessage } from '../messages.ts';
+import type { AudioMessage, CountersMessage, Hello, RecordingState, StateMessage } from '../messages.ts';
 import { type Hearing, startHearing } from './hearing.ts';
 
 /** How often news is sent. */
@@ -34,6 +35,7 @@ export interface FeedOptions {
   stage: PageHost;
   hello: () => Omit<Hello, 'aheadMs'>;
   recordings: () => RecordingState[];
+  counters: () => ServeCounters;
 }
 
 interface Viewer {
@@ -48,7 +50,7 @@ interface Looking {
   unfollow: () => void;
 }
 
-export function createFeed({ stage, hello, recordings }: FeedOptions): Feed {
+export function createFeed({ stage, hello, recordings, counters }: FeedOptions): Feed {
   const { control, clock, elapsedMs } = stage;
   const viewers = new Set<Viewer>();
   let looking: Looking | undefined;
@@ -78,9 +80,13 @@ export function createFeed({ stage, hello, recordings }: FeedOptions): Feed {
     const message: AudioMessage = { type: 'audio', at: elapsedMs(), streams };
     return streams.length === 0 ? '' : `${JSON.stringify(message)}\n`;
   };
+  const countersText = (): string => {
+    const message: CountersMessage = { type: 'counters', counters: counters() };
+    return `${JSON.stringify(message)}\n`;
+  };
   const stateText = (state: EmulatorState): string => {
     const message: StateMessage = { type: 'state', at: elapsedMs(), state, recordings: recordings() };
-    return `${JSON.stringify(message)}\n`;
+    return `${JSON.stringify(message)}\n${countersText()}`;
   };
   const write = (viewer: Viewer, text: string) => {
     const unread = viewer.response.writableLength;
@@ -95,7 +101,8 @@ export function createFeed({ stage, hello, recordings }: FeedOptions): Feed {
   };
   const flush = () => {
     if (looking === undefined) return;
-    const text = takeEvents() + takeAudio(looking.hearing);
+    const events = takeEvents();
+    const text = events + (events === '' ? '' : countersText()) + takeAudio(looking.hearing);
     if (text !== '') send(text);
   };
   const tick = () => {
@@ -158,6 +165,7 @@ export function createFeed({ stage, hello, recordings }: FeedOptions): Feed {
       }
     },
     close() {
+      flush();
       for (const { response } of viewers) response.end();
     },
   };

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Tap } from '../../wire/tap.ts';
+import type { EmulatorEvents } from '../events.ts';
 import type { AnyControl } from './emulator-control.ts';
 
 /** Makes a tap for the stream of this number, if it is wanted. `openForMs`: how long it has been open. */
@@ -14,6 +15,8 @@ export interface PageHost {
   readonly clock: Clock;
   /** Milliseconds since the emulator started, by the machine's clock. */
   elapsedMs(): number;
+  /** Calls the listener for each event of this process, whoever looks. */
+  subscribe: EmulatorEvents['subscribe'];
   /** Gives a tap to each open stream of this process, and to those that open until the result is called. */
   observe(createTap: ObserveStream): () => void;
   /** The name of this emulator, if several are one service. */

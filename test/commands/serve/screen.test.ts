@@ -3,19 +3,22 @@ import { createServeScreen } from '../../../src/commands/serve/screen.ts';
 import type { ServeContext } from '../../../src/commands/serve/view.ts';
 import { createEmulator } from '../../../src/emulator/emulator.ts';
 import type { TerminalDevice } from '../../../src/kernel/terminal-device.ts';
+import type { ServeCounters } from '../../../src/report/serve-counters.ts';
 import { createStyle } from '../../../src/report/style.ts';
-import type { EmulatorEvent } from '../../../src/service/events.ts';
 import type { Screen, ScreenOptions } from '../../../src/ui/screen.ts';
+import type { ServeNews } from '../../../src/ui/serve-model.ts';
 
-const opened: ScreenOptions<EmulatorEvent>[] = [];
+const opened: ScreenOptions<ServeNews>[] = [];
 const told: string[] = [];
+const counted: ServeCounters[] = [];
 
 vi.mock('../../../src/ui/screen.ts', () => ({
-  openScreen(options: ScreenOptions<EmulatorEvent>): Screen<EmulatorEvent> {
+  openScreen(options: ScreenOptions<ServeNews>): Screen<ServeNews> {
     opened.push(options);
     return {
       show(event) {
         if (event.type === 'notice') told.push(event.text);
+        if (event.type === 'counted') counted.push(event.counters);
       },
       startAt() {},
       copy() {},
@@ -30,6 +33,7 @@ afterEach(async () => {
   for (const call of deferred.splice(0)) await call();
   opened.splice(0);
   told.splice(0);
+  counted.splice(0);
 });
 
 function open() {
@@ -68,4 +72,14 @@ test('the first q ends in order, the second at once', async () => {
   expect(exits).toEqual([]);
   press({ type: 'quit' });
   expect(exits).toEqual([130]);
+});
+
+test('the screen gets the counts of all events, also of those that it may not have drawn', async () => {
+  const { view } = open();
+  const emulator = await createEmulator();
+  deferred.push(() => emulator.close());
+  view.attach(emulator, {});
+  const issued = { device: 'd', jti: 'j', exp: 1, remaining: 1, resetAtMs: 1 };
+  for (let at = 0; at < 3; at += 1) view.show({ t: at, type: 'token-issued', ...issued });
+  await vi.waitFor(() => expect(counted.at(-1)).toMatchObject({ tokens: 3 }));
 });

@@ -130,6 +130,29 @@ describe('what a tab receives', () => {
     tab.leave();
   });
 
+  test('has the counts since the emulator started, though the journal has dropped what was counted', async () => {
+    const emulator = await start();
+    await emulator.requestToken('first');
+    emulator.control.reset();
+    for (let at = 0; at < 2_100; at += 1) emulator.control.event({}, 'x');
+    const tab = await look(emulator);
+    expect(await tab.until(() => tab.counters())).toMatchObject({ tokens: 1, streams: 0 });
+    expect(tab.events().some(({ type }) => type === 'token-issued')).toBe(false);
+    await emulator.requestToken('second');
+    await tab.until(() => tab.counters()?.tokens === 2);
+    tab.leave();
+  });
+
+  test('ends with the last events and counts when the emulator closes', async () => {
+    const emulator = await start();
+    const tab = await look(emulator);
+    await tab.until(() => tab.state());
+    await emulator.requestToken('last');
+    await emulator.close();
+    await tab.until(() => tab.events().at(-1)?.type === 'stopping');
+    expect(await tab.until(() => tab.counters())).toMatchObject({ tokens: 1 });
+  });
+
   test('has one recording of a stream, however often one is requested', async () => {
     const emulator = await start();
     await emulator.connect('kitchen-1');

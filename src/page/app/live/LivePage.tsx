@@ -170,6 +170,8 @@ function Head() {
   const { version, target, instance } = hello.value ?? {};
   const subject = target === undefined ? instance && `emulator ${instance} of several` : `proxy to ${target}`;
   const { now, aheadMs = 0 } = emulatorState.value?.clock ?? {};
+  // Of several emulators, each counts only what it did itself.
+  const since = `Since ${instance === undefined ? `the ${place()}` : `emulator ${instance}`} started`;
   return (
     <header class="head">
       <Title version={version} subject={subject} />
@@ -179,7 +181,7 @@ function Head() {
           {now?.slice(11, 19)} {aheadMs > 0 && <b class="note">{aheadText(aheadMs)}</b>}
         </span>
       )}
-      <ul class="counts" aria-label="Since the page was opened">
+      <ul class="counts" aria-label={since} title={since}>
         {countersShown(counters.value).map(({ name, count }) => (
           <li key={name}>
             {count} {name}

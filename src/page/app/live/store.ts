@@ -3,7 +3,7 @@ import { systemClock } from '../../../kernel/clock.ts';
 import type { EmulatorState } from '../../../protocol/control.ts';
 import { countText } from '../../../protocol/count-text.ts';
 import { say } from '../../../report/event-words.ts';
-import { countEvent, noCounters } from '../../../report/serve-counters.ts';
+import { noCounters } from '../../../report/serve-counters.ts';
 import type { EmulatorEvent } from '../../../service/events.ts';
 import { addRows, createList, type NewRow, rowOfEvent } from '../../../ui/event-list.ts';
 import type { Hello, PageMessage, RecordingState } from '../../messages.ts';
@@ -24,6 +24,7 @@ export const place = () => (isProxy() ? 'proxy' : 'emulator');
 export const emulatorState = signal<EmulatorState>();
 export const recordings = signal<readonly RecordingState[]>([]);
 export const list = signal(createList('service'));
+/** What the emulator has done since it started, as it counts itself. */
 export const counters = signal(noCounters);
 /** The newest first; those that have ended come after those that are open. */
 export const pageStreams = signal<readonly PageStream[]>([]);
@@ -75,6 +76,9 @@ function changeSignals(message: PageMessage): void {
     case 'events':
       addEntries(message.entries as Entry[]);
       break;
+    case 'counters':
+      counters.value = message.counters;
+      break;
     case 'audio':
       tick(message.at);
       for (const heard of message.streams)
@@ -102,7 +106,6 @@ let listedAt = Number.NEGATIVE_INFINITY;
 
 function addEntries(entries: readonly Entry[]): void {
   const rows: NewRow[] = [];
-  let counted = counters.peek();
   for (const { seq, ...event } of entries) {
     if (seq <= lastSeq) continue;
     if (lastSeq > 0 && seq > lastSeq + 1) rows.push(lost(seq - lastSeq - 1, event.t));
@@ -110,7 +113,6 @@ function addEntries(entries: readonly Entry[]): void {
     aheadMs += movedBy(event) ?? 0;
     const row = rowOfEvent(event);
     rows.push(row);
-    counted = countEvent(counted, event);
     if (event.type === 'stopping') link.value = 'stopped';
     if ('stream' in event && event.stream !== undefined) {
       const at = event.t - aheadMs;
@@ -118,7 +120,6 @@ function addEntries(entries: readonly Entry[]): void {
     }
   }
   if (rows.length === 0) return;
-  counters.value = counted;
   waiting.push(...rows);
   if (waiting.length <= fewRows || systemClock.now() - listedAt >= listEveryMs) showRows();
   showPageStreams();
