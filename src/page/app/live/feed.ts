@@ -32,13 +32,14 @@ export function followServer<Message>({ since, apply, isOver = () => false }: Fo
     current = mine;
     try {
       await readLines(since(), mine.signal, apply);
-      link.value = link.value === 'stopped' ? 'stopped' : 'lost';
+      loseLink();
     } catch (thrown) {
       if (mine.signal.aborted) return;
       const isRefused = thrown instanceof Refused && thrown.status < 500;
       // The server was restarted: it has a new token.
       if (isRefused) forgetToken();
-      link.value = isRefused ? 'refused' : 'lost';
+      if (isRefused) link.value = 'refused';
+      else loseLink();
     } finally {
       if (current === mine) current = undefined;
     }
@@ -57,6 +58,11 @@ export function followServer<Message>({ since, apply, isOver = () => false }: Fo
   };
   document.addEventListener('visibilitychange', wake);
   void connect();
+}
+
+/** A server that said that it stops stays stopped, until it answers again. */
+function loseLink(): void {
+  if (link.value !== 'stopped') link.value = 'lost';
 }
 
 async function readLines<Message>(
