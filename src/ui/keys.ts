@@ -10,6 +10,9 @@ export function closeQuestion(stream: number, device: string | undefined): strin
   return `Close stream ${stream}${device === undefined ? '' : ` of ${escapeText(device)}`} with code 1012?`;
 }
 
+/** What `enter` does where only events can be opened. */
+export const showEventHelp = 'show the marked event as JSON';
+
 interface Binding {
   keys: readonly Key[];
   /** The name of the key on the screen; default: its keys. */
@@ -93,7 +96,7 @@ const keyTable = {
     keys: ['enter'],
     help: {
       serve: 'open the marked event, stream or device',
-      stream: 'show the marked event as JSON',
+      stream: showEventHelp,
       ...ofVerdicts('show what was seen'),
       load: 'show the marked line in full',
     },

@@ -1,4 +1,4 @@
-import { bindingsFor, closeQuestion, type KeyCommand } from '../../../ui/keys.ts';
+import { bindingsFor, closeQuestion, type KeyCommand, showEventHelp } from '../../../ui/keys.ts';
 import type { ScreenStart } from '../../../ui/port.ts';
 import { kind } from './Actions.tsx';
 import { actOn } from './act.ts';
@@ -16,8 +16,11 @@ const screen = (): Pick<ScreenStart, 'screen' | 'can'> => ({
 /** Keys that the browser needs itself (`tab` moves the focus), or that make no sense in a browser. */
 const left: readonly KeyCommand[] = ['quit', 'nextPanel', 'save'];
 
-/** The keys of the screen of `serve` that the page has too. */
-export const pageBindings = () => bindingsFor(screen()).filter(({ command }) => !left.includes(command));
+/** The keys of the screen of `serve` that the page has too. Streams have buttons there, so `enter` opens only events. */
+export const pageBindings = () =>
+  bindingsFor(screen())
+    .filter(({ command }) => !left.includes(command))
+    .map((binding) => (binding.command === 'open' ? { ...binding, help: showEventHelp } : binding));
 
 const focus = (selector: string) => document.querySelector<HTMLElement>(selector)?.focus();
 
