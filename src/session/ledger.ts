@@ -111,7 +111,7 @@ export function createLedger(
     onGap: (ms, at) => emit({ type: 'gap', ms, atMs: timeOf(at) }),
   });
   const counts = createMessageCounts(expectations);
-  const transcript = createTranscript({ ...(redact && { redact }) });
+  const transcript = createTranscript({ ...(redact && { clean: redact }) });
   const facts: Pick<SessionSummary, 'tokenMs' | 'connectMs' | 'authoriseMs' | 'rateLimit' | 'close'> = {
     tokenMs: null,
     connectMs: null,

@@ -17,10 +17,10 @@ export interface Transcript {
 }
 
 /**
- * If there are too many lines, later ones are left out; with `keepsNewest` the oldest. `redact` removes secrets, also one that
- * came in pieces.
+ * If there are too many lines, later ones are left out; with `keepsNewest` the oldest. `clean` gets each text as a whole:
+ * it removes secrets, also one that came in pieces, or escapes what is to be shown.
  */
-export function createTranscript({ keepsNewest = false, redact = (text: string) => text } = {}): Transcript {
+export function createTranscript({ keepsNewest = false, clean = (text: string) => text } = {}): Transcript {
   const lines: Line[] = [];
   /** The lines that may still change, by speaker. */
   const open = new Map<Line['who'], { line: Line; told: string }>();
@@ -35,7 +35,7 @@ export function createTranscript({ keepsNewest = false, redact = (text: string) 
       const line = begun?.line ?? { t, who, text: '' };
       // A secret may begin in one part and end in the next, and behind the end of the line.
       const told = beginningOf(grown, 2 * maxLength);
-      line.text = beginningOf(redact(told), maxLength);
+      line.text = beginningOf(clean(told), maxLength);
       if (begun === undefined && keepsNewest && lines.length === maxLines) lines.shift();
       if (begun === undefined && lines.length < maxLines) lines.push(line);
       if (isPart) open.set(who, { line, told });

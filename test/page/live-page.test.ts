@@ -308,6 +308,17 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     expect(troubles).toEqual([]);
   });
 
+  test('an emulator that has stopped is called so until it is back', async () => {
+    const { emulator, page, open } = await start();
+    await open();
+    await page.locator('.link', { hasText: 'live' }).waitFor();
+    const tried = () => page.waitForEvent('requestfailed', (request) => request.url().includes('/page/live'));
+    const twice = tried().then(tried);
+    await emulator.close();
+    await twice;
+    expect(await page.locator('.link').innerText()).toContain('the emulator has stopped');
+  });
+
   test('both voices are drawn live, and listening plays the service', async () => {
     const { emulator, page, troubles, open } = await start({ reply: 'echo' });
     await page.addInitScript(`
@@ -409,6 +420,7 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     await page.locator('.row', { hasText: 'authorised' }).waitFor();
     await page.keyboard.press('?');
     await page.getByRole('dialog').waitFor();
+    expect(await page.getByRole('dialog').innerText()).toMatch(/enter\s+show the marked event as JSON/);
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
     // In the frames in which the dialog closes, a key sometimes opens nothing; nobody is that quick.

@@ -100,6 +100,18 @@ test('the transcript has the newest version of each part, and what a proxy judge
   expect(axis.marks.at(-1)).toMatchObject({ name: 'D4', tone: 'bad' });
 });
 
+test('what is drawn into the picture is escaped like what is listed beside it', () => {
+  const stream = createPageStream(1, 0);
+  const sent = (t: number, body: unknown) =>
+    addEventToPageStream(stream, { t, type: 'message-sent', stream: 1, device: 'd', body }, t);
+  sent(100, { type: 'transcript', role: 'user', text: 'is \u202eit', final: false });
+  sent(150, { type: 'transcript', role: 'user', text: 'is \u202eit on', final: true });
+  sent(200, { type: 'status', status: 'gni\u202ekaeps' });
+  const axis = axisOf(stream)(600);
+  expect(axis.spoken.map(({ text }) => text)).toEqual(['is \\u202eit on']);
+  expect(axis.marks.map(({ name }) => name)).toContain('gni\\u202ekaeps');
+});
+
 test('a time without listeners is a gap between what is known before and after', () => {
   const stream = createPageStream(1, 1_000);
   const hear = (heardFromMs: number, at: number, peaks: number[], from: number) =>

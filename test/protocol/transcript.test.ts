@@ -129,7 +129,7 @@ describe('a transcript', () => {
 
   test('a secret is removed from parts that each tell all so far', () => {
     const redact = (text: string) => text.replaceAll('SECRET-123456', '[redacted]');
-    const { lines, take } = createTranscript({ redact });
+    const { lines, take } = createTranscript({ clean: redact });
     for (const text of ['my key is SECRET', 'my key is SECRET-123456 ok', 'my key is SECRET-123456 ok then'])
       take({ who: 'ai', text, isPart: true } as never, 0);
     expect(lines).toMatchObject([{ text: 'my key is [redacted] ok then' }]);

@@ -1,6 +1,5 @@
 import { signal, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { escapeText } from '../../../kernel/escape.ts';
 import { pageData } from '../../../protocol/control-paths.ts';
 import { countText } from '../../../protocol/count-text.ts';
 import { verdictText } from '../../../report/emulator-lines.ts';
@@ -101,8 +100,7 @@ function Transcript({ lines }: { lines: PageStream['transcript']['lines'] }) {
     <ul class="aside told-lines" aria-label="Transcript" tabIndex={0} ref={box}>
       {lines.slice(-maxSpoken).map(({ t, who, text }) => (
         <li key={`${t} ${who}`}>
-          <span class="faint">{placeTimeText(t, 100)}</span> {who !== null && <b class={who}>{who}</b>}{' '}
-          {escapeText(text)}
+          <span class="faint">{placeTimeText(t, 100)}</span> {who !== null && <b class={who}>{who}</b>} {text}
         </li>
       ))}
     </ul>

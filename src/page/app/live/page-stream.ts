@@ -59,7 +59,7 @@ export function createPageStream(number: number, openedAt: number): PageStream {
     marks: [],
     turnMarks: [],
     phases: [],
-    transcript: createTranscript({ keepsNewest: true }),
+    transcript: createTranscript({ keepsNewest: true, clean: escapeText }),
     judged: [],
     speechVersion: 0,
   };
@@ -135,7 +135,7 @@ function markOf(event: StreamEvent, t: number, { subject, text, level }: EventWo
 function nameOfMark(event: StreamEvent): string | undefined {
   switch (event.type) {
     case 'message-sent':
-      return wordOfMessage(readSentMessage(event));
+      return escapeText(wordOfMessage(readSentMessage(event)));
     case 'reply-ended':
       return event.bargeIn ? 'barge-in' : undefined;
     case 'fault-struck':

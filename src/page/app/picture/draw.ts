@@ -1,4 +1,5 @@
 import { overlaps } from '../../../audio/dialogue/sound-spans.ts';
+import { cutText } from '../../../kernel/escape.ts';
 import { secondsText } from '../../../protocol/time-text.ts';
 import type { Axis, Mark, PictureSpan } from '../../view-data.ts';
 import { marksInView, spansInView, tonesBySeverity } from './in-view.ts';
@@ -274,7 +275,7 @@ function pen(context: CanvasRenderingContext2D): Pen {
     fitted(text, px) {
       const width = widthOf(text);
       const count = Math.floor((text.length * px) / width) - 1;
-      return width <= px ? text : count < 3 ? '' : `${text.slice(0, count)}…`;
+      return width <= px ? text : count < 3 ? '' : `${cutText(text, count)}…`;
     },
     label(text, x, y, color, weight = 400) {
       context.font = `${weight} 12px system-ui, sans-serif`;
