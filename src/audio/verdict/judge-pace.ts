@@ -35,6 +35,10 @@ const tellsApart = 0.04;
 const slowest = 0.95;
 const fastest = 1.05;
 const longestQuietMs = 500;
+/** An uneven pace is measured for at least this time: a delay may hide which rate it looks like. */
+const unevenMs = 3_500;
+/** A pace is fast in every part if each has half of the excess, or this much. */
+const mostExcess = 0.1;
 /** A pace that is still uncertain after this time is judged anyway. */
 export const patientMs = 10_000;
 /** A device sends in bursts if this share of its messages comes in bursts. Fewer may be the result of a delay. */
@@ -82,9 +86,9 @@ function judgeRate(
     if (report.longestGapMs > longestQuietMs) return [];
     if (isDelayed(report, times)) return 'unsure';
   }
-  // What was kept until the stream was confirmed comes at once, and the rest in real time: more time tells.
-  const mayGoOnInTime = !report.isEven && report.aheadMs / sizes <= longestQuietMs;
-  if (times > fastest && mayGoOnInTime && report.passedMs < patientMs) return 'unsure';
+  if (times > fastest && !isLasting(report.slowerPart / sizes, times))
+    return report.passedMs < patientMs ? 'unsure' : [];
+  if (times > fastest && !report.isEven && report.passedMs < unevenMs) return 'unsure';
   const { uncertainty } = report;
   const mayBeRealTime = (pace: number) => isRealTime(pace * (1 - uncertainty), pace * (1 + uncertainty));
   if (mayBeRealTime(sent) || mayBeRealTime(times)) return 'unsure';
@@ -112,13 +116,14 @@ const provenReplyMs = 2_000;
  * without the voice.
  */
 export function judgeReplyRate(
-  { passedMs, times, isEven }: PaceMeasure,
+  { passedMs, times, isEven, slowerPart }: PaceMeasure,
   { sizes = 1, scale }: VoiceFacts,
 ): JudgedPaceFinding | undefined {
   const own = times / sizes;
   const lookalike = findLookalike(own, closeTo);
   if (passedMs < leastReplyMs || !isEven || lookalike === undefined) return undefined;
   if (isRealTime(times, times) || isRealTime(own, own)) return undefined;
+  if (own > fastest && !isLasting(slowerPart / sizes, own)) return undefined;
   const [rate, format] = lookalike;
   const pace = `it arrives at ${round(own)} × real time`;
   if (passedMs >= provenReplyMs && agrees(scale, rate)) {
@@ -166,6 +171,11 @@ function orToo(format: string, rate: number): string {
 /** `1.5 × too fast`, `2 × too slow`. */
 function offText(times: number): string {
   return times > 1 ? `${round(times)} × too fast` : `${round(1 / times)} × too slow`;
+}
+
+/** Whether both parts of the audio are fast. What was kept back comes at once, and the rest in real time: that is no pace. */
+function isLasting(slowerPart: number, times: number): boolean {
+  return slowerPart - 1 >= Math.min(mostExcess, (times - 1) / 2);
 }
 
 /** Whether a pace between these bounds may be real time. */

@@ -65,14 +65,7 @@ export class PaceCheck {
 
   /** Restarts the recent measurement. */
   forget(): void {
-    this.whole.mark(this.lastAt);
     this.latest.begin(this.lastAt);
-  }
-
-  /** The pace is not known yet: what comes from now on tells whether only the beginning was fast. */
-  mark(): void {
-    this.whole.mark(this.lastAt);
-    this.latest.mark(this.lastAt);
   }
 
   /** Restarts everything: the next message begins another reply. */

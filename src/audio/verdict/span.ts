@@ -23,8 +23,8 @@ export interface PaceMeasure extends PaceReport {
   times: number;
   /** Whether the pace is constant: it is not if some audio comes at once, and the rest in real time. */
   isEven: boolean;
-  /** How much more audio than time has passed since the mark; 0 if there is none. */
-  aheadMs: number;
+  /** The pace of the slower of two parts: audio that is kept back and then sent at once makes only one of them fast. */
+  slowerPart: number;
   /** Time in which the emulator did not run. */
   lostMs: number;
   /** The sum of long delays of messages. */
@@ -34,6 +34,8 @@ export interface PaceMeasure extends PaceReport {
 /** The pace is known after this time. */
 const shortestMs = 2_000;
 export const ticksPerMs = 100;
+/** The time is first divided here, and then whenever it has doubled. */
+const firstDivision = 500 * ticksPerMs;
 /** How much the two measures of an even pace may differ. */
 const evenWithin = 0.03;
 /** A longer delay is an incident; a slow clock delays each message only a little. */
@@ -58,15 +60,19 @@ export class Span {
   private lateSum = 0;
   private burstMessages = 0;
   private lost = 0;
-  /** Where the mark is; −1: there is none. */
-  private markAt = -1;
-  private markBytes = 0;
+  /** The two latest places to divide the time at, and the audio before them; and when to take the next one. */
+  private early = 0;
+  private earlyBytes = 0;
+  private middle = 0;
+  private middleBytes = 0;
+  private divideAt = firstDivision;
   private readonly sums = new Float64Array(5);
 
   /** Takes a message: the time since the previous one, how much of it the emulator did not run, and the previous one's size. */
   add(at: number, gap: number, lost: number, bytes: number): void {
     // A message is due when the audio of the previous one ends.
     const audio = Math.round(msForBytes(bytes) * ticksPerMs);
+    if (at - this.startAt >= this.divideAt) this.divide(at - this.startAt, gap);
     this.sentBytes += bytes;
     this.jitter += Math.abs(gap - audio);
     this.lost += lost;
@@ -74,13 +80,6 @@ export class Span {
     const late = gap - audio;
     if (late > 0) this.noteLate(late);
     this.note(at);
-  }
-
-  /** Marks this time, if none is marked. */
-  mark(at: number): void {
-    if (this.markAt >= 0) return;
-    this.markAt = at;
-    this.markBytes = this.sentBytes;
   }
 
   addBurst(messages: number): void {
@@ -97,7 +96,11 @@ export class Span {
     this.lateSum = 0;
     this.burstMessages = 0;
     this.lost = 0;
-    this.markAt = -1;
+    this.early = 0;
+    this.earlyBytes = 0;
+    this.middle = 0;
+    this.middleBytes = 0;
+    this.divideAt = firstDivision;
     this.sums.fill(0);
     this.note(at);
   }
@@ -116,15 +119,27 @@ export class Span {
       messages: this.messages,
       times,
       isEven,
-      aheadMs: this.aheadMs(lastAt),
+      slowerPart: this.slowerPart(passedMs, times),
       lostMs: round(this.lost / ticksPerMs),
       lateMs: round(this.lateSum / ticksPerMs),
     };
   }
 
-  private aheadMs(lastAt: number): number {
-    if (this.markAt < 0) return 0;
-    return round(msForBytes(this.sentBytes - this.markBytes) - (lastAt - this.markAt) / ticksPerMs);
+  /** Divides before a gap: what is sent after it to catch up belongs to the same part. */
+  private divide(passed: number, gap: number): void {
+    this.early = this.middle;
+    this.earlyBytes = this.middleBytes;
+    this.middle = passed - gap;
+    this.middleBytes = this.sentBytes;
+    while (this.divideAt <= passed) this.divideAt *= 2;
+  }
+
+  private slowerPart(passedMs: number, times: number): number {
+    const isLate = 3 * this.middle > 2 * passedMs * ticksPerMs;
+    const firstMs = (isLate ? this.early : this.middle) / ticksPerMs;
+    if (firstMs === 0) return times;
+    const bytes = isLate ? this.earlyBytes : this.middleBytes;
+    return Math.min(msForBytes(bytes) / firstMs, msForBytes(this.sentBytes - bytes) / (passedMs - firstMs));
   }
 
   private noteLate(late: number): void {

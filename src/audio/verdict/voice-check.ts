@@ -237,7 +237,6 @@ export class VoiceCheck {
     if (this.isService) return this.judgeServicePace(report);
     const { judged, isSure } = this.judgeDevicePace(report);
     if (isSure || report.passedMs >= patientMs) this.pace.forget();
-    else this.pace.mark();
     if (!isSure && judged.length === 0) return undefined;
     const now = keyOf(judged);
     const isProof = !this.isProven && judged.some(isProvenRate);

@@ -79,6 +79,11 @@ describe('a device in real time gets no remark', () => {
     ['with one delay of 400 ms as the first verdict is due', { stalls: [{ at: 1_700, ms: 400 }] }],
     ['on a machine that is late by 100 ms four times a second', { stalls: busy(250, 100) }],
     ['on a machine that is late by 250 ms twice a second', { stalls: busy(500, 250), isHeard: true }],
+    ['that keeps two seconds back, and then sends them at once', { stalls: [{ at: 0, ms: 2_000 }] }],
+    ['that keeps two seconds back, for half a minute', { stalls: [{ at: 0, ms: 2_000 }], seconds: 30 }],
+    ['that keeps two seconds back, and is late later', { stalls: [{ at: 0, ms: 2_000 }, ...busy(500, 150)] }],
+    ['that stands still for 400 ms and catches up', { stalls: [{ at: 3_990, ms: 400 }], seconds: 30 }],
+    ['that keeps half a second back, and stops early', { stalls: [{ at: 0, ms: 500 }], seconds: 5 }],
     ['of an emulator that stands still for 900 ms', { stalls: [{ at: 3_000, ms: 900 }], own: true }],
     ['of an emulator that is late all the time', { stalls: busy(200, 150), own: true }],
     [
@@ -138,10 +143,22 @@ describe('a sample rate is recognised', () => {
 });
 
 describe('a wrong pace is reported in spite of delays', () => {
-  test.each([0.8, 0.9, 1.15, 1.7])('of %d × real time', (times) => {
+  test.each([0.8, 0.9, 1.1, 1.15, 1.7])('of %d × real time', (times) => {
     const { told } = run({ rate: 16_000 * times, stalls: busy(500, 60), seconds: 15 });
     expect(told).toHaveLength(1);
     expect(Number(/sends at ([\d.]+) ×/.exec(told.flat()[0] ?? '')?.[1])).toBeCloseTo(times, 1);
+  });
+
+  test.each<[string, Sending]>([
+    ['after a second that was kept back', { stalls: [{ at: 0, ms: 1_000 }] }],
+    ['with a hole of 500 ms', { stalls: [{ at: 1_000, ms: 500 }] }],
+    ['with a hole of 500 ms at the middle', { stalls: [{ at: 5_700, ms: 500 }] }],
+    ['for three seconds', { seconds: 3 }],
+  ])('of 1.12 × real time %s', (_, sending) => {
+    const { told, atEnd } = run({ rate: 17_920, ...sending });
+    if (sending.seconds === undefined)
+      expect(told.flat()).toContainEqual(expect.stringMatching(/sends at 1\.[1-4]/));
+    expect(atEnd).toContainEqual(expect.stringMatching(/sends at 1\.[1-4]/));
   });
 
   test('of a device that repeatedly loses audio', () => {

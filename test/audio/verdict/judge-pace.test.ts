@@ -11,7 +11,9 @@ type Measured = Partial<PaceMeasure> & VoiceFacts;
 
 const steady: PaceMeasure = {
   ...{ timesRealTime: 1, meanJitterMs: 0, longestGapMs: 20, burstMessages: 0, messages: 100 },
-  ...{ passedMs: 2_000, uncertainty: 0, lostMs: 0, lateMs: 0, times: 1, isEven: true, aheadMs: 0 },
+  ...{ passedMs: 2_000, uncertainty: 0, lostMs: 0, lateMs: 0, times: 1, isEven: true },
+  // Sent evenly, unless a test says otherwise.
+  slowerPart: 10,
 };
 
 /** The findings and remarks; undefined where more time would tell. */
@@ -44,9 +46,18 @@ describe('a pace', () => {
     ['at the upper bound', { timesRealTime: 1.05 }, []],
     ['below it', { timesRealTime: 0.94 }, [sends(0.94)]],
     ['above it', { timesRealTime: 1.06 }, [sends(1.06)]],
-    ['above it because some came at once', { timesRealTime: 1.14, isEven: false }, ['unsure']],
-    ['above it, and still above it', { timesRealTime: 1.14, isEven: false, aheadMs: 501 }, [sends(1.14)]],
-    ['above it for long', { timesRealTime: 1.14, isEven: false, passedMs: 10_000 }, [sends(1.14)]],
+    ['above it because some came at once', { timesRealTime: 1.14, slowerPart: 1.06 }, ['unsure']],
+    ['above it unevenly', { timesRealTime: 1.14, isEven: false, passedMs: 3_499 }, ['unsure']],
+    ['above it unevenly for longer', { timesRealTime: 1.14, isEven: false, passedMs: 3_500 }, [sends(1.14)]],
+    ['far above it in one part', { timesRealTime: 2.5, slowerPart: 1.1 }, [sends(2.5)]],
+    ['above it in both parts', { timesRealTime: 1.14, slowerPart: 1.08 }, [sends(1.14)]],
+    ['above it in one part of ten seconds', { timesRealTime: 1.14, slowerPart: 1, passedMs: 10_000 }, []],
+    [
+      'above it in both parts of wide samples',
+      { timesRealTime: 2.5, slowerPart: 2.3, sizes: 2 },
+      [sends(1.25)],
+    ],
+    ['of wide samples that partly came at once', { timesRealTime: 2.5, slowerPart: 2, sizes: 2 }, ['unsure']],
     ['of wide samples in real time', { timesRealTime: 2, sizes: 2 }, []],
     ['of wide samples in real time of bytes', { timesRealTime: 1, sizes: 2 }, []],
     ['of wide samples that is too fast', { timesRealTime: 2.5, sizes: 2 }, [sends(1.25)]],
@@ -202,6 +213,7 @@ describe('the rate of a reply', () => {
     ['has two readings where the reply is short', { times: 1.5, scale: 1.5, passedMs: 1_500 }, [true, both]],
     ['is not known where it is shorter', { times: 1.5, scale: 1.5, passedMs: 1_499 }, undefined],
     ['is not known where the first part came at once', { times: 1.5, scale: 1.5, isEven: false }, undefined],
+    ['is not known where half of it came at once', { times: 1.5, scale: 1.5, slowerPart: 1 }, undefined],
     ['is not that of another pace', { times: 1.6, scale: 1.5 }, undefined],
     ['is right in real time', { times: 1 }, undefined],
     ['is right for wide samples', { times: 2, sizes: 2 }, undefined],

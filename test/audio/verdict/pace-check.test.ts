@@ -21,7 +21,7 @@ function createTimeline() {
 const steady = {
   times: 1,
   isEven: true,
-  aheadMs: 0,
+  slowerPart: 1,
   ...{ passedMs: 2_000, timesRealTime: 1, uncertainty: 0, meanJitterMs: 0, longestGapMs: 20 },
   ...{ burstMessages: 0, messages: 101, lostMs: 0, lateMs: 0 },
 };
@@ -51,6 +51,28 @@ describe('the pace of a device', () => {
     const { check, regularly } = createTimeline();
     regularly(250, everyMs);
     expect(check.report()).toMatchObject({ timesRealTime, meanJitterMs: Math.abs(everyMs - 20) });
+  });
+
+  test.each([
+    ['a second that was kept back', 50, 200, 1],
+    ['two seconds that were kept back', 100, 1_000, 1],
+    ['nothing kept back', 0, 200, 1],
+  ])('is real time in its slower part after %s', (_what, atOnce, then, slowerPart) => {
+    const { check, regularly } = createTimeline();
+    regularly(atOnce, 0);
+    regularly(then);
+    const { times, ...report } = check.report();
+    expect(report.slowerPart).toBeCloseTo(slowerPart, 1);
+    expect(times > 1.05).toBe(atOnce > 0);
+  });
+
+  test.each([51, 100, 149])('is the same in both parts where a gap follows message %d', (count) => {
+    const { check, later, regularly } = createTimeline();
+    regularly(count, 16);
+    later(416);
+    regularly(25, 0);
+    regularly(174 - count, 16);
+    expect(check.report().slowerPart).toBeCloseTo(1.25, 1);
   });
 
   test('without any audio is 0', () => {
