@@ -27,6 +27,7 @@ export const replyFormats = [
   'alaw',
   'byte-shift',
   'riff-header',
+  'frame-header',
   'base64',
   'json',
 ] as const;

@@ -234,6 +234,7 @@ const audio: Record<string, Mistake> = {
   'G.711 A-law': sized(encodings.alaw, 1),
   'big-endian samples': sized(encodings.swapped, 2),
   'one byte too many at the start': sends(encodings.shifted),
+  'a header before the samples of each message': sends(encodings.framed, { bytes: 652 }),
   stereo: sized(encodings.stereo, 4),
   'audio that clips': sends(encodings.clipped),
   'samples that are not centred on zero': sends(encodings.offset),

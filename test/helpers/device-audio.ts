@@ -67,6 +67,16 @@ export const encodings = {
     return encode(1, (into, sample, at) => into.writeUInt8(code(sample), at));
   },
   swapped: () => encode(2, (into, sample, at) => into.writeInt16BE(sample, at)),
+  /** With a header of RTP before each 20 ms. */
+  framed: () =>
+    Buffer.concat(
+      Array.from({ length: 150 }, (_, index) => {
+        const header = Buffer.from([0x80, 0x60, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4]);
+        header.writeUInt16BE(index, 2);
+        header.writeUInt32BE(320 * index, 4);
+        return Buffer.concat([header, speechPcm.subarray(640 * index, 640 * (index + 1))]);
+      }),
+    ),
   shifted: () => Buffer.concat([Buffer.from([7]), speechPcm]),
   stereo: () => encode(4, (into, sample, at) => into.writeInt16LE(sample, into.writeInt16LE(sample, at))),
   clipped: () =>

@@ -4,6 +4,7 @@ import { secondsText } from '../../protocol/time-text.ts';
 import { LatestLevel } from '../latest-level.ts';
 import { type EchoKind, echoKindText, UserEchoDetector } from '../user-echo.ts';
 import { advised, type FoundInVoice, FoundSounds, type VoiceJudgement } from './found-sounds.ts';
+import { HeaderCheck } from './header-check.ts';
 import type { HeardSound } from './heard.ts';
 import { HeardAt } from './heard-at.ts';
 import {
@@ -85,6 +86,7 @@ export class VoiceCheck {
   private readonly isService: boolean;
   private readonly pace: PaceCheck;
   private readonly pcm: PcmCheck;
+  private readonly headers = new HeaderCheck();
   private readonly found = new Set<Found>();
   private readonly sounds = new FoundSounds();
   private readonly heardAt = new HeardAt();
@@ -156,9 +158,14 @@ export class VoiceCheck {
     const isOdd = message.length % 2 === 1;
     if (isOdd) this.isOdd = !this.isOdd;
     const isNewOdd = isOdd && !this.isService && !this.found.has('odd-sizes');
-    if (ofSamples.length === 0 && !isNewOdd && ofSound.length === 0 && ofEcho.length === 0)
+    const hasHeader = this.headers.push(message);
+    if (ofSamples.length === 0 && !isNewOdd && !hasHeader && ofSound.length === 0 && ofEcho.length === 0)
       return this.tell(ofPause);
-    const findings: Found[] = [...ofSamples, ...(isNewOdd ? ['odd-sizes' as const] : [])];
+    const findings: Found[] = [
+      ...ofSamples,
+      ...(hasHeader ? ['frame-header' as const] : []),
+      ...(isNewOdd ? ['odd-sizes' as const] : []),
+    ];
     const ofFindings = findings.flatMap((finding) => this.note(finding));
     return this.tell([...ofPause, ...ofFindings, ...ofEcho, ...ofSound]);
   }

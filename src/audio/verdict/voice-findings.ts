@@ -34,6 +34,13 @@ export const voiceFindings = {
     device: 'the stream begins with a WAV header, which is audible as a click: send only the samples',
     service: 'begins with a WAV header, which is audible as a click',
   },
+  'frame-header': {
+    about: 'format',
+    device:
+      'each message begins with a header that counts, which is audible as clicks: send only the samples',
+    service: 'has a header that counts in each message, which is audible as clicks',
+    explains: [...ofOtherBytes, 'byte-shift', 'clipping'],
+  },
   compressed: {
     about: 'format',
     device:

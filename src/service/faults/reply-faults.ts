@@ -164,7 +164,10 @@ interface Encoding {
   write(into: Buffer, sample: number, at: number): void;
 }
 
-const encodings: Record<Exclude<ReplyFormat, 'byte-shift' | 'riff-header' | 'base64' | 'json'>, Encoding> = {
+/** Formats whose samples are the right ones, but for what is around them. */
+type Wrapped = 'byte-shift' | 'riff-header' | 'frame-header' | 'base64' | 'json';
+
+const encodings: Record<Exclude<ReplyFormat, Wrapped>, Encoding> = {
   stereo: {
     bytes: 4,
     write(into, sample, at) {
@@ -189,12 +192,29 @@ const encodings: Record<Exclude<ReplyFormat, 'byte-shift' | 'riff-header' | 'bas
 export type ReplyFormat = Extract<ReplyFault, { name: 'format' }>['as'];
 
 function createOtherFormat(format: ReplyFormat): ReplySpoiler {
+  if (format === 'frame-header') return createRtp();
   let isFirst = true;
   return {
     spoil(pcm) {
       const before = isFirst ? beginningOf(format) : nothing;
       isFirst = false;
       return Buffer.concat([before, rewrite(pcm, format)]);
+    },
+  };
+}
+
+/** Puts a header of RTP before each message: a number, a timestamp in samples, and a source. */
+function createRtp(): ReplySpoiler {
+  let index = 0;
+  let samples = 0;
+  return {
+    spoil(pcm) {
+      const header = Buffer.from([0x80, 0x60, 0, 0, 0, 0, 0, 0, 0x5a, 0x17, 0xc3, 0x42]);
+      header.writeUInt16BE(index & 0xffff, 2);
+      header.writeUInt32BE(samples, 4);
+      index += 1;
+      samples += Math.floor(pcm.length / bytesPerSample);
+      return Buffer.concat([header, pcm]);
     },
   };
 }
@@ -206,7 +226,7 @@ function beginningOf(format: ReplyFormat): Buffer {
   return format === 'riff-header' ? makeWavHeader(wireFormat, Number.POSITIVE_INFINITY) : nothing;
 }
 
-function rewrite(pcm: Buffer, format: ReplyFormat): Buffer {
+function rewrite(pcm: Buffer, format: Exclude<ReplyFormat, 'frame-header'>): Buffer {
   if (format === 'byte-shift' || format === 'riff-header') return pcm;
   if (format === 'base64') return Buffer.from(pcm.toString('base64'));
   if (format === 'json') return Buffer.from(JSON.stringify({ audio: pcm.toString('base64') }));

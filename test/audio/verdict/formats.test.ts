@@ -36,6 +36,22 @@ test('an extra byte at the start is found, and explains half a sample at the end
   expect(judge(encodings.shifted(), 2)).toEqual(['byte-shift']);
 });
 
+test.each(['device', 'service'] as const)(
+  'a header before each message of the %s is found, and explains its clicks',
+  (from) => {
+    const framed = Buffer.concat([encodings.framed(), encodings.framed()]);
+    let now = 0;
+    const check = new VoiceCheck({ from, clock: { now: () => now }, isThorough: true });
+    for (let at = 0; at < framed.length; at += 652) {
+      check.push(framed.subarray(at, at + 652));
+      now += 20;
+    }
+    check.end();
+    expect(check.verdict().findings).toEqual(['frame-header']);
+    expect(check.judgements().map(({ kind }) => kind)).toEqual(['frame-header']);
+  },
+);
+
 test('nothing is found in the right format', () => {
   expect(judge(speechPcm, 2)).toEqual([]);
 });
