@@ -10,6 +10,8 @@ const enough = 20;
  */
 const leastChange = 16;
 const steps = 4;
+/** After so many messages with such audio and without a header the search ends: it costs as much as all other checks of a format. */
+const mostMessages = 500;
 /** What changes by half of the range each time only goes back and forth. */
 const halfRange = 0x8000;
 
@@ -20,6 +22,7 @@ const halfRange = 0x8000;
 export class HeaderCheck {
   /** Where the counter is in each message, in bytes; −1 while none was found. */
   at = -1;
+  private left = mostMessages;
   private audio = 0;
   private change = 0;
   /** All bits that were seen in the audio. */
@@ -31,7 +34,7 @@ export class HeaderCheck {
 
   /** Takes a message; returns whether it is the one that shows that there is a header. */
   push(message: Buffer): boolean {
-    if (this.at >= 0 || message.length < audioAt + 2) return false;
+    if (this.at >= 0 || this.left === 0 || message.length < audioAt + 2) return false;
     const audio = littleEndian(message, audioAt);
     const change = ((audio - this.audio) << 16) >> 16;
     const acceleration = Math.abs(((change - this.change) << 16) >> 16);
@@ -39,6 +42,7 @@ export class HeaderCheck {
     this.change = change;
     this.bits |= audio;
     const isFree = acceleration > leastChange + steps * (this.bits & -this.bits);
+    if (isFree) this.left -= 1;
     for (let word = 0; word < words; word += 1) {
       const value = littleEndian(message, 2 * word);
       const swapped = ((value & 0xff) << 8) | (value >> 8);

@@ -69,6 +69,9 @@ const samplesPerMs = bytesForMs(1) / bytesPerSample;
 /** Findings that do not affect the samples. */
 const ofRightSamples: ReadonlySet<VoiceFinding> = new Set(['riff-header', 'odd-sizes']);
 
+/** Findings that change how a voice sounds: then it does not show its rate. */
+const changesSound = ['noise', 'narrow-band', 'clipping'] as const;
+
 /** More than there are kinds. */
 const mostHeld = 64;
 
@@ -268,8 +271,7 @@ export class VoiceCheck {
     const found = [...ofSamples, ...(hasEnded ? this.note('odd-sizes') : nothing), ...ofReply];
     if (!this.options.isThorough || this.isOtherFormat()) return this.tell(found);
     const scale = this.listen();
-    // Noise and telephones also change how a voice sounds.
-    const isChanged = this.sounds.has('noise') || this.sounds.has('narrow-band');
+    const isChanged = changesSound.some((kind) => this.sounds.has(kind));
     return this.tell(
       this.isService && !isChanged ? [...found, ...this.noteRate(judgeVoiceRate(scale))] : found,
     );

@@ -84,6 +84,15 @@ describe('a header before each message is found', () => {
     expect(messages).toBeLessThan(26);
   });
 
+  test('but is searched for only in the first ten seconds of sound', () => {
+    const random = createRandom(7);
+    const noise = samples(16_000 * 12, () => 20_000 * (random() - 0.5));
+    const from = (first: number) => (index: number) => (index < first ? Buffer.alloc(12) : rtp(index));
+    expect(find(noise, from(450))[0]).toBe(2);
+    expect(find(noise, from(520))[0]).toBe(-1);
+    expect(find(Buffer.concat([Buffer.alloc(640 * 520), noise]), from(520))[0]).toBe(2);
+  });
+
   test('but not where the number of a message jumps within each twenty', () => {
     const jumpy = header(4, (into, index) => into.writeUInt32LE(index + 5 * Math.floor(index / 15)));
     expect(find(speechPcm, jumpy)[0]).toBe(-1);

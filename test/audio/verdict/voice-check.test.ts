@@ -372,6 +372,14 @@ describe('the voice of a service', () => {
     ]);
   });
 
+  test('at 8 kHz that clips is not judged by its sound: clipping makes a voice sound brighter', () => {
+    const clipped = mapSamples(speechAt(8_000, 'answer.wav'), (sample) => sample * 12);
+    const kinds = (every: number) => hear(clipped, { every }).found.map(({ finding }) => finding);
+    expect(kinds(0)).toEqual(['clipping']);
+    // But its pace still shows it.
+    expect(kinds(40)).toEqual(expect.arrayContaining(['clipping', 'wrong-rate']));
+  });
+
   test('is not judged if it is a tone, and says so', () => {
     expect(hear(tone(440, 10_000, 3))).toEqual({ found: [], unjudged: 'less than a second of speech' });
   });
