@@ -2,6 +2,7 @@ import { ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { systemClock, waitUntil } from './clock.ts';
+import { descendantsOf, notEnded, type StartedProcess } from './descendants.ts';
 import { VoicectlError } from './errors.ts';
 import { shortText } from './short-text.ts';
 import { system } from './system.ts';
@@ -52,7 +53,7 @@ let commands = 0;
 
 /**
  * Starts a command of the user. It ends with this process, however that ends: its own process group, the mark in its
- * environment (Linux) and a watching process ensure that.
+ * environment, its descendants (both Linux) and a watching process ensure that.
  */
 export function startCommand(
   command: string,
@@ -104,15 +105,19 @@ export function startCommand(
   }
   const endAll = async (signal: NodeJS.Signals, graceMs: number) => {
     const killAt = systemClock.now() + graceMs;
+    const findDescendants = followDescendants(() => (isRunning && pid !== undefined ? [pid] : []));
+    const findEscaped = async () => [...new Set([...findDescendants(), ...(await findMarked(mark))])];
+    findDescendants();
     signalTo(signal);
     await until(() => !isThere(), graceMs);
-    const escaped = await findMarked(mark);
+    const escaped = await findEscaped();
     if (escaped.length > 0 && systemClock.now() < killAt) {
       for (const one of escaped) send(one, signal);
       await until(() => !escaped.some((one) => send(one, 0)), killAt - systemClock.now());
     }
+    findDescendants();
     signalTo('SIGKILL');
-    for (const one of await findMarked(mark)) send(one, 'SIGKILL');
+    for (const one of await findEscaped()) send(one, 'SIGKILL');
     await until(() => !isThere(), goneMs);
     release();
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
@@ -163,6 +168,19 @@ async function until(isTrue: () => boolean, longestMs: number): Promise<void> {
   while (!isTrue() && systemClock.now() < end) await waitUntil(systemClock, systemClock.now() + lookEveryMs);
 }
 
+/**
+ * Finds what is left of the descendants of a command each time that it is called: also those whose parents have ended since
+ * the last call. Their environment may have been cleared.
+ */
+function followDescendants(command: () => readonly number[]): () => number[] {
+  let known: StartedProcess[] = [];
+  return () => {
+    known = notEnded(known);
+    known.push(...descendantsOf([...command(), ...known.map(({ pid }) => pid)]));
+    return known.map(({ pid }) => pid);
+  };
+}
+
 let reading: Promise<readonly Marked[]> | undefined;
 let nextReading: Promise<readonly Marked[]> | undefined;
 
@@ -207,8 +225,8 @@ let holders = 0;
 
 /**
  * Reads what is running until its input ends, because this process has ended in whatever way. Then it kills that, and on Linux
- * everything with our mark. It has its own session, so that nothing that ends this process ends it. No `--` after `-9`: dash
- * takes it for a process, and then kills none.
+ * everything with our mark, and all descendants. It has its own session, so that nothing that ends this process ends
+ * it. No `--` after `-9`: dash takes it for a process, and then kills none.
  */
 const watchScript = `trap '' INT TERM HUP QUIT
 all=
@@ -218,7 +236,26 @@ while read -r what pid; do
     -) left=; for one in $all; do [ "$one" = "$pid" ] || left="$left $one"; done; all=$left ;;
   esac
 done
-for one in $all; do kill -9 "$one"; done
+pairs=
+for stat in /proc/[0-9]*/stat; do
+  read -r line <"$stat" || continue
+  line=\${line##*) ?\\ }
+  stat=\${stat#/proc/}
+  pairs="$pairs \${line%% *}:\${stat%/stat}"
+done
+found=' '
+for one in $all; do found="$found\${one#-} "; done
+while :; do
+  before=$found
+  for pair in $pairs; do
+    case $found in
+      *" \${pair#*:} "*) ;;
+      *" \${pair%:*} "*) found="$found\${pair#*:} " ;;
+    esac
+  done
+  [ "$found" = "$before" ] && break
+done
+for one in $all $found; do kill -9 "$one"; done
 for round in 1 2; do
   for one in $(grep -slz -- "^$1=$2[.]" /proc/[0-9]*/environ); do
     one=\${one#/proc/}
@@ -279,5 +316,6 @@ function stopWatcher(): void {
 
 /** At exit nothing can wait for commands any more. The watcher finds processes that have left their groups. */
 function killRunning(): void {
-  for (const target of running) send(target, 'SIGKILL');
+  const started = descendantsOf([...running].map(Math.abs));
+  for (const target of [...running, ...started.map(({ pid }) => pid)]) send(target, 'SIGKILL');
 }

@@ -83,16 +83,22 @@ describe.skipIf(process.platform !== 'linux').concurrent('SIGKILL of', () => {
     },
   );
 
-  test('drill also ends a process that has cleared its environment: its process group has it', async (context) => {
-    const { expect } = context;
-    const sandbox = sandboxFor(context);
-    const keptOnly = 'CASE=killed-cleared';
-    const device = `: >runs; exec env -i ${keptOnly} sleep 100`;
-    const running = sandbox.start(['drill', '--situation', 'D1', '--', 'sh', '-c', device]);
-    await expect.poll(() => existsSync(sandbox.path('runs'))).toBe(true);
-    await expect.poll(() => findMarked(keptOnly), { interval: 100 }).toHaveLength(1);
-    running.signal('SIGKILL');
-    await running.ended;
-    await expect.poll(() => findMarked(keptOnly), { interval: 100 }).toEqual([]);
-  });
+  test.for([
+    ['drill', ['drill', '--situation', 'D1'], 'exec env -i'],
+    ['exec', ['exec'], 'env -i'],
+    ['drill with a new session', ['drill', '--situation', 'D1'], 'setsid env -i'],
+  ] as const)(
+    '%s also ends a process that has cleared its environment',
+    async ([name, args, run], context) => {
+      const { expect } = context;
+      const sandbox = sandboxFor(context);
+      const keptOnly = `CASE=${process.pid}-${name.replaceAll(' ', '-')}`;
+      const running = sandbox.start([...args, '--', 'sh', '-c', `: >runs; ${run} ${keptOnly} sleep 100; :`]);
+      await expect.poll(() => existsSync(sandbox.path('runs'))).toBe(true);
+      await expect.poll(() => findMarked(keptOnly), { interval: 100 }).toHaveLength(1);
+      running.signal('SIGKILL');
+      await running.ended;
+      await expect.poll(() => findMarked(keptOnly), { interval: 100 }).toEqual([]);
+    },
+  );
 });

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { cannotRun, startCommand } from '../../src/kernel/command-process.ts';
 
@@ -29,3 +31,31 @@ test.each([
   await running.end({ graceMs: 0 });
   expect(process.listenerCount('exit')).toBe(before);
 });
+
+test.skipIf(process.platform !== 'linux').each([
+  ['ends in time', 'wait'],
+  ['ignores signals', "trap '' TERM; wait; sleep 100"],
+])(
+  'a command that %s leaves no descendants that have cleared their environment, in our process group or in a session of their own',
+  async (_, rest) => {
+    const script = `env -i sleep 100 & one=$!; setsid env -i sleep 100 & echo $one $!; ${rest}`;
+    for (const sharesTerminal of [true, false]) {
+      const stdio = ['ignore', 'pipe', 'inherit'] as const;
+      const running = startCommand('sh', ['-c', script], { stdio: [...stdio], sharesTerminal });
+      const [line] = (await once(running.child.stdout ?? process.stdin, 'data')) as [Buffer];
+      const pids = line.toString().trim().split(' ');
+      expect(pids.map(isRunning)).toEqual([true, true]);
+      await running.end({ graceMs: 200 });
+      await expect.poll(() => pids.map(isRunning)).toEqual([false, false]);
+    }
+  },
+);
+
+/** Killed processes remain as zombies until someone asks for their end. */
+function isRunning(pid: string): boolean {
+  try {
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  } catch {
+    return false;
+  }
+}
