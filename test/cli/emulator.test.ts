@@ -91,6 +91,14 @@ test('emulator speak plays an included sound by its name', async () => {
   await device.line(/"type":"audio","direction":"in"/);
 });
 
+test('emulator journal --follow with a time limit says that it waited for events', async () => {
+  const { baseUrl } = await sandbox.serveHere([]);
+  const args = ['emulator', 'journal', '--follow', '--timeout', '1s', '--base-url', baseUrl];
+  const { code, stderr } = await sandbox.runHere(args);
+  expect(code).toBe(7);
+  expect(stderr).toMatch(/waiting for events of http:/);
+});
+
 test('emulator journal --follow shows events as they happen, until it is interrupted', async () => {
   const { serve, at } = await startConversation();
   const follow = await sandbox.startHere([

@@ -32,7 +32,9 @@ export async function journal(context: ContextOf<'emulator journal'>): Promise<u
     for (const entry of entries) await show(entry);
     return undefined;
   }
-  for await (const entry of followJournal(await controlTarget(context), query)) await show(entry);
+  const target = await controlTarget(context);
+  context.awaits(`events of ${target.baseUrl}`);
+  for await (const entry of followJournal(target, query)) await show(entry);
   signal.throwIfAborted();
   return undefined;
 }
