@@ -1,3 +1,5 @@
+import * as z from 'zod';
+import { checkOptions } from '../files/check-options.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import { msForBytes } from '../protocol/audio-format.ts';
 import { percentText } from '../protocol/count-text.ts';
@@ -45,10 +47,20 @@ export interface VoiceMatchers {
 const sameFrom = 0.8;
 const closeMs = 100;
 
+/** Silence has a level of minus infinity. */
+const dbfs = z.custom<number>((value) => typeof value === 'number' && !Number.isNaN(value), 'a number');
+const levelSchemas: Record<keyof LevelBounds, z.ZodType> = {
+  minRmsDbfs: dbfs,
+  maxRmsDbfs: dbfs,
+  minPeakDbfs: dbfs,
+  maxPeakDbfs: dbfs,
+};
+
 /** Matchers for `expect.extend` of Jest and Vitest. Each loads its sounds, so its result is a promise. */
 export const voiceMatchers = {
   /** Whether a sound occurs in audio. Level, noise, resampling, and a missing start or end change little. */
   async toHaveSaid(received: unknown, expected: Sound, options: LikenessOptions = {}): Promise<Matched> {
+    checkOptions(options, { of: 'toHaveSaid', schemas: { similarity: z.number().min(0).max(1) } });
     const { similarity: wanted = sameFrom } = options;
     const [audio, sound] = await Promise.all([pcmOf(received), pcmOf(expected)]);
     const found = measureLikeness(audio, sound);
@@ -62,6 +74,7 @@ export const voiceMatchers = {
 
   /** Whether the level of audio is within bounds. */
   async toHaveLevel(received: unknown, bounds: LevelBounds): Promise<Matched> {
+    checkOptions(bounds, { of: 'toHaveLevel', schemas: levelSchemas });
     const { rmsDbfs, peakDbfs } = measureLevel(await pcmOf(received));
     const {
       minRmsDbfs = -Infinity,
@@ -82,6 +95,7 @@ export const voiceMatchers = {
     expectedMs: number,
     options: DurationOptions = {},
   ): Promise<Matched> {
+    checkOptions(options, { of: 'toHaveDuration', schemas: { withinMs: z.number().min(0) } });
     const { withinMs = closeMs } = options;
     const durationMs = msForBytes((await pcmOf(received)).length);
     return matched(

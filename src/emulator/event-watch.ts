@@ -1,3 +1,5 @@
+import * as z from 'zod';
+import { checkOptions, objectOption } from '../files/check-options.ts';
 import { atTickEnd, type Clock } from '../kernel/clock.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import type { EmulatorEvent, EmulatorEvents } from '../service/events.ts';
@@ -13,7 +15,8 @@ type EventOf<Type extends EmulatorEvent['type']> = Extract<EmulatorEvent, { type
 export interface EventWatch {
   /**
    * Calls the listener for each event of this type from now on. Call the result to stop. What it throws is thrown again
-   * outside the emulator, as an uncaught exception, and changes nothing for the device.
+   * outside the emulator, as an uncaught exception, and changes nothing for the device. Throws `usage` for a type that does
+   * not exist.
    */
   on<Type extends EmulatorEvent['type']>(type: Type, listener: (event: EventOf<Type>) => void): () => void;
   /**
@@ -37,14 +40,20 @@ export function createEventWatch(
   journal: Pick<StateJournal, 'read'>,
   { closed, clock }: { closed: AbortSignal; clock: Clock },
 ): EventWatch {
-  const on: EventWatch['on'] = (type, listener) =>
-    events.subscribe((event) => {
+  const on: EventWatch['on'] = (type, listener) => {
+    requireEventType(type);
+    requireFunction(listener, 'on: the listener');
+    return events.subscribe((event) => {
       if (isOf(event, type)) guarded(() => listener(event), throwOutside);
     });
+  };
 
-  const waitFor: EventWatch['waitFor'] = (type, matches = () => true, { signal, timeoutMs } = {}) =>
+  const waitFor: EventWatch['waitFor'] = (type, matches = () => true, options = {}) =>
     new Promise((resolve, reject) => {
       requireEventType(type);
+      requireFunction(matches, 'waitFor: the predicate');
+      checkOptions(options, { of: 'waitFor', schemas: waitSchemas });
+      const { signal, timeoutMs } = options;
       const ending = signal === undefined ? closed : AbortSignal.any([signal, closed]);
       const stop = () => {
         unsubscribe();
@@ -85,6 +94,12 @@ export function createEventWatch(
     });
 
   return { on, waitFor };
+}
+
+const waitSchemas = { signal: objectOption, timeoutMs: z.number().min(0) };
+
+function requireFunction(value: unknown, what: string): void {
+  if (typeof value !== 'function') throw new VoicectlError('usage', `${what} must be a function`);
 }
 
 /** Throws it where the test runner sees it, and not into the request or stream whose event this was. */

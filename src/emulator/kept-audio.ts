@@ -1,9 +1,10 @@
 import { measureLevel } from '../audio/level.ts';
 import { wireFormat } from '../audio/source-format.ts';
 import { makeWavHeader } from '../audio/wav/wav-header.ts';
+import { checkOptions } from '../files/check-options.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import { msForBytes } from '../protocol/audio-format.ts';
-import type { StreamSelector } from '../protocol/control.ts';
+import { type StreamSelector, streamsSchema } from '../protocol/control.ts';
 import type { EmulatorEvents } from '../service/events.ts';
 import type { Tap } from '../wire/tap.ts';
 
@@ -102,7 +103,9 @@ export function createKeptAudio(events: EmulatorEvents): KeptAudio {
         },
       };
     },
-    find({ stream = undefined, device = undefined }) {
+    find(selector) {
+      checkOptions(selector, { of: 'stream', schemas: streamsSchema.shape });
+      const { stream, device } = selector;
       const isMeant = (id: number, kept: Kept) =>
         id === (stream ?? id) && kept.device === (device ?? kept.device);
       const found = [...streams].findLast(([id, kept]) => isMeant(id, kept));

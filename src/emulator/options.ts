@@ -17,9 +17,9 @@ export interface EmulatorOptions extends ServiceOptions {
   signal?: AbortSignal;
   /** Speed of `replay:`; 2 is twice as fast. Default 1. */
   replaySpeed?: number | undefined;
-  /** Token requests per device and minute. Default 60. */
+  /** Token requests per device and minute. Default 60; 0 refuses each. */
   rateLimit?: number;
-  /** Connections per device. Default 10. */
+  /** Connections per device. Default 10; 0 refuses each. */
   maxConnections?: number;
   /** Interval of pings. A device that has not answered one when the next is due is cut off. Default 15 s. */
   pingEveryMs?: number;

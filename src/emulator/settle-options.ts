@@ -1,8 +1,8 @@
 import * as z from 'zod';
+import { checkOptions, clockOption, functionOption, objectOption } from '../files/check-options.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import { isLoopbackHost } from '../protocol/loopback.ts';
 import { connectionsPerDevice, tokenRequestsPerWindow } from '../protocol/rate-limit.ts';
-import { describeIssues, readOnce, schemaProblemText } from '../protocol/schema-problem.ts';
 import { defaultHost, type SettledService, settleService } from '../service/settings.ts';
 import type { EmulatorOptions } from './options.ts';
 import { guardReply } from './replies/guard.ts';
@@ -24,7 +24,7 @@ export interface SettledOptions extends SettledService {
  * `bad-dialect`, `bad-input` for an unusable file, and `host-exposed`.
  */
 export async function settleOptions(options: EmulatorOptions): Promise<SettledOptions> {
-  checkEmulatorOptions(options);
+  checkOptions(options, { of: 'emulator', schemas, secrets });
   const { host = defaultHost, acceptKeys = [] } = options;
   requireKeysBeyondLoopback(host, acceptKeys);
   return {
@@ -64,19 +64,16 @@ async function settleScenario(scenario: EmulatorOptions['scenario']): Promise<Sc
 
 const texts = z.array(z.string()).readonly();
 const count = z.int().min(0).max(1_000_000);
-const call = z.custom<(...args: never[]) => unknown>((value) => typeof value === 'function', 'a function');
-/** Options that are checked later. */
-const anything = z.custom<object>((value) => typeof value === 'object' && value !== null, 'an object');
 
 /** The type of each option. Files that an option names are read later. */
 const schemas: { [Name in keyof Required<EmulatorOptions>]: z.ZodType } = {
   host: z.string(),
   port: z.int().min(0).max(65_535),
   acceptKeys: texts,
-  reply: z.union([z.string(), call, z.object({ createReply: call })]),
+  reply: z.union([z.string(), functionOption, z.object({ createReply: functionOption })]),
   replaySpeed: z.number().positive(),
-  signal: anything,
-  dialect: anything,
+  signal: objectOption,
+  dialect: objectOption,
   rateLimit: count,
   maxConnections: count,
   pingEveryMs: count,
@@ -85,29 +82,15 @@ const schemas: { [Name in keyof Required<EmulatorOptions>]: z.ZodType } = {
   allowOrigins: texts,
   tls: z.union([z.boolean(), z.object({ cert: z.string(), key: z.string() })]),
   controlSecret: z.string().min(1),
-  clock: z.object({ now: call, wall: call, after: call }),
-  onEvent: call,
-  tap: call,
+  clock: clockOption,
+  onEvent: functionOption,
+  tap: functionOption,
   keepAudio: z.boolean(),
-  page: call,
-  metrics: anything,
-  faults: z.array(z.union([z.string(), anything])).readonly(),
-  scenario: z.union([z.string(), anything]),
+  page: functionOption,
+  metrics: objectOption,
+  faults: z.array(z.union([z.string(), objectOption])).readonly(),
+  scenario: z.union([z.string(), objectOption]),
 };
-
-const optionsSchema = z.strictObject(schemas).partial();
 
 /** Names whose values are never shown. */
 const secrets = new Set(['acceptKeys', 'controlSecret', 'tls']);
-
-/** Throws `usage` naming every option that does not exist or has a wrong value. */
-function checkEmulatorOptions(options: unknown): void {
-  const { error } = optionsSchema.safeParse(options, readOnce);
-  if (error === undefined) return;
-  const problems = describeIssues(error.issues, secrets);
-  const texts = problems.map((problem) => schemaProblemText(problem, `unknown option ${problem.path}`));
-  throw new VoicectlError('usage', `Invalid emulator options: ${texts.join('; ')}`, {
-    hint: `The options are ${Object.keys(schemas).join(', ')}.`,
-    details: { problems },
-  });
-}

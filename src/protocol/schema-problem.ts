@@ -107,7 +107,7 @@ function shownValue(issue: z.core.$ZodIssue, secrets: SecretNames): unknown {
   const isSection = issue.code === 'invalid_type' && issue.expected === 'object';
   const mayHoldSecret =
     path.some((key) => secrets.has(key)) || (secrets.size > 0 && isSection && typeof input === 'string');
-  return mayHoldSecret ? hidden : valueOrKind(input);
+  return mayHoldSecret && input !== undefined ? hidden : valueOrKind(input);
 }
 
 function expectation(issue: z.core.$ZodIssue): string {

@@ -1,6 +1,8 @@
+import * as z from 'zod';
 import { createPacer, type Pace } from '../audio/pacer.ts';
 import { type Pcm, pcmBytes } from '../audio/pcm-bytes.ts';
 import { reframe } from '../audio/reframe.ts';
+import { checkOptions, clockOption, objectOption } from '../files/check-options.ts';
 import { abortable } from '../kernel/abortable.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import { createDeferred } from '../kernel/deferred.ts';
@@ -11,7 +13,7 @@ import { concealUrl } from '../kernel/secret-fields.ts';
 import { bytesForMs, defaultFrameMs } from '../protocol/audio-format.ts';
 import { isSafeTransport } from '../protocol/loopback.ts';
 import type { ServiceMessage } from '../protocol/messages.ts';
-import { type ApiVersion, wsUrlFor } from '../protocol/paths.ts';
+import { type ApiVersion, apiVersions, wsUrlFor } from '../protocol/paths.ts';
 import type { ServiceAuth } from '../wire/client/join.ts';
 import type { StreamClose } from '../wire/client/refusal-error.ts';
 import type { VoiceStream } from '../wire/client/voice-stream.ts';
@@ -84,8 +86,8 @@ const maxBufferedBytes = 64 * 1024;
  * stream (`stream-refused`, `too-many-connections`), `insecure-target`, `usage`, or the signal's reason.
  */
 export async function openSession(options: OpenSessionOptions): Promise<ClientSession> {
+  requireSessionOptions(options);
   const { clock = systemClock, ca, signal = new AbortController().signal } = options;
-  requireText(options);
   const wsUrl = options.wsUrl ?? wsUrlFor(options.baseUrl);
   if (!options.allowPlaintext) [options.baseUrl, wsUrl].forEach(requireSafeTransport);
   // Loaded here, so that a program that only runs an emulator does not load it.
@@ -105,12 +107,26 @@ export async function openSession(options: OpenSessionOptions): Promise<ClientSe
   return startSession(stream, { inbox, clock, signal });
 }
 
-/** Throws `usage` naming what is missing: a program in JavaScript may leave it out. */
-function requireText(options: OpenSessionOptions): void {
-  const credential = 'token' in options ? { token: options.token } : { apiKey: options.apiKey };
-  const { baseUrl, device } = options;
-  for (const [name, value] of Object.entries({ baseUrl, device, ...credential }))
-    if (typeof value !== 'string') throw new VoicectlError('usage', `openSession needs the text ${name}`);
+const sessionSchemas: Record<keyof SessionTarget | 'apiKey' | 'token', z.ZodType> = {
+  baseUrl: z.string(),
+  wsUrl: z.string(),
+  device: z.string(),
+  apiKey: z.string(),
+  token: z.string(),
+  apiVersion: z.enum(apiVersions),
+  retries: z.int().min(0),
+  ca: z.string(),
+  allowPlaintext: z.boolean(),
+  signal: objectOption,
+  clock: clockOption,
+};
+
+function requireSessionOptions(options: OpenSessionOptions): void {
+  const isObject = typeof options === 'object' && options !== null;
+  const credential = isObject && 'token' in options ? 'token' : 'apiKey';
+  const secrets = new Set(['apiKey', 'token']);
+  const required = ['baseUrl', 'device', credential] as const;
+  checkOptions(options, { of: 'openSession', schemas: sessionSchemas, required, secrets });
 }
 
 function authOf(options: OpenSessionOptions): ServiceAuth {
@@ -150,8 +166,9 @@ function startSession(stream: VoiceStream, { inbox, clock, signal }: SessionPart
   return {
     closed: stream.closed,
     send: (pcm) => send(pcm),
-    async speak(pcm, { pace = 1, frameMs = defaultFrameMs, tailMs = 0, signal: stop } = {}) {
-      requireSpeakOptions({ pace, frameMs, tailMs });
+    async speak(pcm, options = {}) {
+      checkOptions(options, { of: 'speak', schemas: speakSchemas });
+      const { pace = 1, frameMs = defaultFrameMs, tailMs = 0, signal: stop } = options;
       const until = stop === undefined ? over.signal : AbortSignal.any([over.signal, stop]);
       const pacer = createPacer({ pace, frameMs, clock });
       for await (const frame of reframe(withTail(pcm, tailMs), bytesForMs(frameMs))) {
@@ -167,15 +184,13 @@ function startSession(stream: VoiceStream, { inbox, clock, signal }: SessionPart
   };
 }
 
-/** Throws `usage` naming what is wrong: a pace that is no number would send everything at once. */
-function requireSpeakOptions({ pace, frameMs, tailMs }: Required<Omit<SpeakOptions, 'signal'>>): void {
-  const refuse = (what: string) => {
-    throw new VoicectlError('usage', `speak: ${what}`);
-  };
-  if (pace !== 'max' && !(Number.isFinite(pace) && pace > 0)) refuse('pace must be max or a number above 0');
-  if (!(Number.isFinite(frameMs) && bytesForMs(frameMs) > 0)) refuse('frameMs must be a number above 0');
-  if (!(Number.isFinite(tailMs) && tailMs >= 0)) refuse('tailMs must be a number that is not negative');
-}
+/** A pace that is no number would send everything at once. */
+const speakSchemas: Record<keyof SpeakOptions, z.ZodType> = {
+  pace: z.union([z.literal('max'), z.number().positive()]),
+  frameMs: z.number().refine((ms) => bytesForMs(ms) > 0, 'a number above 0'),
+  tailMs: z.number().min(0),
+  signal: objectOption,
+};
 
 async function* withTail(pcm: Pcm, tailMs: number): AsyncGenerator<Buffer> {
   yield pcmBytes(pcm);

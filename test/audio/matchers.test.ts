@@ -69,6 +69,17 @@ test.each(['minRmsDbfs', 'maxRmsDbfs', 'minPeakDbfs', 'maxPeakDbfs'])(
   },
 );
 
+test.each([
+  ['toHaveSaid', () => toHaveSaid('hello.wav', 'hello.wav', { similarty: 0.9 } as never)],
+  ['toHaveLevel', () => toHaveLevel('hello.wav', { minRms: -3 } as never)],
+  ['toHaveDuration', () => toHaveDuration('hello.wav', 1, { within: 9 } as never)],
+])('%s refuses an option that does not exist', async (name, match) => {
+  await expect(match()).rejects.toMatchObject({
+    code: 'usage',
+    message: expect.stringContaining(`Invalid ${name} options: unknown option`),
+  });
+});
+
 test.each([undefined, null, 5, {}, { pcm: 'x' }])('%j is not audio', async (audio) => {
   await expect(toHaveDuration(audio, 5)).rejects.toMatchObject({
     code: 'usage',

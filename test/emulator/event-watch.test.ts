@@ -96,6 +96,23 @@ test('waitFor refuses a type that does not exist', async () => {
   });
 });
 
+test('on refuses a type that does not exist, and what is not a function', async () => {
+  const { on } = await startEmulator();
+  expect(() => on('turn-end' as never, () => {})).toThrow('There is no event of type turn-end');
+  expect(() => on('turn-ended', undefined as never)).toThrow('the listener must be a function');
+});
+
+test.each([
+  ['an option that does not exist', { timeout: 5 }, 'unknown option timeout'],
+  ['a time limit that is no number', { timeoutMs: '5s' }, 'timeoutMs is "5s"'],
+])('waitFor refuses %s', async (_, options, message) => {
+  const emulator = await startEmulator();
+  await expect(emulator.waitFor('turn-ended', undefined, options as never)).rejects.toMatchObject({
+    code: 'usage',
+    message: expect.stringContaining(message),
+  });
+});
+
 test('waitFor rejects at its own time limit, and lists the last events', async () => {
   const clock = createManualClock();
   const emulator = await startEmulator({ clock });

@@ -67,6 +67,11 @@ describe('what is kept is bounded', () => {
     ({ at: 0, from: 'device', opcode: 'binary', data: Buffer.alloc(bytes), bytes }) as const;
   const minute = 60 * 32_000;
 
+  test('of a stream that is selected by what exists', async () => {
+    const emulator = await startEmulator({ keepAudio: true });
+    expect(() => emulator.stream({ devise: 'd1' } as never)).toThrow('unknown option devise');
+  });
+
   test('ten minutes of a stream; the rest is counted', () => {
     const kept = createKeptAudio(createEmulatorEvents(() => 0));
     const tap = kept.tap(1);

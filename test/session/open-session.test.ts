@@ -55,6 +55,7 @@ describe('a session', () => {
     ['frameMs', -20],
     ['tailMs', 'long'],
     ['tailMs', -1],
+    ['pase', 1],
   ])('does not speak with the %s %s, and sends nothing', async (name, value) => {
     const emulator = await startEmulator();
     await using session = await openSession({ baseUrl: emulator.baseUrl, ...as });
@@ -68,8 +69,18 @@ describe('a session', () => {
     const options = { baseUrl: 'http://127.0.0.1:9', ...as, [name]: undefined } as never;
     await expect(openSession(options)).rejects.toMatchObject({
       code: 'usage',
-      message: `openSession needs the text ${name}`,
+      message: `Invalid openSession options: ${name} is missing, expected string`,
     });
+  });
+
+  test('is refused with options that do not exist or are wrong, without the value of a key', async () => {
+    const options = { baseUrl: 'http://127.0.0.1:9', device: 'd1', foo: 1, retries: -1 };
+    const refused = await openSession({ ...options, apiKey: ['canary'] as never }).catch((thrown) => thrown);
+    expect(refused).toMatchObject({ code: 'usage' });
+    expect(refused.message).toMatch(/unknown option foo/);
+    expect(refused.message).toMatch(/retries is -1/);
+    expect(JSON.stringify([refused, refused.message])).not.toContain('canary');
+    await expect(openSession(undefined as never)).rejects.toMatchObject({ code: 'usage' });
   });
 
   test('yields service messages from the first on, and the close as the last item', async () => {
