@@ -135,13 +135,10 @@ function filesOf({ args: specs = [], passThrough }: CommandSpec, args: readonly 
   });
 }
 
-/** Reports of verdicts: a run continues without them, and reports which it could not write. */
-const besideVerdicts: readonly string[] = ['html', 'junit'];
-
-/** Throws `input-output` if a result could not be written at the end. */
+/** Throws `input-output` if a result or a report could not be written at the end. */
 async function requireOutputs(settings: object): Promise<void> {
   for (const [name, value] of Object.entries(settings)) {
-    const isResult = optionSpec(name as OptionName).path === 'written' && !besideVerdicts.includes(name);
+    const isResult = optionSpec(name as OptionName).path === 'written';
     if (!isResult || typeof value !== 'string' || value === '-') continue;
     const { requireWritable } = await import('../files/output-file.ts');
     await requireWritable(value);

@@ -167,21 +167,38 @@ describe('--junit FILE', () => {
 });
 
 test.each([
-  ['load', ['--sessions', '1', '--out', 'missing/l.json']],
-  ['learn', ['--out', 'missing/d.yaml']],
-])(
-  'if the result of %s cannot be written, it is refused before anything is asked',
-  async (command, flags) => {
-    const serve = await sandbox.serveHere();
-    const ended = await sandbox.runHere([command, '--base-url', serve.baseUrl, ...flags]);
-    expect(ended).toMatchObject({ code: 8, stderr: expect.stringContaining('its folder does not exist') });
-    expect(serve.stdout).not.toContain('token-issued');
-  },
-);
+  ['load', ['--sessions', '1', '--out', 'missing/f']],
+  ['learn', ['--out', 'missing/f']],
+  ['check', ['--html', 'missing/f', '--junit', 'j.xml']],
+  ['check', ['--junit', 'missing/f']],
+  ['check', ['--baseline', 'missing/f', '--update-baseline']],
+  ['stream', [...file, '--html', 'missing/f']],
+])('if a file of %s %j cannot be written, it is refused before anything is asked', async (command, flags) => {
+  const serve = await sandbox.serveHere();
+  const ended = await sandbox.runHere([command, '--base-url', serve.baseUrl, ...flags]);
+  expect(ended).toMatchObject({ code: 8, stderr: expect.stringContaining('its folder does not exist') });
+  expect(ended.stderr).toContain('Cannot write missing/f');
+  serve.signal('SIGINT');
+  await serve.ended;
+  expect(serve.stdout).not.toContain('token-');
+});
 
-describe('--html FILE that cannot be written', () => {
-  const html = ['--html', 'missing/page.html'];
-  const cannot = 'Cannot write missing/page.html: its folder does not exist';
+test('what was learned is printed if its file turns out to be full', async () => {
+  const { baseUrl } = await sandbox.serveHere();
+  const { code, stdout, stderr } = await sandbox.runHere([
+    'learn',
+    '--base-url',
+    baseUrl,
+    '--out',
+    '/dev/full',
+  ]);
+  expect({ code, stderr }).toEqual({ code: 8, stderr: expect.stringContaining('Cannot write /dev/full') });
+  expect(stdout).toMatch(/^stream:$/m);
+});
+
+describe('--html FILE that turns out to be full', () => {
+  const html = ['--html', '/dev/full'];
+  const cannot = 'Cannot write /dev/full: ';
 
   test('is 8 if the session succeeds, and is reported beside the failure of one that does not', async () => {
     const good = await stream('--expect-audio', ...html);

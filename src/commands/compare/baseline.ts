@@ -1,3 +1,4 @@
+import { requireWritable } from '../../files/output-file.ts';
 import { readText } from '../../files/read-text.ts';
 import { systemCode } from '../../files/refusal.ts';
 import { writeWhole } from '../../files/write-whole.ts';
@@ -39,7 +40,7 @@ export type JudgeByBaseline = (
 
 /**
  * Reads the baseline of a command before its run starts. Undefined without `--baseline`. Throws `bad-input` for a file that is not
- * a baseline or is missing, unless `--update-baseline` creates it.
+ * a baseline or is missing, unless `--update-baseline` creates it; `input-output` if that could not write it.
  */
 export async function openBaseline(context: BaselineContext): Promise<JudgeByBaseline | undefined> {
   const { baseline: path, updateBaseline = false } = context.settings;
@@ -51,6 +52,7 @@ export async function openBaseline(context: BaselineContext): Promise<JudgeByBas
     throw isMissing ? missing(thrown) : thrown;
   });
   const base = content === undefined ? undefined : readRuns(content, path);
+  if (updateBaseline) await requireWritable(path);
   return async (run, { hasFailed }) => {
     try {
       return await judge(context, { path, base, run: await run(), hasFailed });

@@ -91,7 +91,11 @@ async function write(
   const { dialectOut } = settings;
   if (dialectOut !== undefined) {
     const unwritten = await writeRunFile(context, { path: dialectOut, hasFailed: false }, () => text);
-    if (unwritten !== undefined) throw unwritten;
+    if (unwritten !== undefined) {
+      // The service was asked for it: what was learned is not lost.
+      await io.stdout.write(json ? jsonLine(learnObject(learned)) : text);
+      throw unwritten;
+    }
   } else if (!json) await io.stdout.write(text);
   if (json) await io.stdout.write(jsonLine(learnObject(learned)));
 }
