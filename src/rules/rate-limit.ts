@@ -187,7 +187,8 @@ function judgeCountdown(seen: readonly Seen[]): Finding | undefined {
   const own = pairs(seen).filter(ofOneDevice);
   const adjacent = own.filter(({ isAdjacent }) => isAdjacent);
   const right = adjacent.find(({ fall }) => fall === 1);
-  if (right !== undefined) return pass(fallText(right), [right.first, right.second]);
+  if (right !== undefined)
+    return stuckBeside(right, own, seen) ?? pass(fallText(right), [right.first, right.second]);
   const falling = own.find((pair) => ofOnePath(pair) && pair.fall >= 1);
   const [wrong] = adjacent.filter((pair) => pair.isOrdered);
   if (wrong === undefined) return falling && pass(fallText(falling), [falling.first, falling.second]);
@@ -203,6 +204,39 @@ function judgeCountdown(seen: readonly Seen[]): Finding | undefined {
   // Each path may have its own count: that is another rule.
   if (falling !== undefined) return pass(fallText(falling), [falling.first, falling.second]);
   return fail(fallText(wrong), evidence);
+}
+
+/**
+ * A pair within the window of a device's first request where Remaining does not fall, although it falls for another one. In neither
+ * reading of the window does a request come back so early; an allowance that refills in between does it.
+ */
+function stuckBeside(right: Pair, own: readonly Pair[], seen: readonly Seen[]): Finding | undefined {
+  const starts = grants(seen).filter((grant) => beginsWindow(grant, seen));
+  // The last: its two requests are those that follow each other.
+  const stuck = own.findLast(
+    (pair) =>
+      pair.isOrdered &&
+      pair.fall < 1 &&
+      // Each path may have its own count: that is another rule.
+      (ofOnePath(pair) || !ofOnePath(right)) &&
+      starts.some((start) => isWithinWindowOf(start, pair)),
+  );
+  return (
+    stuck &&
+    warn(
+      `${fallText(right)}, but then it goes from ${remainingOf(stuck.first)} to ${remainingOf(stuck.second)}: the allowance refills before 60 s have passed, or not every token counts`,
+      [right.first, right.second, stuck.first, stuck.second],
+    )
+  );
+}
+
+function isWithinWindowOf(start: SeenGrant, { first, second }: Pair): boolean {
+  const { at } = start.exchange;
+  return (
+    deviceOf(start) === deviceOf(first) &&
+    first.exchange.at >= at &&
+    second.exchange.at + second.exchange.totalMs < at + rateLimitWindowMs - slackMs
+  );
 }
 
 function fallText({ first, second }: Pair): string {

@@ -39,6 +39,8 @@ const laterBy = ({ id, exchange }: Seen, ms: number): Seen => ({
 });
 const provoked = (seen: readonly Seen[]) => seen.map((one) => ({ ...one, provoked: true }));
 
+const refills = 'the allowance refills before 60 s have passed, or not every token counts';
+
 type Case = [id: string, what: string, found: string | undefined, seen: readonly Seen[]];
 
 const cases: Case[] = [
@@ -102,6 +104,45 @@ const cases: Case[] = [
     'one less at last',
     'pass: Remaining goes from 57 to 56 (X2 X3)',
     window([0, 59], [10, 57], [20, 56]),
+  ],
+  [
+    'R25',
+    'one less, and then as many',
+    `warn: Remaining goes from 59 to 58, but then it goes from 58 to 58: ${refills} (X1 X2 X3)`,
+    window([0, 59], [10, 58], [20, 58]),
+  ],
+  [
+    'R25',
+    'one less, and then more',
+    `warn: Remaining goes from 59 to 58, but then it goes from 58 to 59: ${refills} (X1 X2 X3)`,
+    window([0, 59], [10, 58], [2_000, 59]),
+  ],
+  [
+    'R25',
+    'one less, and as many after the reset that nobody told',
+    'pass: Remaining goes from 59 to 58 (X1 X2)',
+    seenAs(
+      ...(
+        [
+          [0, 59],
+          [10, 58],
+          [40_000, 57],
+          [61_000, 58],
+        ] as const
+      ).map(([at, count]) => answered({ at, remaining: count, headers: { [reset]: undefined } })),
+    ),
+  ],
+  [
+    'R25',
+    'one less, and as many, in a window that had begun before',
+    'pass: Remaining goes from 57 to 56 (X1 X2)',
+    window([0, 57], [10, 56], [20, 56]),
+  ],
+  [
+    'R25',
+    'one less on one path, and as many on the other, which has its own count',
+    'pass: Remaining goes from 59 to 58 (X1 X2)',
+    seenAs(left(0, 59), left(10, 58), left(20, 59, { path: v1 })),
   ],
   ['R25', 'one request', undefined, window([0, 59])],
   [
