@@ -154,10 +154,28 @@ function judgeSlot(seen: readonly Seen[]): Finding | undefined {
   const [first] = after.filter(isAttempt);
   if (first === undefined)
     return (
-      after[0] && unknown('refused after one was closed, with a token that may be too old', after[0].stream)
+      judgeEmptied(seen) ??
+      (after[0] && unknown('refused after one was closed, with a token that may be too old', after[0].stream))
     );
   if (first.confirmed !== undefined) return pass('the slot of a closed stream is free again', first.stream);
   return fail(`with ${first.openBefore.length} left open: ${endText(first.stream)}`, first.stream);
+}
+
+/** A stream too many made the service close nearly all others: the device is no longer full, and the next stream shows nothing. */
+function judgeEmptied(seen: readonly Seen[]): Finding | undefined {
+  const all = attempts(seen);
+  for (const excess of all.filter(({ openBefore }) => openBefore.length >= connectionsPerDevice)) {
+    const evicted = evictedBy(excess, all);
+    const isFollowed = all.some(
+      (one) => one.message.at > excess.message.at && subjectOf(one.grant) === subjectOf(excess.grant),
+    );
+    if (isFollowed && evicted.length > connectionsPerDevice - fewest)
+      return unknown(
+        `one more stream closed ${evicted.length} older ones: no device stays full, so a freed slot cannot be shown`,
+        [excess.stream, ...evicted],
+      );
+  }
+  return undefined;
 }
 
 /** While one device is full, another opens a stream. */

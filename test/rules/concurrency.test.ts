@@ -258,6 +258,16 @@ const cases: Case[] = [
   ],
   [
     'R44',
+    'the next accepted when one more had closed all of them',
+    'unknown: one more stream closed 10 older ones: no device stays full, so a freed slot cannot be shown (S100 S0 S10 S20 S30 S40 S50 S60 S70 S80 S90)',
+    [
+      ...[0, 10, 20, 30, 40, 50, 60, 70, 80, 90].flatMap((at) => closed(at, 110, 'service', 4429)),
+      ...opens({ at: 100 }),
+      ...opens({ at: 300 }),
+    ],
+  ],
+  [
+    'R44',
     'another device accepted',
     'pass: another device has its own limit (S300)',
     [...open(10), ...opens({ at: 300, device: 'd2' })],
