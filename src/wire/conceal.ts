@@ -1,4 +1,4 @@
-import type { Redactor } from '../kernel/redact.ts';
+import { type Redactor, redacted } from '../kernel/redact.ts';
 import {
   concealHeaderValue,
   concealKey,
@@ -18,6 +18,11 @@ export function concealText(text: string, redactor: Redactor): string {
   const parsed = text.includes('\\') ? parseJson(text) : undefined;
   const value = redactor.value(parsed);
   return value === parsed ? redactor.text(text) : JSON.stringify(value);
+}
+
+/** Whether a text in the evidence was nothing but a secret. */
+export function isConcealed(text: string): boolean {
+  return text === redacted;
 }
 
 /** An answer without secrets. */

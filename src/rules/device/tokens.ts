@@ -1,6 +1,7 @@
 import { absenceProblem, firstBinaryProblem, type TokenProblem } from '../../protocol/first-message.ts';
 import { secondsText } from '../../protocol/time-text.ts';
-import { type Finding, fail, mostSevere, pass, type Rule, type Seen, unknown } from '../rule.ts';
+import { isConcealed } from '../../wire/conceal.ts';
+import { type Finding, fail, mostSevere, pass, type Rule, type Seen, unknown, warn } from '../rule.ts';
 import { deviceMessages, type SeenStream } from '../stream-seen.ts';
 import { grants, isGranted } from '../token-seen.ts';
 import {
@@ -21,7 +22,10 @@ export const tokenRules: readonly Rule[] = [
     section,
     title: 'presents the JWT first, unchanged',
     says: 'The JWT is presented as the first message after the WebSocket connection opens: the JWT, as a string.',
-    judge: (seen) => mostSevere(connections(seen).map((stream) => judgeFirstMessage(stream, seen))),
+    judge: (seen) =>
+      mostSevere(
+        connections(seen).flatMap((stream) => [judgeFirstMessage(stream, seen), judgeElsewhere(stream)]),
+      ),
   },
   {
     id: 'D3',
@@ -63,6 +67,17 @@ function judgeFirstMessage(stream: SeenStream, seen: readonly Seen[]): Finding |
   if (first.problem !== undefined) return failWith(first.problem, stream);
   if (first.token.claims !== undefined) return pass('a JWT comes first, as text', stream);
   return fail(`the first message (${first.bytes} bytes) is not a JWT`, stream);
+}
+
+/** A token in another place beside the first message: the specification shows none there. */
+function judgeElsewhere(stream: SeenStream): Finding | undefined {
+  const [first, ...later] = deviceMessages(stream);
+  if (first === undefined || !('token' in first)) return undefined;
+  const { tokenIn } = stream.exchange.upgrade;
+  const only = 'send it as the first message only';
+  if (tokenIn !== undefined) return warn(`the token arrived in ${tokenIn} too: ${only}`, stream);
+  const isAgain = later.some((one) => 'text' in one && isConcealed(one.text));
+  return isAgain ? warn(`the token arrived in a later message again: ${only}`, stream) : undefined;
 }
 
 function failWith({ why, advice }: TokenProblem, stream: Seen): Finding {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { redacted } from '../../../src/kernel/redact.ts';
 import { deviceRules } from '../../../src/rules/device/catalogue.ts';
 import type { Seen } from '../../../src/rules/rule.ts';
 import type { StreamExchange, TokenExchange, WireMessage } from '../../../src/wire/exchange.ts';
@@ -42,6 +43,10 @@ const beats = (at: number, from: 'device' | 'service', opcode: 'ping' | 'pong'):
 /** A confirmed stream with more messages, which the device ends with this code. */
 const ended = (code: number, ...more: readonly WireMessage[]) =>
   seenAs(connects({ messages: [presents(one), confirms(1), ...more], end: { at: 99, by: 'device', code } }));
+const withTokenIn = (tokenIn: string, stream: StreamExchange): StreamExchange => ({
+  ...stream,
+  upgrade: { ...stream.upgrade, tokenIn },
+});
 /** Streams that open one after the other and stay open. */
 const open = (count: number) => Array.from({ length: count }, (_, index) => live(jwt(`t${index}`), index));
 
@@ -190,6 +195,26 @@ const cases: Case[] = [
     'nothing, until the device leaves',
     undefined,
     seenAs(connects({ end: { at: 5_000, by: 'device', code: 1000 } })),
+  ],
+  [
+    'D2',
+    'the token in the URL as well',
+    'warn: the token arrived in the URL too: send it as the first message only (X1)',
+    seenAs(withTokenIn('the URL', live(one, 1))),
+  ],
+  [
+    'D2',
+    'the token once more, as another message',
+    'warn: the token arrived in a later message again: send it as the first message only (X1)',
+    seenAs(
+      connects({
+        messages: [
+          presents(one, 1),
+          confirms(2),
+          { at: 3, from: 'device', opcode: 'text', text: redacted, bytes: 99 },
+        ],
+      }),
+    ),
   ],
   ['D2', 'nothing yet', undefined, seenAs(connects())],
   ['D2', 'an upgrade that was refused', undefined, seenAs(barred(1))],
@@ -717,7 +742,7 @@ const cases: Case[] = [
       ended(code),
     ],
   ),
-  ['D13', 'a close without a code', 'fail: it closed without a code, expected 1000 (X1)', ended(1005)],
+  ['D13', 'a close without a code', 'warn: it closed without a code, expected 1000 (X1)', ended(1005)],
   ['D13', 'a close with a code of its own', 'fail: it closed with 4000, expected 1000 (X1)', ended(4000)],
   ['D13', 'a cut', 'fail: it cut the connection without a close (X1)', ended(1006)],
   [
