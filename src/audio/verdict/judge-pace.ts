@@ -139,6 +139,11 @@ export function judgeReplyRate(
   return { finding: 'wrong-rate', remark, isDoubtful: true, advice };
 }
 
+/** Whether a reply arrives in real time for long enough, so that its pace shows that the rate is right. */
+export function showsRightRate({ passedMs, times }: PaceMeasure): boolean {
+  return passedMs >= leastReplyMs && isRealTime(times, times);
+}
+
 /** A voice must be off by this factor to be reported without evidence from its pace. */
 const farOff = 1.85;
 

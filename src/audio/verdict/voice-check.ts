@@ -15,6 +15,7 @@ import {
   judgeVoiceRate,
   type PaceFinding,
   patientMs,
+  showsRightRate,
 } from './judge-pace.ts';
 import { Listener, type ListenerBudget, type VoiceMeasures } from './listener.ts';
 import { type LostTime, type MessageArrival, PaceCheck } from './pace-check.ts';
@@ -307,6 +308,11 @@ export class VoiceCheck {
   get rateUnjudged(): string | undefined {
     if (this.isOtherFormat()) return undefined;
     return this.scale === undefined ? 'less than a second of speech' : undefined;
+  }
+
+  /** Whether the pace of the last reply shows that its rate is right. Without it only a voice that is far off shows a wrong one. */
+  get isRateShown(): boolean {
+    return showsRightRate(this.pace.report());
   }
 
   /** Whether there is another explanation for the rate that was found in a service's audio. */
