@@ -4,10 +4,13 @@ import { type Predicted, unexplained } from './prediction.ts';
 import type { RecentAudio } from './recent-audio.ts';
 
 const most = 64;
-/** People click too, up to once a second; one in 320 is at the seam of two messages by chance. Smaller ones are ignored. */
+/**
+ * People click too, up to once a second; one in 320 is at the seam of two messages by chance. Smaller ones than `remarkable`
+ * are ignored: no step that is neither at a seam nor spaced is above 4.6 in 284 clean voices, 193 of them recorded people.
+ */
 const certainAlone = 8;
 const certainTwice = 4;
-const remarkable = 6;
+const remarkable = 5;
 /** Clicks with equal spacing, with at most this many others between them. In a creaky voice the spacing is shorter. */
 const shortestSpacing = 1_280;
 const othersBetween = 2;

@@ -90,6 +90,13 @@ describe('it hears', () => {
     expect(heard.some(({ isCertain, at }) => isCertain && places.includes(at))).toBe(true);
   });
 
+  test.each([35_513, 49_022])('one wrong sample of -12 dBFS at a loud moment (%d)', (place) => {
+    const wrong = change(speech, (sample, index) =>
+      index === place ? sample - Math.sign(sample) * 8_231 : sample,
+    );
+    expect(hear(wrong).heard).toMatchObject([{ kind: 'click', at: place, isCertain: false }]);
+  });
+
   test('missing audio, with its place and length; its edges are not clicks', () => {
     const places = spoken(speech, 5);
     const holes = change(speech, (sample, index) =>
