@@ -29,6 +29,8 @@ export interface CommandContext<Names extends OptionName>
   quiet: boolean;
   verbose: boolean;
   style: Style;
+  /** Whether a program of the user has our terminal: Ctrl-C there reaches both, and is for that program. */
+  leaveCtrlC(isLeft: boolean): void;
   /** Sets what the command is waiting for, in words for `--timeout`: `the token`. */
   awaits(what: string | undefined): void;
   /** Prints the result: with `--json` the value as a line, otherwise the lines. */
@@ -52,8 +54,6 @@ export interface CommandSpec<Names extends OptionName = OptionName> {
   passThrough?: true;
   /** Whether it fills the terminal with a screen, with these settings. Default: never. */
   hasScreen?(settings: Settings<Names>): boolean;
-  /** Whether that program uses our terminal, which sends its Ctrl-C to both. */
-  sharesTerminal?: true;
   /** The options whose rows name this command, in the order of the help. */
   options: readonly Names[];
   /** The options that `--help` shows; `--help --all` shows every one. By default it shows all. */

@@ -80,7 +80,6 @@ export const commands: readonly (Command | CommandGroup)[] = [
     summary: 'start an emulator on a free port, run a command against it, and exit with the command’s status',
     args: [['<command...>', 'the command and its arguments', 'files']],
     passThrough: true,
-    sharesTerminal: true,
     headings: {
       target: 'Through a proxy to a service, instead of an emulator:',
       service: 'Passed to the command:',

@@ -22,10 +22,7 @@ export interface RunnerEvents {
 /** Gives a command its settings, signal, input and output, and runs it. */
 export function createRunner(io: Io, events: RunnerEvents): RunCommand {
   return async (entry, ...given) => {
-    // Ctrl-C in a terminal also reaches the child command, which decides what to do.
-    const ending = createEnding(io, {
-      sharesCtrlC: entry.spec.sharesTerminal === true && io.stdin.isTTY === true,
-    });
+    const ending = createEnding(io);
     const limit = createTimeLimit(io, ending);
     try {
       return await runWithin({ io, ending, limit, formed: events.formed }, entry, ...given);
@@ -110,6 +107,7 @@ async function runWithin(
       quiet,
       verbose,
       style: createStyle(hasColour),
+      leaveCtrlC: ending.leaveCtrlC,
       awaits: limit.awaits,
       print: (value, text) => lines.write(json ? jsonLine(value) : `${text.join('\n')}\n`),
       note: async (text) => (quiet ? undefined : tell(text)),
@@ -187,8 +185,10 @@ function createTimeLimit({ clock }: Io, ending: Pick<ReturnType<typeof createEnd
 const longestEndMs = 5_000;
 
 /** Asks the command to end on a request of the user or the system, or after a crash. A second request ends it at once. */
-function createEnding(io: Io, { sharesCtrlC }: { sharesCtrlC: boolean }) {
+function createEnding(io: Io) {
   const controller = new AbortController();
+  /** Whether Ctrl-C in the terminal is for a program of the user, which gets it too and decides what to do. */
+  let isCtrlCLeft = false;
   const late = createDeferred<never>();
   late.promise.catch(() => {});
   const end = (reason: VoicectlError) => {
@@ -199,9 +199,8 @@ function createEnding(io: Io, { sharesCtrlC }: { sharesCtrlC: boolean }) {
   const stop = io.onSignal((name) => {
     const { code, message } = endReasons[name];
     const reason = new VoicectlError(code, message);
-    const isForChild = sharesCtrlC && (name === 'SIGINT' || name === 'SIGQUIT');
-    if (isForChild) controller.abort(reason);
-    else if (!controller.signal.aborted) end(reason);
+    if (isCtrlCLeft && (name === 'SIGINT' || name === 'SIGQUIT')) return;
+    if (!controller.signal.aborted) end(reason);
     else io.exit(reason.exitCode);
   });
   let crash: VoicectlError | undefined;
@@ -212,6 +211,9 @@ function createEnding(io: Io, { sharesCtrlC }: { sharesCtrlC: boolean }) {
   });
   return {
     ...{ signal: controller.signal, isLate: late.promise, end, stop },
+    leaveCtrlC(isLeft: boolean) {
+      isCtrlCLeft = isLeft && io.stdin.isTTY === true;
+    },
     /** The uncaught error. */
     get crash() {
       return crash;

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runChild } from '../../src/commands/exec/run-command.ts';
@@ -151,7 +151,7 @@ describe('how it ends', () => {
 
   test('a request to end that comes before the command runs prevents it from running', async () => {
     const aborted = AbortSignal.abort(new VoicectlError('terminated', 'Terminated'));
-    const options = { signal: aborted, onTerminal: false, cwd: sandbox.dir, env: process.env };
+    const options = { signal: aborted, leaveCtrlC() {}, cwd: sandbox.dir, env: process.env };
     await expect(runChild(['touch', 'ran'], options)).rejects.toMatchObject({ exitCode: 143 });
     expect(existsSync(sandbox.path('ran'))).toBe(false);
   });
@@ -182,6 +182,26 @@ test.skipIf(!hasTmux)('on a terminal it is printed uncoloured: colours would be 
   expect(shown).toContain('token  issued');
   expect(shown).not.toContain('u001b');
 });
+
+test.skipIf(!hasTmux)(
+  'a command that outlives Ctrl-C still gets the next signal, and a second to end',
+  async () => {
+    const bin = join(import.meta.dirname, '..', '..', 'bin', 'voicectl.js');
+    const traps = `trap 'kill -TERM $PPID' INT; trap 'echo cleaned up; exit 9' TERM`;
+    writeFileSync(sandbox.path('waits.sh'), `${traps}\necho waiting\nwhile :; do sleep 0.05; done\n`);
+    const script = `${process.execPath} ${bin} exec -- sh waits.sh; echo "code" $?`;
+    const terminal = await terminals.start(script, {
+      columns: 150,
+      rows: 30,
+      cwd: sandbox.dir,
+      env: { HOME: sandbox.dir },
+    });
+    await expect.poll(terminal.screen).toMatch(/^waiting/m);
+    terminal.press('C-c');
+    await expect.poll(terminal.screen).toMatch(/^code/m);
+    expect(await terminal.screen()).toMatch(/cleaned up\ncode 9/);
+  },
+);
 
 function isAlive(pid: number): boolean {
   try {

@@ -7,15 +7,14 @@ import type { ContextOf } from '../command.ts';
 
 /** Runs the command with these variables, and with files that make it trust the certificate. */
 export async function runCommand(
-  { args, io, signal }: ContextOf<'exec'>,
+  { args, io, signal, leaveCtrlC }: ContextOf<'exec'>,
   env: Record<string, string>,
   certificate: string | undefined,
 ): Promise<number> {
   const trust = certificate === undefined ? undefined : await writeTrustFiles(certificate, io.env);
   try {
     return await runChild(args, {
-      signal,
-      onTerminal: io.stdin.isTTY === true,
+      ...{ signal, leaveCtrlC },
       cwd: io.cwd,
       env: { ...io.env, ...env, ...trust?.env },
     });
@@ -24,11 +23,9 @@ export async function runCommand(
   }
 }
 
-interface ChildOptions {
+interface ChildOptions extends Pick<ContextOf<'exec'>, 'leaveCtrlC'> {
   /** When aborted, the child gets the signal that we got, and has a moment to end. */
   signal: AbortSignal;
-  /** Whether a terminal also sends its Ctrl-C to the child, which decides what to do. */
-  onTerminal: boolean;
   cwd: string | undefined;
   env: NodeJS.ProcessEnv;
 }
@@ -40,14 +37,14 @@ interface ChildOptions {
  */
 export async function runChild(
   [command = '', ...args]: readonly string[],
-  { signal, onTerminal, cwd, env }: ChildOptions,
+  { signal, leaveCtrlC, cwd, env }: ChildOptions,
 ): Promise<number> {
   signal.throwIfAborted();
   const running = startCommand(command, args, { stdio: 'inherit', sharesTerminal: true, cwd, env });
+  leaveCtrlC(true);
   let ending: Promise<void> | undefined;
   const stop = () => {
-    const name = signalOf(signal.reason);
-    if (!(onTerminal && (name === 'SIGINT' || name === 'SIGQUIT'))) ending = running.end({ signal: name });
+    ending = running.end({ signal: signalOf(signal.reason) });
   };
   signal.addEventListener('abort', stop, { once: true });
   try {
@@ -59,6 +56,7 @@ export async function runChild(
     if (by === 'SIGKILL' && ending !== undefined) throw signal.reason;
     return code ?? 128 + constants.signals[by ?? 'SIGTERM'];
   } finally {
+    leaveCtrlC(false);
     signal.removeEventListener('abort', stop);
     running.release();
   }
