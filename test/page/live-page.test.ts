@@ -317,6 +317,9 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     await emulator.close();
     await twice;
     expect(await page.locator('.link').innerText()).toContain('the emulator has stopped');
+    await page.locator('#advance').click();
+    await page.locator('.notice.bad[data-shown=true]').waitFor();
+    expect(await page.locator('.notice').innerText()).toBe('voicectl does not answer');
   });
 
   test('both voices are drawn live, and listening plays the service', async () => {

@@ -16,7 +16,7 @@ import { followServer } from './feed.ts';
 import { listenToPageKeys, pageBindings } from './keys.ts';
 import { link } from './link.ts';
 import { NoToken } from './NoToken.tsx';
-import { NoticeBar, notice, reportOutcome } from './Notice.tsx';
+import { NoticeBar, reportFailure, reportOutcome } from './Notice.tsx';
 import { stopRecording } from './RecordButton.tsx';
 import { StreamList } from './StreamList.tsx';
 import { StreamPanel } from './StreamPanel.tsx';
@@ -254,8 +254,8 @@ function OpenedRecording({ id }: { id: number }) {
         voices: { out: await decodePcm(voices.out), in: await decodePcm(voices.in) },
       };
     };
-    load().catch((thrown: Error) => {
-      notice.value = { text: thrown.message, isBad: true };
+    load().catch((thrown) => {
+      reportFailure(thrown);
       openedRecording.value = undefined;
     });
   }, [id]);
