@@ -17,7 +17,7 @@ interface Reply {
   /** Before the first message. */
   afterMs?: number;
   /** Fields around the reply. */
-  states?: (state: 'speaking' | 'listening') => object;
+  states?: (state: 'speaking' | 'listening') => object | undefined;
 }
 
 /** Answers each turn that ends in quiet audio. It hears no end of a turn in messages that stop. */
@@ -45,18 +45,22 @@ function speak(
   const messages = Array.from({ length: Math.ceil(pcm.length / bytes) }, (_, at) =>
     pcm.subarray(at * bytes, (at + 1) * bytes),
   );
+  const tell = (state: 'speaking' | 'listening') => {
+    const fields = states?.(state);
+    if (fields !== undefined) say(fields);
+  };
   const next = (at: number): void => {
     const message = messages[at];
     if (socket.readyState !== socket.OPEN) return;
     if (message === undefined) {
-      if (states !== undefined) say(states('listening'));
+      tell('listening');
       return;
     }
     socket.send(message);
     if (everyMs === 0) next(at + 1);
     else hastyClock.after(everyMs, () => next(at + 1));
   };
-  if (states !== undefined) say(states('speaking'));
+  tell('speaking');
   next(0);
 }
 

@@ -5,6 +5,7 @@ import { connectedKind } from '../../protocol/messages.ts';
 import { ownValue } from '../../protocol/parse-json.ts';
 import { audioOf, type SeenStream } from '../../rules/stream-seen.ts';
 import { streamTooMany } from '../steps/connection-steps.ts';
+import { furtherText, namesBeside } from './body-remarks.ts';
 import { type Learned, learned, notProbed, quote, type Remark, type Setting, unlearned } from './setting.ts';
 import { type Sample, samplesOf, toTemplate } from './template.ts';
 import { lateSteps } from './token-settings.ts';
@@ -201,6 +202,67 @@ export const messageRemarks: readonly Remark[] = [
   {
     steps: conversation,
     find(view) {
+      const stream = view.stream('S1');
+      const { listening, speaking } = statesOf(view) ?? {};
+      if (stream === undefined) return undefined;
+      const messages = [listening, speaking].filter((one) => one !== undefined);
+      const { varying } = toTemplate(samplesOf(view, stream, messages));
+      const [bodies, field] = [stateBodies(view), kindFieldOf(view)];
+      const own = bodies && field !== undefined ? [field, stateFieldOf(bodies, field)] : [];
+      const others = varying.filter((name) => !own.includes(name));
+      return others.length === 0
+        ? undefined
+        : `fields of the status messages that differ: ${others.join(', ')}`;
+    },
+  },
+  {
+    steps: conversation,
+    find(view) {
+      const { listening, speaking } = statesOf(view) ?? {};
+      if ((listening === undefined) === (speaking === undefined)) return undefined;
+      const [when, other] = speaking === undefined ? ['after', 'before'] : ['before', 'after'];
+      return `a message comes ${when} the reply and none ${other} it: an emulator sends its own states`;
+    },
+  },
+  {
+    steps: conversation,
+    find(view) {
+      const others = othersOf(view);
+      return others.length === 0
+        ? undefined
+        : `S1 has messages beside the states, which an emulator does not send: ${cutText(others.join(', '), 80)}`;
+    },
+  },
+  {
+    steps: refusedSteps,
+    find: (view) =>
+      furtherText(
+        'errors on streams hold',
+        errorBodies(view)
+          .flatMap(({ error }) => namesBeside(error, ['code', 'message']))
+          .map((name) => `error.${name}`),
+      ),
+  },
+  {
+    steps: refusedSteps,
+    find: (view) =>
+      errorBodies(view).some(({ code, error }) => typeof (isRecord(error) ? error.code : code) === 'number')
+        ? 'the code of an error on a stream is a number: an emulator sends text'
+        : undefined,
+  },
+  {
+    steps: refusedSteps,
+    find(view) {
+      const ended = refusedStreams.filter((id) => serviceEnd(view.stream(id)) !== undefined);
+      const bare = ended.filter((id) => serviceEnd(view.stream(id))?.error === undefined);
+      return bare.length === 0 || bare.length === ended.length
+        ? undefined
+        : `of the closes, those of ${bare.join(', ')} come without an error message: an emulator treats all alike`;
+    },
+  },
+  {
+    steps: conversation,
+    find(view) {
       const states = statesOf(view);
       const silent = confirmed(view).filter(({ id }) => id !== 'S1');
       if (states?.speaking === undefined || silent.length === 0) return undefined;
@@ -210,6 +272,29 @@ export const messageRemarks: readonly Remark[] = [
     },
   },
 ];
+
+/** The errors on streams as objects. */
+function errorBodies(view: LearnView): Record<string, unknown>[] {
+  return errorsOf(view).flatMap(({ said: { body } }) => (isRecord(body) ? [body] : []));
+}
+
+/** What S1 says from its first audio on that is none of the two states, each once. */
+function othersOf(view: LearnView): string[] {
+  const [stream, states, field] = [view.stream('S1'), stateBodies(view), kindFieldOf(view)];
+  const begun = stream && audioOf(stream, 'device')[0]?.at;
+  if (stream === undefined || states === undefined || field === undefined || begun === undefined) return [];
+  const stateField = stateFieldOf(states, field);
+  const nameOf = (body: unknown) =>
+    isRecord(body)
+      ? [field, ...(stateField === undefined ? [] : [stateField])]
+          .flatMap((name) => ownValue(body, name) ?? [])
+          .join(' ')
+      : '';
+  const known = [states.listening, states.speaking].map(nameOf);
+  const said = textsOf(stream).filter(({ at, category }) => at > begun && category !== 'error');
+  const names = said.map(({ body }) => nameOf(body)).filter((name) => name !== '');
+  return [...new Set(names)].filter((name) => !known.includes(name));
+}
 
 /** The field by which the service names the kind of a message. */
 function kindFieldOf(view: LearnView): string | undefined {

@@ -186,6 +186,16 @@ const inexpressible: [does: string, change: Partial<MiniBehaviour>, remark: stri
     ['S2, ', 'S4, ', 'S5, ', 'S6, nothing'],
   ],
   [
+    'says why it refuses, and never closes',
+    {
+      onOpen: insteadOf([4401], (socket) =>
+        socket.send(JSON.stringify({ type: 'error', error: { code: 'BAD', message: 'no' } })),
+      ),
+    },
+    'refused tokens get an error message, but no close within 4 s: a token again, after its stream (S2), text that is not a token (S4)',
+    ['S2, ', 'S4, ', 'S5, '],
+  ],
+  [
     'needs no token',
     { onOpen: (socket) => void hastyClock.after(2_000, () => socket.send(confirmation)) },
     'streams without a valid token are confirmed: nothing (S6)',
@@ -242,6 +252,69 @@ const inexpressible: [does: string, change: Partial<MiniBehaviour>, remark: stri
     [],
   ],
   [
+    'says more than the token',
+    { body: (token) => ({ token, expiresIn: 60 }) },
+    'answers with a token hold further fields: expiresIn',
+    [],
+  ],
+  [
+    'says more in its errors',
+    { errorBody: (error) => ({ error: { ...error, request: 'r1' }, at: 1 }) },
+    'errors of the token endpoint hold further fields: at, error.request',
+    [],
+  ],
+  [
+    'says more in its errors on streams',
+    { onText: ({ say }) => say({ type: 'error', error: { code: 'A', message: 'b', hint: 'c' } }) },
+    'errors on streams hold further fields: error.hint',
+    [],
+  ],
+  [
+    'has numbers as codes on streams',
+    { onText: ({ say }) => say({ type: 'error', code: 7, message: 'b' }) },
+    'the code of an error on a stream is a number: an emulator sends text',
+    [],
+  ],
+  [
+    'explains one close, and others not',
+    {
+      onText({ say, socket }) {
+        say({ type: 'error', error: { code: 'A', message: 'b' } });
+        socket.close(4003, 'text');
+      },
+    },
+    'of the closes, those of S4, S5, S2, S6, S8, A62, C11 come without an error message: an emulator treats all alike',
+    [],
+  ],
+  [
+    'has its state deeper in its messages',
+    repliesToTurns({ pcm: spoken(300), states: (state) => ({ type: 'status', data: { state } }) }),
+    'fields of the status messages that differ: data.state',
+    [],
+  ],
+  [
+    'says only that it speaks',
+    repliesToTurns({
+      pcm: spoken(300),
+      states: (state) => (state === 'speaking' ? { type: 'begun' } : undefined),
+    }),
+    'a message comes before the reply and none after it: an emulator sends its own states',
+    [],
+  ],
+  [
+    'says what it hears',
+    {
+      ...repliesToTurns({ pcm: spoken(300), states: (status) => ({ type: 'status', status }) }),
+      connected({ say }) {
+        say({ type: 'service_voice_connected' });
+        hastyClock.after(300, () => say({ type: 'transcript', text: 'hello' }));
+        hastyClock.after(320, () => say({ type: 'status', status: 'thinking' }));
+      },
+    },
+    'S1 has messages beside the states, which an emulator does not send: transcript, status thinking',
+    [],
+  ],
+  [
     'says what is no JSON object',
     {
       connected({ say, socket }) {
@@ -270,6 +343,8 @@ describe.concurrent('what no dialect expresses is named, and compared:', { timeo
       paths.map((path) => expect.stringContaining(path)),
     );
     const { stream } = learnedDialect(lesson);
+    if (does.includes('says why'))
+      expect(stream?.closes?.tokenInvalid).toEqual({ code: 'BAD', message: 'no' });
     if (does.includes('states'))
       expect(stream?.status).toMatchObject({ stateField: 'status', states: { speaking: 'speaking' } });
   });

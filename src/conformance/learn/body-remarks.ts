@@ -1,0 +1,57 @@
+import { cutText } from '../../kernel/escape.ts';
+import { isRecord } from '../../protocol/error-body.ts';
+import { parseJson } from '../../protocol/parse-json.ts';
+import { hasSucceeded } from '../../rules/token-seen.ts';
+import type { Remark } from './setting.ts';
+import type { LearnView } from './view.ts';
+
+const refusedSteps = ['E4', 'E5', 'E6', 'E7', 'E8', 'E9', 'E10', 'K1', 'K2', 'K3'];
+
+/** What answers hold beside the fields of the specification: an emulator sends those only. */
+export const bodyRemarks: readonly Remark[] = [
+  {
+    steps: ['E1'],
+    find(view) {
+      const bodies = view.grants.map(({ exchange }) => parseJson(exchange.answer.body));
+      const names = bodies.flatMap((body) => namesBeside(body, ['token']));
+      return furtherText('answers with a token hold', names);
+    },
+  },
+  {
+    steps: refusedSteps,
+    find(view) {
+      const errors = errorBodies(view);
+      const names = errors.flatMap((body) => [
+        ...namesBeside(body, ['error']),
+        ...namesBeside(body.error, ['code', 'message', 'details']).map((name) => `error.${name}`),
+      ]);
+      return furtherText('errors of the token endpoint hold', names);
+    },
+  },
+  {
+    steps: refusedSteps,
+    find: (view) =>
+      errorBodies(view).some(({ error }) => isRecord(error) && typeof error.code === 'number')
+        ? 'error.code of the token endpoint is a number: an emulator sends text'
+        : undefined,
+  },
+];
+
+function errorBodies(view: LearnView): Record<string, unknown>[] {
+  return refusedSteps.flatMap((step) => {
+    const one = view.answer(step);
+    const body = one === undefined || hasSucceeded(one) ? undefined : parseJson(one.exchange.answer.body);
+    return isRecord(body) ? [body] : [];
+  });
+}
+
+/** The fields of an object, except these. */
+export function namesBeside(body: unknown, own: readonly string[]): string[] {
+  return isRecord(body) ? Object.keys(body).filter((name) => !own.includes(name)) : [];
+}
+
+/** A remark on fields that an emulator does not send; undefined if there are none. */
+export function furtherText(what: string, names: readonly string[]): string | undefined {
+  if (names.length === 0) return undefined;
+  return `${what} further fields: ${cutText([...new Set(names)].join(', '), 80)}`;
+}
