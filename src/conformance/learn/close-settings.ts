@@ -34,6 +34,15 @@ const never: Partial<Record<CloseCause, string>> = {
   shutdown: 'seen only when the service stops',
 };
 
+/** Causes for which a token is refused: what is said then may come without a close. */
+const refusals: ReadonlySet<string> = new Set<CloseCause>([
+  'tokenTimeout',
+  'tokenInvalid',
+  'tokenExpired',
+  'tokenReused',
+  'tooManyConnections',
+]);
+
 const fields = ['close', 'reason', 'code', 'message'] as const;
 
 export const closeSettings: readonly Setting[] = [
@@ -46,7 +55,8 @@ export const closeSettings: readonly Setting[] = [
         infer(view) {
           const end = find(view);
           if (end !== undefined) return fieldOf(end, field, steps.join(', '));
-          return cause === 'unexpectedText' ? wordOf(view, field) : undefined;
+          if (cause === 'unexpectedText') return wordOf(view, field);
+          return refusals.has(cause) ? saidWithoutClose(view, steps, field) : undefined;
         },
       }),
     ),
@@ -68,6 +78,18 @@ function fieldOf(end: ServiceEnd, field: (typeof fields)[number], evidence: stri
   const value = end.error?.error?.[field];
   if (end.error === undefined) return unlearned('no error message came before the close');
   return value === undefined ? unlearned(`the error message has no ${field}`) : learned(value, evidence);
+}
+
+/** The words of a refusal that the service does not follow with a close. */
+function saidWithoutClose(view: LearnView, steps: readonly string[], field: (typeof fields)[number]) {
+  if (field === 'close' || field === 'reason') return undefined;
+  for (const id of steps.map((step) => (step === 'C' ? streamTooMany : step))) {
+    const stream = view.stream(id);
+    if (stream === undefined || confirmedAt(stream) !== undefined) continue;
+    const value = textsOf(stream).find(({ category }) => category === 'error')?.error?.[field];
+    if (value !== undefined) return learned(value, `the error message on ${id}`);
+  }
+  return undefined;
 }
 
 /** If text after the token is answered and not followed by a close, the answer has the words of the close. */
