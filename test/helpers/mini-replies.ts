@@ -17,7 +17,7 @@ interface Reply {
   /** Before the first message. */
   afterMs?: number;
   /** Fields around the reply. */
-  states?: (state: 'speaking' | 'listening') => object | undefined;
+  states?: (state: 'speaking' | 'listening', stream: MiniStream) => object | undefined;
 }
 
 /** Answers each turn that ends in quiet audio. It hears no end of a turn in messages that stop. */
@@ -37,16 +37,14 @@ export function repliesToTurns(reply: Reply): Partial<MiniBehaviour> {
   };
 }
 
-function speak(
-  { socket, say }: MiniStream,
-  { pcm, messageMs = 20, everyMs = messageMs, states }: Reply,
-): void {
+function speak(stream: MiniStream, { pcm, messageMs = 20, everyMs = messageMs, states }: Reply): void {
+  const { socket, say } = stream;
   const bytes = bytesForMs(messageMs);
   const messages = Array.from({ length: Math.ceil(pcm.length / bytes) }, (_, at) =>
     pcm.subarray(at * bytes, (at + 1) * bytes),
   );
   const tell = (state: 'speaking' | 'listening') => {
-    const fields = states?.(state);
+    const fields = states?.(state, stream);
     if (fields !== undefined) say(fields);
   };
   const next = (at: number): void => {

@@ -4,7 +4,7 @@ import type { Seen } from '../../rules/rule.ts';
 import { addCosts, type Cost } from '../cost.ts';
 import { allSteps } from '../plan.ts';
 import { isOfStep, levelFlags, type Step } from '../steps/step.ts';
-import { bodyRemarks } from './body-remarks.ts';
+import { answerRemarks } from './answer-remarks.ts';
 import { closeSettings } from './close-settings.ts';
 import { messageRemarks, messageSettings } from './message-settings.ts';
 import { outcomeRemarks, outcomesOf } from './outcomes.ts';
@@ -25,7 +25,7 @@ export const settings: readonly Setting[] = [
   ...closeSettings,
 ];
 
-const remarks = [...tokenRemarks, ...refusalRemarks, ...bodyRemarks, ...messageRemarks, ...outcomeRemarks];
+const remarks = [...tokenRemarks, ...refusalRemarks, ...answerRemarks, ...messageRemarks, ...outcomeRemarks];
 
 /** What a run shows about a service if the specification is silent. */
 export interface Lesson {

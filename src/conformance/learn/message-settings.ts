@@ -5,7 +5,7 @@ import { connectedKind } from '../../protocol/messages.ts';
 import { ownValue } from '../../protocol/parse-json.ts';
 import { audioOf, type SeenStream } from '../../rules/stream-seen.ts';
 import { streamTooMany } from '../steps/connection-steps.ts';
-import { furtherText, namesBeside } from './body-remarks.ts';
+import { furtherText, namesBeside } from './answer-remarks.ts';
 import { type Learned, learned, notProbed, quote, type Remark, type Setting, unlearned } from './setting.ts';
 import { type Sample, samplesOf, toTemplate } from './template.ts';
 import { lateSteps } from './token-settings.ts';

@@ -112,6 +112,17 @@ export const outcomeRemarks: readonly Remark[] = [
     },
   },
   {
+    steps: ['S1'],
+    find(view) {
+      const stream = confirmedStream(view, 'S1');
+      const isUnanswered =
+        stream !== undefined &&
+        audioOf(stream, 'device').length > 0 &&
+        audioOf(stream, 'service').length === 0;
+      return isUnanswered ? 'no reply came to the speech of S1: an emulator replies to turns' : undefined;
+    },
+  },
+  {
     steps: ['S3'],
     find(view) {
       const stream = confirmedStream(view, 'S3');

@@ -28,12 +28,12 @@ export function samplesOf(
   messages: readonly TimedServiceMessage[],
 ): Sample[] {
   const { upgrade } = stream.exchange;
-  const all = textsOf(stream).map(({ body }) => body);
   const context = {
     device: deviceOf(stream),
     // A short stream does not repeat the UUID of its session: another one does.
     sessionFields: new Set(view.streams.flatMap((one) => repeatedUuidFields(textsOf(one)))),
-    counters: counterNames(all),
+    // And none of its own to count.
+    counters: counterNames(view.streams.map((one) => textsOf(one).map(({ body }) => body))),
   };
   return messages.map(({ body, at }) => ({ body, wallAt: upgrade.wallAt + at - upgrade.at, ...context }));
 }
@@ -135,16 +135,19 @@ function textFields(value: unknown): [name: string, text: string][] {
   );
 }
 
-/** Fields that count 1, 2, 3 … through the messages that have them. */
-function counterNames(bodies: readonly unknown[]): Set<string> {
-  const records = bodies.filter(isRecord);
-  const names = new Set(records.flatMap((record) => Object.keys(record)));
+/** Fields that count 1, 2, 3 … through the messages of each stream that have them. */
+function counterNames(streams: readonly (readonly unknown[])[]): Set<string> {
+  const all = streams.map((bodies) => bodies.filter(isRecord));
+  const names = new Set(all.flat().flatMap((record) => Object.keys(record)));
   return new Set(
     [...names].filter((name) => {
-      const values = records.flatMap((record) =>
-        Object.hasOwn(record, name) ? [ownValue(record, name)] : [],
+      const lists = all.map((records) =>
+        records.flatMap((record) => (Object.hasOwn(record, name) ? [ownValue(record, name)] : [])),
       );
-      return values.length > 1 && values.every((value, index) => value === index + 1);
+      return (
+        lists.some(({ length }) => length > 1) &&
+        lists.every((values) => values.every((value, index) => value === index + 1))
+      );
     }),
   );
 }

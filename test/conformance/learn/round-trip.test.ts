@@ -125,6 +125,13 @@ const foreign: Readonly<Record<string, Partial<MiniBehaviour>>> = {
       states: (state) => ({ type: 'status', status: state, id: randomUUID() }),
     }),
   },
+  'counts its messages and states from the confirmation on': {
+    connected: (stream) => stream.say({ type: 'service_voice_connected', seq: countOf(stream) }),
+    ...repliesToTurns({
+      pcm: spoken(300),
+      states: (state, stream) => ({ type: 'status', status: state, seq: countOf(stream) }),
+    }),
+  },
   'names its session once': {
     connected: ({ say }) =>
       say({ type: 'service_voice_connected', session: randomUUID(), load: Math.random() }),
@@ -136,6 +143,12 @@ const idOf = (stream: { socket: object }) => {
   const id = ids.get(stream.socket) ?? randomUUID();
   ids.set(stream.socket, id);
   return id;
+};
+const counts = new WeakMap<object, number>();
+const countOf = (stream: { socket: object }) => {
+  const count = (counts.get(stream.socket) ?? 0) + 1;
+  counts.set(stream.socket, count);
+  return count;
 };
 let lengths = 0;
 
@@ -156,7 +169,7 @@ const alike = [
 const asked = Object.entries(foreign).filter(([does]) => isWhole || !alike.includes(does));
 
 test('ten services of another make teach the emulator', () => {
-  expect(Object.keys(foreign)).toHaveLength(12);
+  expect(Object.keys(foreign)).toHaveLength(13);
 });
 
 const crowds = new Map<string, Set<WebSocket>>();
@@ -249,6 +262,25 @@ const inexpressible: [does: string, change: Partial<MiniBehaviour>, remark: stri
       },
     },
     'C11 closes 10 other streams: an emulator closes the oldest',
+    [],
+  ],
+  [
+    'has no rate-limit headers',
+    {
+      headers: () => ({
+        'Content-Type': 'application/json',
+        'X-RateLimit-Limit': '',
+        'X-RateLimit-Remaining': '',
+        'X-RateLimit-Reset': '',
+      }),
+    },
+    'answers with a token lack X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset: an emulator sends them',
+    [],
+  ],
+  [
+    'never speaks',
+    { onAudio: () => {} },
+    'no reply came to the speech of S1: an emulator replies to turns',
     [],
   ],
   [

@@ -1,14 +1,28 @@
 import { cutText } from '../../kernel/escape.ts';
 import { isRecord } from '../../protocol/error-body.ts';
 import { parseJson } from '../../protocol/parse-json.ts';
+import { missingHeaders } from '../../rules/rate-window.ts';
 import { hasSucceeded } from '../../rules/token-seen.ts';
+import { limitedOf } from './refusal-settings.ts';
 import type { Remark } from './setting.ts';
 import type { LearnView } from './view.ts';
 
 const refusedSteps = ['E4', 'E5', 'E6', 'E7', 'E8', 'E9', 'E10', 'K1', 'K2', 'K3'];
 
-/** What answers hold beside the fields of the specification: an emulator sends those only. */
-export const bodyRemarks: readonly Remark[] = [
+/** What answers hold beside what the specification says, or lack of it: an emulator sends just that. */
+export const answerRemarks: readonly Remark[] = [
+  {
+    steps: ['E1', 'X'],
+    find(view) {
+      const [first] = view.grants;
+      const limited = limitedOf(view);
+      const areLate = limited !== undefined && missingHeaders(limited).length === 0;
+      const missing = first === undefined || areLate ? [] : missingHeaders(first);
+      return missing.length === 0
+        ? undefined
+        : `answers with a token lack ${missing.join(', ')}: an emulator sends them`;
+    },
+  },
   {
     steps: ['E1'],
     find(view) {
