@@ -190,7 +190,9 @@ function isShared({ commands }: Flag): boolean {
 
 type CommandHelp = HelpObject['commands'][number];
 
-function flagsOf({ flags }: CommandHelp): Flag[] {
+/** Of `help`, the usage has every flag. */
+function flagsOf({ name, flags }: CommandHelp): Flag[] {
+  if (name === 'help') return [];
   return flags.flatMap((key) => described.flags[key] ?? []);
 }
 

@@ -342,6 +342,10 @@ export const ownCommands = [
     summary: 'show the help of a command',
     usage: 'voicectl help [--all] [--json] [command]',
     args: [['[command]', 'the command; without one, the program']],
+    flags: [
+      ['--all', 'show every flag of the command'],
+      ['--json', 'print the command, or the whole program, as JSON'],
+    ],
     examples: ['voicectl help stream --all', 'voicectl help --json'],
   },
 ] as const satisfies readonly OwnCommand[];
@@ -349,6 +353,8 @@ export const ownCommands = [
 interface OwnCommand extends Pick<CommandSpec, 'summary' | 'args' | 'examples'> {
   name: string;
   usage: string;
+  /** Flags that are no options of other commands, or mean more here, each with its help. */
+  flags?: readonly (readonly [flag: string, help: string])[];
 }
 
 /** Every command with settings that can be run, including the commands of groups. */
@@ -356,3 +362,9 @@ export const allCommands: readonly Command[] = commands.flatMap((one) => {
   if (!('subcommands' in one)) return [one];
   return one.own === undefined ? one.subcommands : [one.own, ...one.subcommands];
 });
+
+/** The flags of one of `ownCommands`, each with its help. */
+export function ownFlags(command: string | undefined): readonly (readonly [flag: string, help: string])[] {
+  const own: readonly OwnCommand[] = ownCommands;
+  return own.find(({ name }) => name === command)?.flags ?? [];
+}

@@ -6,7 +6,7 @@ import { jsonLine } from '../kernel/escape.ts';
 import type { Io } from '../kernel/io.ts';
 import { version } from '../kernel/version.ts';
 import type { Command as CommandEntry, CommandGroup, CommandSpec } from './command.ts';
-import { allCommands, commands, headingOf, ownCommands } from './commands.ts';
+import { allCommands, commands, headingOf, ownCommands, ownFlags } from './commands.ts';
 import { helpHint } from './help-hint.ts';
 
 /** Runs a command with its parsed flags and arguments. */
@@ -192,9 +192,9 @@ const helpOfHelp = `Usage: voicectl help [options] [command]
 show the help of a command, or of the program
 
 Options:
-  --all    show every flag of the command
-  --json   print the command, or the whole program, as JSON
-`;
+${ownFlags('help')
+  .map(([flag, help]) => `  ${flag.padEnd(9)}${help}\n`)
+  .join('')}`;
 
 /** Parses the command line and runs the command. Throws `usage` if it is invalid. */
 export async function runProgram(typed: readonly string[], io: Io, run: RunCommand): Promise<number> {

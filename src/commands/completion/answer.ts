@@ -1,7 +1,7 @@
 import { type OptionSpec, type Values, valuesOf } from '../../config/option.ts';
 import { flagOf, generalOptions, type OptionName, optionSpec } from '../../config/options.ts';
 import type { CommandSpec } from '../command.ts';
-import { allCommands, commands, ownCommands } from '../commands.ts';
+import { allCommands, commands, ownCommands, ownFlags } from '../commands.ts';
 import { type ListedValue, listValues, type Surroundings } from '../value-lists.ts';
 
 /** Completions: values, and whether the shell adds its files or folders. */
@@ -58,7 +58,7 @@ async function offerFor(line: Line, current: string, surroundings: Surroundings)
   const setting = awaited ?? assigned;
   const offer = (values: Values | undefined) => offerValues(values, { ...surroundings, config });
   if (setting !== undefined) return offer(valuesOf(setting));
-  if (current.startsWith('-') && !isForeign) return { values: listFlags(spec), paths: 'none' };
+  if (current.startsWith('-') && !isForeign) return { values: listFlags(line), paths: 'none' };
   const isHelp = line.plain[0] === 'help';
   const named = isHelp ? line.plain.slice(1) : line.plain;
   const names = named.length === 0 ? listCommands() : namesBelow(named);
@@ -128,8 +128,10 @@ function flagsOf(spec: CommandSpec | undefined): Map<string, OptionSpec> {
   );
 }
 
-function listFlags(spec: CommandSpec | undefined): ListedValue[] {
+function listFlags({ plain: [first], spec }: Line): ListedValue[] {
   const help = { value: '--help', help: 'show this help' };
+  const own = ownFlags(first).map(([value, meaning]) => ({ value, help: meaning }));
+  if (own.length > 0) return [...own, help];
   if (spec === undefined) return [help, { value: '--version', help: 'print the version' }];
   const flags = namesOf(spec).flatMap((name) => {
     const { help: meaning, negatable } = optionSpec(name);

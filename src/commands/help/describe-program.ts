@@ -13,7 +13,7 @@ import { exitCodesOf, type FailureKind, failureKinds } from '../../kernel/failur
 import { version } from '../../kernel/version.ts';
 import { type JsonStream, jsonStreams } from '../../report/json-events.ts';
 import type { CommandSpec } from '../command.ts';
-import { allCommands, ownCommands } from '../commands.ts';
+import { allCommands, ownCommands, ownFlags } from '../commands.ts';
 import { listValues, type Surroundings } from '../value-lists.ts';
 
 const names = z.array(z.string());
@@ -114,7 +114,9 @@ export async function describeProgram(
   const isAsked = ({ name }: { name: string }) =>
     only === undefined || name === only || name.startsWith(`${only} `);
   const specs = allCommands.map(({ spec }) => spec).filter(isAsked);
-  const own = ownCommands.filter(isAsked).map((one) => ({ ...one, options: [] }));
+  const own = ownCommands
+    .filter(isAsked)
+    .map((one) => ({ ...one, options: describeOwnFlags(one.name).map(([key]) => key) }));
   const used = optionNames.filter(
     (name) => generalOptions.some((one) => one === name) || specs.some((spec) => spec.options.includes(name)),
   );
@@ -124,7 +126,7 @@ export async function describeProgram(
   return {
     version,
     commands: await Promise.all([...specs, ...own].map((spec) => describeCommand(spec, surroundings))),
-    flags: Object.fromEntries(flags),
+    flags: Object.fromEntries([...flags, ...own.flatMap(({ name }) => describeOwnFlags(name))]),
     exitCodes: Object.entries(exitCodeMeanings).map(([code, meaning]) => ({
       code: Number(code),
       meaning,
@@ -151,7 +153,22 @@ function isPrinted(specs: readonly CommandSpec[]) {
     );
 }
 
-type Described = Omit<CommandSpec, 'name'> & { name: string; usage?: string };
+type Described = Omit<CommandSpec, 'name' | 'options'> & {
+  name: string;
+  options: readonly string[];
+  usage?: string;
+};
+
+/** The flags of a command without settings, by a key of their own. Those of every command are described there. */
+function describeOwnFlags(command: string) {
+  return ownFlags(command)
+    .filter(([flag]) => !generalOptions.some((name) => flagOf(name) === flag))
+    .map(([flag, help]) => {
+      const ownExamples = ownCommands.flatMap(({ name, examples }) => (name === command ? examples : []));
+      const examples = ownExamples.filter((line) => line.split(' ').includes(flag));
+      return [`${command} ${flag}`, { flag, commands: [command], group: 'print', help, examples }] as const;
+    });
+}
 
 async function describeCommand(spec: Described, surroundings: Surroundings) {
   const { name, old, summary, args = [], mostUsed, examples } = spec;

@@ -36,7 +36,7 @@ export const connectionSettings = {
       flag: '--device <ID>',
       env: 'VOICECTL_DEVICE',
       defaultText: 'voicectl-HOSTNAME',
-      help: 'device identifier sent for the token; drill without a command waits for it, else for any',
+      help: 'device identifier sent for the token; drill without a command waits for it (no default there)',
     },
   }),
   ...section([...sessionCommands, ...conformanceCommands, 'load', 'mcp'], 'service', {

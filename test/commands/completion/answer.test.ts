@@ -38,6 +38,8 @@ test.each([
   ['emulator speak barge', ['barge-in.wav'], 'files'],
   ['inspect ', [], 'files'],
   ['load me', ['merge'], 'none'],
+  ['help --', ['--all', '--json', '--help'], 'none'],
+  ['help stream --a', ['--all'], 'none'],
   ['load merge a.json ', [], 'files'],
   ['exec -- ', [], 'files'],
   ['exec --reply echo npm --lev', [], 'files'],

@@ -30,7 +30,7 @@ describe('help --json', () => {
       'completion',
       'help',
     ]);
-    expect(Object.keys(flags).toSorted()).toEqual(optionNames.toSorted());
+    expect(Object.keys(flags).toSorted()).toEqual([...optionNames, 'help --all'].toSorted());
     expect(codes.flatMap(({ errors }) => errors).toSorted()).toEqual(Object.keys(exitCodes).toSorted());
     expect(failures.map(({ kind }) => kind)).toEqual(Object.keys(failureKinds));
   });
@@ -120,10 +120,10 @@ describe('help --json', () => {
   });
 
   test.each([
-    ['completion', 'voicectl completion <shell>', { name: '<shell>', values: ['bash', 'zsh', 'fish'] }],
-    ['help', 'voicectl help [--all] [--json] [command]', { name: '[command]' }],
-  ])('of %s has how it is used', async (name, usage, argument) => {
-    expect((await help(name)).commands).toMatchObject([{ name, usage, flags: [], arguments: [argument] }]);
+    ['completion', 'voicectl completion <shell>', { name: '<shell>', values: ['bash', 'zsh', 'fish'] }, []],
+    ['help', 'voicectl help [--all] [--json] [command]', { name: '[command]' }, ['help --all']],
+  ])('of %s has how it is used', async (name, usage, argument, flags) => {
+    expect((await help(name)).commands).toMatchObject([{ name, usage, flags, arguments: [argument] }]);
   });
 
   test('exit codes match the README', () => {
