@@ -55,6 +55,27 @@ test.each(pages)('the links of %s lead somewhere', (page) => {
   }
 });
 
+test('what a page of the package links or shows is in the package too', () => {
+  const { files } = JSON.parse(read('package.json')) as { files: string[] };
+  /** As npm takes it: a file, a folder, or the files of a folder by their ending. npm always adds the README. */
+  const isPacked = (path: string) =>
+    path === 'README.md' ||
+    files.some((one) => {
+      const [folder = '', ending] = one.split('*');
+      return ending === undefined
+        ? path === one || path.startsWith(`${one}/`)
+        : dirname(path) === dirname(one) && path.startsWith(folder) && path.endsWith(ending);
+    });
+  const all = [...pages, ...files.filter((file) => file.endsWith('.md') && !file.includes('*'))];
+  const missing = all.flatMap((page) =>
+    [...read(page).matchAll(/\]\((?!https?:)([^)#\s]+)/g)]
+      .map(([, path = '']) => join(dirname(page), path))
+      .filter((path) => !isPacked(path))
+      .map((path) => `${page}: ${path}`),
+  );
+  expect(missing).toEqual([]);
+});
+
 describe('ARCHITECTURE.md', () => {
   const text = read('ARCHITECTURE.md');
 
