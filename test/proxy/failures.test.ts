@@ -63,6 +63,32 @@ describe('a target that cannot be used', () => {
       .toMatchObject({ side: 'service', status: 418, code: 'UPGRADE_REFUSED' });
   });
 
+  test.each([
+    ['a wrong key', (text: string) => text.replace(key, 'bad')],
+    ['no key', (text: string) => text.replace(`Sec-WebSocket-Key: ${key}\r\n`, '')],
+    [
+      'a wrong sub-protocol',
+      (text: string) => text.replace('\r\n\r\n', '\r\nSec-WebSocket-Protocol: a,,b\r\n\r\n'),
+    ],
+    [
+      'a repeated sub-protocol',
+      (text: string) => text.replace('\r\n\r\n', '\r\nSec-WebSocket-Protocol: a, a\r\n\r\n'),
+    ],
+  ])('is neither asked nor blamed for an upgrade with %s', async (_, spoil) => {
+    await using emulator = await createEmulator();
+    const proxy = await startProxy(emulator);
+    const socket = connect(proxy.port, '127.0.0.1');
+    socket.write(spoil(upgrade(proxy.port)));
+    const [answer] = await once(socket, 'data');
+    expect(String(answer)).toMatch(/^HTTP\/1.1 400 /);
+    socket.destroy();
+    const device = await openDevice(proxy.wsUrl);
+    device.terminate();
+    expect(emulator.control.journal.read({ type: 'stream-opened' }, 10)).toHaveLength(1);
+    expect(proxy.events.filter(({ type }) => type === 'violation')).toEqual([]);
+    expect(emulator.control.journal.read({ type: 'request-refused' }, 10)).toEqual([]);
+  });
+
   test('is not blamed for a device that hangs up before the upgrade is answered', async () => {
     let asked = 0;
     const { port } = await services.tcp((socket) => {

@@ -201,14 +201,15 @@ function admitUpgrade(
   const { path } = admission;
   const about = { dialect, events, path, remote: addressOf(request) };
   const refuse = (cause: RefusalCause) => sendRawAnswer(socket, refuseRequest(cause, about));
+  const wrong = wrongHandshake(request.headers);
   const message =
     request.httpVersion === '1.0' ? 'An upgrade needs HTTP/1.1' : 'An upgrade may not have a body';
   if (!admission.ok) sendRawAnswer(socket, refuseEntry(admission, about));
   else if (request.httpVersion === '1.0' || hasBody(request))
     sendRawAnswer(socket, invalidRequest({ case: 'badHttp', message }, about));
   else if (upgradePath !== undefined && path !== upgradePath) refuse('notFound');
-  else if (request.headers['sec-websocket-version'] !== protocolVersion) {
-    const answer = invalidRequest({ case: 'badHttp', message: otherVersion }, about);
+  else if (wrong !== undefined) {
+    const answer = invalidRequest({ case: 'badHttp', message: wrong }, about);
     sendRawAnswer(socket, { ...answer, headers: [['Sec-WebSocket-Version', protocolVersion]] });
   } else {
     const admitted = { request, target, path, origin: admission.origin, about, watch: undefined };
@@ -218,7 +219,18 @@ function admitUpgrade(
 
 /** RFC 6455, section 4.2.1: ws also speaks a draft of it, version 8. */
 const protocolVersion = '13';
-const otherVersion = 'Missing or invalid Sec-WebSocket-Version header';
+const handshakeKey = /^[+/0-9A-Za-z]{22}==$/;
+const protocolName = /^[\w!#$%&'*+.^`|~-]+$/;
+
+/** ws refuses these too, but a proxy would open a stream at its target first, or blame the target for its refusal. */
+function wrongHandshake(headers: IncomingMessage['headers']): string | undefined {
+  const invalid = (name: string) => `Missing or invalid ${name} header`;
+  if (headers['sec-websocket-version'] !== protocolVersion) return invalid('Sec-WebSocket-Version');
+  if (!handshakeKey.test(headers['sec-websocket-key'] ?? '')) return invalid('Sec-WebSocket-Key');
+  const names = headers['sec-websocket-protocol']?.split(',').map((name) => name.trim()) ?? [];
+  const areValid = names.every((name) => protocolName.test(name)) && new Set(names).size === names.length;
+  return areValid ? undefined : 'Invalid Sec-WebSocket-Protocol header';
+}
 
 /** Node leaves the body of an upgrade unread: it would be read as frames. */
 function hasBody({ headers }: IncomingMessage): boolean {
