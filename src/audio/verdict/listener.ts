@@ -354,7 +354,7 @@ export class Listener {
 
   private tell(kind: SoundKind, told: Told): void {
     const { isCertain, at, length, value, unit } = told;
-    this.keep({ kind, isCertain, at, length, figure: { value: Math.round(value * 10) / 10, unit } });
+    this.keep({ kind, isCertain, at, length, figure: { value, unit } });
   }
 
   private keep(heard: HeardSound): void {

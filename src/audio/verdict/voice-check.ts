@@ -397,9 +397,10 @@ export class VoiceCheck {
     const text = findingText(kind, this.options.from);
     if (text === undefined) return nothing;
     const atMs = Math.round(at / samplesPerMs);
-    const remark = `${text} (${secondsText(atMs)}: ${Math.round(figure.value * 10) / 10} ${figure.unit})`;
+    const value = Math.round(figure.value * 10) / 10;
+    const remark = `${text} (${secondsText(atMs)}: ${value} ${figure.unit})`;
     const one = {
-      ...{ finding: kind, remark, atMs, figure },
+      ...{ finding: kind, remark, atMs, figure: { ...figure, value } },
       lengthMs: Math.round(length / samplesPerMs),
       ...(isCertain ? {} : { isDoubtful: true as const }),
     };

@@ -389,3 +389,16 @@ describe('the voice of a service', () => {
     expect(hear(tone(440, 100, 7)).found).toEqual([]);
   });
 });
+
+test('the figures of judgements have one decimal, like their texts', () => {
+  const wrong = mapSamples(speech, (sample, index) =>
+    index === 35_513 ? sample - Math.sign(sample) * 8_231 : sample,
+  );
+  const check = new VoiceCheck({ from: 'device', clock: { now: () => 0 }, isThorough: true });
+  check.push(wrong);
+  check.end();
+  const [click] = check.judgements();
+  const value = click?.figure?.value ?? Number.NaN;
+  expect(click?.text).toContain(`: ${value} × what is around it`);
+  expect(value).toBe(Math.round(value * 10) / 10);
+});
