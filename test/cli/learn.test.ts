@@ -103,6 +103,11 @@ describe('voicectl learn', () => {
     expect(compared.stdout).toContain(`token lifetime: ${file('short.yaml')} says 60, the service 90`);
   });
 
+  test('the head of the file counts what was asked', async () => {
+    const { stdout } = await ask('--max-requests', '4');
+    expect(stdout).toMatch(/^# from 3 requests and 1 connection\. /m);
+  });
+
   test('--dry-run prints the plan and sends nothing', async () => {
     const { code, stdout, journal } = await ask('--dry-run');
     expect([code, journal.map(({ type }) => type)]).toEqual([0, ['listening']]);

@@ -9,6 +9,7 @@ import { readText } from '../../files/read-text.ts';
 import { exitCodes } from '../../kernel/errors.ts';
 import { escapeText, jsonLine, jsonText } from '../../kernel/escape.ts';
 import { version } from '../../kernel/version.ts';
+import { countText } from '../../protocol/count-text.ts';
 import { type DialectInput, dialectSchema } from '../../protocol/dialect.ts';
 import { tokenRequestsPerWindow } from '../../protocol/rate-limit.ts';
 import type { ContextOf } from '../command.ts';
@@ -119,7 +120,7 @@ function headLines({ spent, rateLimit, stopped }: LearnResult, service: string):
   const isUsual = rateLimit === undefined || rateLimit === tokenRequestsPerWindow;
   return [
     `What ${service} does where the specification is silent, as voicectl ${version} learned it`,
-    `from ${tokens + plain} requests and ${connections} connections. The evidence is above each value.`,
+    `from ${countText(tokens + plain, 'request')} and ${countText(connections, 'connection')}. The evidence is above each value.`,
     ...(stopped === undefined
       ? []
       : [`Stopped: ${stopped.message}. Settings that were not probed by then are missing.`]),
