@@ -217,6 +217,8 @@ function stuckBeside(right: Pair, own: readonly Pair[], seen: readonly Seen[]): 
     (pair) =>
       pair.isOrdered &&
       pair.fall < 1 &&
+      // Nothing is below 0: that the next is granted is another rule.
+      remainingOf(pair.first) !== 0 &&
       // Each path may have its own count: that is another rule.
       (ofOnePath(pair) || !ofOnePath(right)) &&
       starts.some((start) => isWithinWindowOf(start, pair)),

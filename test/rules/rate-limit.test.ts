@@ -119,6 +119,12 @@ const cases: Case[] = [
   ],
   [
     'R25',
+    'one less, and none left again and again',
+    'pass: Remaining goes from 1 to 0 (X2 X3)',
+    window([0, 59], [10, 1], [20, 0], [30, 0]),
+  ],
+  [
+    'R25',
     'one less, and as many after the reset that nobody told',
     'pass: Remaining goes from 59 to 58 (X1 X2)',
     seenAs(
