@@ -99,9 +99,8 @@ function judgeClose(stream: SeenStream): Finding | undefined {
       `it ended the stream with ${end.code} instead of a normal close (${closeCodes.normal})`,
       stream,
     );
-  // The specification names no close codes, and this is a close.
   if (end.code === closeCodes.noStatus)
-    return warn(`it closed without a code, expected ${closeCodes.normal}`, stream);
+    return fail(`it closed without a code, expected ${closeCodes.normal}`, stream);
   if (end.code === closeCodes.abnormal && isUnanswered(stream))
     return pass('it cut a connection that did not answer its ping', stream);
   if (end.code === closeCodes.abnormal) return fail('it cut the connection without a close', stream);

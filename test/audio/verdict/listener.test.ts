@@ -173,7 +173,9 @@ describe('it hears', () => {
       for (let at = 0; at < pcm.length; at += 640) listener.push(pcm.subarray(at, at + 640));
       listener.end({ byItself: true });
     }
-    expect(listener.take()).toMatchObject([{ kind: 'level-jump', figure: { value: expect.closeTo(-12, 1), unit: 'dB' } }]);
+    expect(listener.take()).toMatchObject([
+      { kind: 'level-jump', figure: { value: expect.closeTo(-12, 1), unit: 'dB' } },
+    ]);
   });
 
   test.each([

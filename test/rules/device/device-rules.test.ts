@@ -742,7 +742,7 @@ const cases: Case[] = [
       ended(code),
     ],
   ),
-  ['D13', 'a close without a code', 'warn: it closed without a code, expected 1000 (X1)', ended(1005)],
+  ['D13', 'a close without a code', 'fail: it closed without a code, expected 1000 (X1)', ended(1005)],
   ['D13', 'a close with a code of its own', 'fail: it closed with 4000, expected 1000 (X1)', ended(4000)],
   ['D13', 'a cut', 'fail: it cut the connection without a close (X1)', ended(1006)],
   [
