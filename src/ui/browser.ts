@@ -175,19 +175,39 @@ function openRow<Model extends Browser>(model: Model): Model {
   return { ...model, overlay: { type: 'detail', ...full, top: 0 } };
 }
 
+/** Adds pasted text to what is being typed. Elsewhere a paste does nothing: it is no series of keys. */
+export function pasteText<Model extends Browser>(model: Model, text: string): Model {
+  const { overlay } = model;
+  if (overlay?.type === 'prompt') return withTyped(model, overlay, overlay.text + text);
+  if (overlay?.type === 'choice') return withChoices(model, overlay, overlay.filter + text);
+  return model;
+}
+
+function withTyped<Model extends Browser>(
+  model: Model,
+  overlay: Overlay & { type: 'prompt' },
+  text: string,
+): Model {
+  const next = { ...model, overlay: { ...overlay, text } };
+  // A filter applies while you type it.
+  return overlay.purpose === 'filter' ? { ...next, list: { ...model.list, filter: text.trim() } } : next;
+}
+
+function withChoices<Model extends Browser>(
+  model: Model,
+  overlay: Overlay & { type: 'choice' },
+  filter: string,
+): Model {
+  return { ...model, overlay: { ...overlay, filter, at: 0 } };
+}
+
 function typeKey<Model extends Browser>(
   model: Model,
   overlay: Overlay & { type: 'prompt' },
   key: Key,
 ): Pressed<Model> {
   const { purpose, text } = overlay;
-  const withText = (typed: string): Pressed<Model> => {
-    const next = { ...model, overlay: { ...overlay, text: typed } };
-    // A filter applies while you type it.
-    return withoutActions(
-      purpose === 'filter' ? { ...next, list: { ...model.list, filter: typed.trim() } } : next,
-    );
-  };
+  const withText = (typed: string) => withoutActions(withTyped(model, overlay, typed));
   const closed = { ...model, overlay: undefined };
   if (key === 'escape') {
     return withoutActions(purpose === 'filter' ? { ...closed, list: { ...model.list, filter: '' } } : closed);
@@ -210,7 +230,7 @@ function chooseKey<Model extends Browser>(
   page: number,
 ): Pressed<Model> {
   const items = shownItems(overlay);
-  const withFilter = (filter: string) => withoutActions({ ...model, overlay: { ...overlay, filter, at: 0 } });
+  const withFilter = (filter: string) => withoutActions(withChoices(model, overlay, filter));
   if (key === 'escape')
     return overlay.filter === '' ? withoutActions({ ...model, overlay: undefined }) : withFilter('');
   if (key === 'enter') {

@@ -1,9 +1,9 @@
-import { type Browser, moveTo, type Pressed, pressWatchedKey } from './browser.ts';
+import { type Browser, moveTo, type Pressed, pasteText, pressWatchedKey } from './browser.ts';
 import { type Band, layoutLoad, layoutServe, layoutStream, layoutVerdicts, type Size } from './layout.ts';
 import { createLoadModel, reduceLoad } from './load-model.ts';
 import { loadBands } from './load-screen.tsx';
 import type { Action, FrameRequest, ScreenStart } from './port.ts';
-import { type Key, readKeys } from './read-keys.ts';
+import { createKeyReader, type Key } from './read-keys.ts';
 import { pressServeKey, settleServe } from './serve-keys.ts';
 import { createServeModel, reduceServe } from './serve-model.ts';
 import { serveBands } from './serve-screen.tsx';
@@ -71,6 +71,7 @@ function run<Model extends Browser, News, Layout extends { listLines: number }>(
   kind: ScreenKind<Model, News, Layout>,
 ): NextScreen {
   let model = kind.first;
+  const readInput = createKeyReader();
   return (request) => {
     const actions: Action[] = [];
     const apply = (pressed: Pressed<Model>) => {
@@ -78,7 +79,10 @@ function run<Model extends Browser, News, Layout extends { listLines: number }>(
       actions.push(...pressed.actions);
     };
     model = kind.reduce(moveTo(model, request), request.events as readonly News[]);
-    for (const key of readKeys(request.input)) apply(kind.press(model, key, kind.layout(request, model)));
+    for (const input of readInput(request.input)) {
+      if ('pasted' in input) model = pasteText(model, input.pasted);
+      else apply(kind.press(model, input.key, kind.layout(request, model)));
+    }
     if (kind.settle !== undefined) apply(kind.settle(model));
     return { bands: kind.bands(model, request), actions };
   };

@@ -185,6 +185,9 @@ const sequences = {
   /** Text that is too long is cut and does not wrap. */
   cutLines: '\u001b[?7l',
   wrapLines: '\u001b[?7h',
+  /** Bracketed paste: a paste is marked, so that it is not taken for keys. */
+  markPastes: '\u001b[?2004h',
+  leavePastes: '\u001b[?2004l',
   clear: '\u001b[2J\u001b[H',
   plainText: '\u001b[0m',
   endOfUpdate: '\u001b[?2026l',
@@ -205,14 +208,14 @@ function createTerminal(device: TerminalDevice): Terminal {
       if (isOurs) return;
       isOurs = true;
       device.setRaw(true);
-      const { alternateScreen, hideCursor, cutLines, clear } = sequences;
-      device.writeNow(alternateScreen + hideCursor + cutLines + clear);
+      const { alternateScreen, hideCursor, cutLines, markPastes, clear } = sequences;
+      device.writeNow(alternateScreen + hideCursor + cutLines + markPastes + clear);
     },
     leave() {
       if (!isOurs) return;
       isOurs = false;
-      const { endOfUpdate, plainText, wrapLines, showCursor, normalScreen } = sequences;
-      device.writeNow(endOfUpdate + plainText + wrapLines + showCursor + normalScreen);
+      const { endOfUpdate, plainText, leavePastes, wrapLines, showCursor, normalScreen } = sequences;
+      device.writeNow(endOfUpdate + plainText + leavePastes + wrapLines + showCursor + normalScreen);
       device.setRaw(false);
     },
   };

@@ -36,12 +36,13 @@ export function createFakeTerminal() {
     get isHeard() {
       return handlers !== undefined;
     },
-    /** Whether it was given back: the cursor shown, the normal screen, lines wrapped, keys with echo. */
+    /** Whether it was given back: the cursor shown, the normal screen, lines wrapped, keys with echo, pastes unmarked. */
     get isRestored() {
       const last = (on: string, off: string) =>
         state.written.lastIndexOf(on) > state.written.lastIndexOf(off);
       const screen = last('\u001b[?1049l', '\u001b[?1049h') && last('\u001b[?25h', '\u001b[?25l');
-      return screen && last('\u001b[?7h', '\u001b[?7l') && !state.raw;
+      const pastes = last('\u001b[?2004l', '\u001b[?2004h');
+      return screen && pastes && last('\u001b[?7h', '\u001b[?7l') && !state.raw;
     },
   };
 }

@@ -23,6 +23,8 @@ export interface PseudoTerminal {
   press(...keys: string[]): void;
   /** Types text. */
   type(text: string): void;
+  /** Pastes text, as a terminal does: marked as such if the program asks for that. */
+  paste(text: string): void;
   resize(columns: number, rows: number): void;
   /** Whether the cursor is to be seen, and whether the alternate screen is shown. */
   flags(): Promise<{ cursor: boolean; alternate: boolean }>;
@@ -77,12 +79,18 @@ async function startTerminal(
   resize(columns, rows);
   const type = (text: string) => void tmux.ask(`send-keys -l ${quote(text)}`);
   const press = (...keys: string[]) => void tmux.ask(`send-keys ${keys.map(quote).join(' ')}`);
+  const paste = (text: string) => {
+    // One command is one line: only in double quotes a line break has a spelling.
+    void tmux.ask(`set-buffer ${JSON.stringify(text)}`);
+    void tmux.ask('paste-buffer -p');
+  };
   const pid = Number(await tmux.ask(`display-message -p '#{pane_pid}'`));
   type(script);
   press('Enter');
   return {
     press,
     type,
+    paste,
     resize,
     async screen() {
       const lines = (await tmux.ask('capture-pane -p')).split('\n');

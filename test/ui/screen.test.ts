@@ -84,7 +84,8 @@ describe('a screen', () => {
     terminal.handlers.onInput('\u001a');
     expect(terminal.state.signals).toEqual(['SIGINT', 'SIGTSTP to the job']);
     expect(terminal.state.written).toContain('\u001b[?1049l');
-    await expect.poll(() => terminal.state.written).toMatch(/\[\?1049h.*voicectl stream/s);
+    expect(terminal.state.written).toContain('\u001b[?2004l');
+    await expect.poll(() => terminal.state.written).toMatch(/\[\?1049h.*\[\?2004h.*voicectl stream/s);
     expect(screen.isTouched).toBe(false);
   });
 

@@ -5,6 +5,7 @@ import { createScreen } from './draw.ts';
 import { emulatorState, serveNews, serveStart } from './screens.ts';
 
 const text = (lines: readonly string[]) => lines.join('\n');
+const pasted = (pasted: string) => `\u001b[200~${pasted}\u001b[201~`;
 
 function open(sessions = 3) {
   const screen = createScreen(serveStart);
@@ -177,6 +178,23 @@ describe('keys', () => {
     expect(screen.press('\r').actions).toEqual([]);
     expect(text(screen.press('\u007f\u007f').lines)).toMatch(/› ?drop +the message is lost/);
     expect(screen.press('\r').lines.at(-1)).toContain('fault: drop');
+  });
+
+  test('pasted text does nothing unless something is being typed', () => {
+    const screen = open();
+    expect(screen.press(pasted('quit now\n+xy')).actions).toEqual([]);
+    expect(screen.press('').lines.at(-1)).toContain('? keys');
+    screen.press('x');
+    expect(screen.press(pasted('y\n')).actions).toEqual([]);
+    expect(screen.press('y').actions).toEqual([{ type: 'close', stream: 1 }]);
+  });
+
+  test('pasted text is added to a prompt, and confirms nothing', () => {
+    const screen = open();
+    expect(screen.press(`/kind:${pasted('token\nquit')}`).lines.at(-1)).toContain('filter: kind:token quit');
+    expect(screen.press('s\r').actions).toEqual([]);
+    expect(text(screen.press('').lines)).toContain('kind:token quits');
+    expect(text(open().press(`f${pasted('lost')}`).lines)).toContain('1 of 1 with lost');
   });
 
   test('x and e say so if no stream is open', () => {

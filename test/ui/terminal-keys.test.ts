@@ -23,6 +23,18 @@ describe.skipIf(!hasTmux).concurrent('keys on a real terminal', { timeout: 120_0
     expect(sandbox.read('j.xml')).toMatch(/<testsuites [^>]*tests="2" failures="0" errors="0"/);
   });
 
+  test('a paste is no series of keys: it is ignored, or added to the filter that is being typed', async (context) => {
+    const { eventually, run, expectRestored } = programsFor(context);
+    const terminal = await run('serve --port 0');
+    await eventually(terminal.screen).toContain('voicectl serve');
+    terminal.paste('?hello quit now\nq');
+    terminal.press('/');
+    terminal.paste('one\nquit');
+    await eventually(terminal.screen).toContain('filter: one quit');
+    terminal.press('Escape', 'q');
+    await expectRestored(terminal, 0);
+  });
+
   test('q lets the reply finish, and exits with success', async (context) => {
     const { stream, run, expectRestored, live } = programsFor(context);
     const terminal = await run(stream);
