@@ -223,7 +223,7 @@ describe('the API documentation', async () => {
   test.concurrent('is shipped, with every other page and picture of docs/', async () => {
     const shipped = await readdir(join(elsewhere, 'node_modules', 'voicectl', 'docs'));
     const written = await readdir(join(root, 'docs'));
-    expect(shipped.toSorted()).toEqual(written.filter((name) => /\.(md|svg)$/.test(name)).toSorted());
+    expect(shipped.toSorted()).toEqual(written.filter((name) => /\.(md|svg|png)$/.test(name)).toSorted());
   });
 
   test.concurrent('shows the test example unchanged, and so does the README', async () => {
