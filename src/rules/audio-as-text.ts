@@ -7,10 +7,15 @@ const listRun = /[\d.eE+,\s-]{200,}/g;
 /** Less may be a token, a key or a picture of levels. */
 const leastBytes = bytesForMs(250);
 
-/** Whether these text messages hold as much as some audio. What is repeated, such as a token, counts once. */
+/** A token or a key is one or two texts; messages of a tone have more. */
+const fewestDistinct = 4;
+
+/** Whether these text messages hold as much as some audio. Of few texts that are repeated, such as a token, each counts once. */
 export function holdAudio(texts: readonly string[]): boolean {
-  const runs = new Set(texts.flatMap((text) => [...(text.match(codedRun) ?? []), ...listsIn(text)]));
-  return [...runs].reduce((sum, run) => sum + bytesIn(run), 0) >= leastBytes;
+  const runs = texts.flatMap((text) => [...(text.match(codedRun) ?? []), ...listsIn(text)]);
+  const distinct = new Set(runs);
+  const counted = distinct.size < fewestDistinct ? [...distinct] : runs;
+  return counted.reduce((sum, run) => sum + bytesIn(run), 0) >= leastBytes;
 }
 
 function listsIn(text: string): readonly string[] {

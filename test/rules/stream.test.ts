@@ -527,6 +527,7 @@ const cases: Case[] = [
     'in base64, 10 ms a message': asTexts(25, asBase64),
     'as numbers': asTexts(25, (frame) => [...frame]),
     'as fractions': asTexts(25, (frame) => [...frame].map((sample) => sample / 32_768)),
+    'of a tone, whose messages repeat': Array.from({ length: 6 }, () => asTexts(5, asBase64)).flat(),
     'in one message': [tells(JSON.stringify({ audio: asBase64(new Int16Array(4_000)) }), 9)],
   }).map(
     ([how, texts]): Case => [
