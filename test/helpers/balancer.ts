@@ -71,6 +71,9 @@ async function startBalancer(
   const { port } = socket.address() as AddressInfo;
   const settings = readFileSync(example, 'utf8')
     .replace('bind :8787', 'bind fd@3')
+    // The emulators and those who ask them share one thread: in a busy machine it is late, which is no reason to cut streams.
+    .replace('fall 2', 'fall 60')
+    .replace('timeout connect 2s', 'timeout connect 60s')
     .replaceAll(/127\.0\.0\.1:880(\d)/g, (_all, number) => new URL(urls[Number(number) - 1] ?? '').host);
   const file = join(folder, 'haproxy.cfg');
   writeFileSync(file, settings);
