@@ -1,8 +1,9 @@
+import { holdAudio } from '../audio/verdict/audio-as-text.ts';
 import { closeCodes } from '../protocol/close-codes.ts';
 import { connectedKind } from '../protocol/messages.ts';
 import { streamPath } from '../protocol/paths.ts';
 import type { WireMessage } from '../wire/exchange.ts';
-import { holdAudio, judgeAudio } from './reply-audio.ts';
+import { judgeAudio } from './reply-audio.ts';
 import { type Finding, fail, mostSevere, pass, type Rule, type Seen, show, unknown, warn } from './rule.ts';
 import {
   audioOf,

@@ -215,6 +215,7 @@ const startsEarly: Mistake = {
 };
 
 const inBase64 = speechPcm.subarray(20_000, 20_640).toString('base64');
+const inNumbers = Array.from({ length: 320 }, (_, at) => speechPcm.readInt16LE(20_000 + 2 * at));
 const audio: Record<string, Mistake> = {
   'audio comes before the confirmation': startsEarly,
   'a WAV file with its header': sends(() => wavFile),
@@ -222,6 +223,7 @@ const audio: Record<string, Mistake> = {
   'base64 in binary messages': sends(() => Buffer.from(inBase64.repeat(3)), { bytes: inBase64.length }),
   'base64 in text messages': texts(inBase64),
   'JSON with base64 in it': texts(JSON.stringify({ type: 'audio', data: inBase64 })),
+  'JSON with lists of samples': texts(JSON.stringify({ type: 'audio', data: inNumbers })),
   '32-bit float': sized(encodings.float32, 4),
   '32-bit integers': sized(encodings.int32, 4),
   'stereo with a silent channel': sized(encodings.halfEmpty, 4),

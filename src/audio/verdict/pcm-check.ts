@@ -1,7 +1,12 @@
 import { bytesForMs, bytesPerSample, sampleRate } from '../../protocol/audio-format.ts';
+import { recogniseForeignFile } from '../foreign-file.ts';
 import { amplitudeOf, audibleDbfs } from '../level.ts';
-import { type Container, recogniseContainer, recogniseText } from './recognise-container.ts';
+import { isWavForm } from '../wav/wav-header.ts';
+import { recogniseText } from './audio-as-text.ts';
 import { recogniseFormat, type WrongFormat } from './recognise-format.ts';
+
+/** The kind of a stream whose first message does not begin with samples. */
+type Container = 'riff-header' | 'compressed' | 'base64' | 'json';
 
 /** Mistakes that can be seen in the audio itself. */
 export type PcmFinding = Container | WrongFormat | 'stereo' | 'clipping' | 'dc-offset' | 'silence' | 'quiet';
@@ -229,6 +234,13 @@ const ofRightSamples: ReadonlySet<PcmFinding> = new Set([
   'silence',
   'quiet',
 ]);
+
+/** The kind of the first binary message of a stream, if it is not samples. */
+export function recogniseContainer(message: Buffer): Container | undefined {
+  if (isWavForm(message.toString('latin1', 0, 4))) return 'riff-header';
+  if (recogniseForeignFile(message)?.isCompressed) return 'compressed';
+  return recogniseText(message.toString('latin1'));
+}
 
 /** Whether a byte may be the first of base64, which is rare for samples. */
 function isLetter(byte: number | undefined): boolean {

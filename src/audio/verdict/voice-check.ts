@@ -19,8 +19,7 @@ import {
 } from './judge-pace.ts';
 import { Listener, type ListenerBudget, type VoiceMeasures } from './listener.ts';
 import { type LostTime, type MessageArrival, PaceCheck } from './pace-check.ts';
-import { PcmCheck, speechPeak } from './pcm-check.ts';
-import { recogniseContainer } from './recognise-container.ts';
+import { PcmCheck, recogniseContainer, speechPeak } from './pcm-check.ts';
 import { formatSizes } from './recognise-format.ts';
 import type { PaceMeasure, PaceReport } from './span.ts';
 import {

@@ -1,4 +1,4 @@
-import { recogniseText } from '../../audio/verdict/recognise-container.ts';
+import { recogniseText } from '../../audio/verdict/audio-as-text.ts';
 import { VoiceCheck, type VoiceVerdict } from '../../audio/verdict/voice-check.ts';
 import { isWrongFormat, type VoiceFinding, voiceFindings } from '../../audio/verdict/voice-findings.ts';
 import { bytesPerMs } from '../../protocol/audio-format.ts';

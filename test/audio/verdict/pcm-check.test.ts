@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { PcmCheck } from '../../../src/audio/verdict/pcm-check.ts';
+import { PcmCheck, recogniseContainer } from '../../../src/audio/verdict/pcm-check.ts';
+import { speechPcm } from '../../helpers/device-audio.ts';
 import { createRandom } from '../tone.ts';
 
 const messageBytes = 3_200;
@@ -253,4 +254,29 @@ describe('of the first message', () => {
       findings([...repeat(tone(), 0.3), header, ...repeat(tone(), 0.6), json, ...repeat(tone(), 2)]),
     ).toEqual([]);
   });
+});
+
+const bytes = (...values: number[]) => Buffer.from([...values, 0, 0, 0, 0]);
+const letters = 'Abcdefghijklmnopqrstuvwxyz12345';
+
+test.each([
+  ['a WAV', Buffer.from('RIFF\u0000\u0000'), 'riff-header'],
+  ['a WAV with 64-bit sizes', Buffer.from('BW64\u0000\u0000'), 'riff-header'],
+  ['an Ogg', Buffer.from('OggS\u0000'), 'compressed'],
+  ['a FLAC', Buffer.from('fLaC\u0000'), 'compressed'],
+  ['an MP3 with tags', Buffer.from('ID3\u0004'), 'compressed'],
+  ['a WebM', bytes(0x1a, 0x45, 0xdf, 0xa3), 'compressed'],
+  ['an MP3', bytes(0xff, 0xfb), 'compressed'],
+  ['an MP3 of 24 kHz', bytes(0xff, 0xf3), 'compressed'],
+  ['an AAC', bytes(0xff, 0xf1), 'compressed'],
+  ['an MP4', Buffer.from('\u0000\u0000\u0000\u0018ftypM4A '), 'compressed'],
+  ['base64', Buffer.from(speechPcm.subarray(0, 640).toString('base64')), 'base64'],
+  ['JSON with audio', Buffer.from(`{"audio":"${letters}x"}`), 'json'],
+  ['JSON with a list of samples', Buffer.from(JSON.stringify({ audio: Array(320).fill(-1) })), 'json'],
+  ['samples', speechPcm.subarray(0, 640), undefined],
+  ['silence', Buffer.alloc(640), undefined],
+  ['the second half of a header', Buffer.from('xRIFF'), undefined],
+  ['nothing', Buffer.alloc(0), undefined],
+])('a stream that begins with %s is %j', (_what, message, kind) => {
+  expect(recogniseContainer(message as Buffer)).toBe(kind);
 });

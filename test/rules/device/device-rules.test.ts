@@ -57,6 +57,12 @@ const asTexts = (count: number, write: (audio: string) => string) =>
     return { at: 2 + 20 * index, from: 'device', opcode: 'text', text, bytes: text.length };
   });
 
+/** The samples of audio in base64, as numbers. */
+const samplesOf = (audio: string) => {
+  const pcm = Buffer.from(audio, 'base64');
+  return Array.from({ length: pcm.length / 2 }, (_, at) => pcm.readInt16LE(2 * at));
+};
+
 type Case = [id: string, what: string, found: string | undefined, seen: Seen[]];
 
 const cases: Case[] = [
@@ -366,13 +372,15 @@ const cases: Case[] = [
     seenAs(connects({ messages: speaks(0, { ms: 4_000 }) })),
   ],
   ['D5', 'no audio', undefined, seenAs(live(one, 1))],
-  ...Object.entries({
-    base64: (audio: string) => audio,
-    JSON: (audio: string) => JSON.stringify({ type: 'audio', audio }),
+  ...Object.entries<[kind: string, write: (audio: string) => string]>({
+    'as base64': ['base64', (audio) => audio],
+    'as JSON with base64': ['JSON', (audio) => JSON.stringify({ type: 'audio', audio })],
+    'as JSON with lists of samples': ['JSON', (audio) => JSON.stringify({ audio: samplesOf(audio) })],
+    'as lists of samples': ['JSON', (audio) => JSON.stringify(samplesOf(audio), undefined, 2)],
   }).map(
-    ([kind, write]): Case => [
+    ([how, [kind, write]]): Case => [
       'D5',
-      `audio as ${kind} in text messages`,
+      `audio ${how} in text messages`,
       `fail: audio is sent as ${kind} in text messages: send the bytes as binary messages (X1)`,
       seenAs(connects({ messages: [presents(one), confirms(1), ...asTexts(5, write)] })),
     ],
