@@ -1,7 +1,6 @@
-import { toVoicectlError, type VoicectlError } from './kernel/errors.ts';
+import { isError, toVoicectlError, type VoicectlError } from './kernel/errors.ts';
 import { escapeText, jsonLine } from './kernel/escape.ts';
 import { createProcessIo, type Io } from './kernel/io.ts';
-import { isError } from './kernel/thrown.ts';
 import { bugsAddress, version } from './kernel/version.ts';
 import { guessOutputForm, type OutputForm } from './report/output-form.ts';
 

@@ -1,5 +1,4 @@
-import { VoicectlError, type VoicectlErrorOptions } from '../kernel/errors.ts';
-import { messageOf } from '../kernel/thrown.ts';
+import { messageOf, VoicectlError, type VoicectlErrorOptions } from '../kernel/errors.ts';
 
 /** An error of a device: `audio-device`, exit 8. */
 export function deviceError(message: string, options: VoicectlErrorOptions = {}): VoicectlError {

@@ -1,5 +1,4 @@
-import { VoicectlError } from '../kernel/errors.ts';
-import { isError, messageOf } from '../kernel/thrown.ts';
+import { isError, messageOf, VoicectlError } from '../kernel/errors.ts';
 
 export const convertHint =
   'Convert it with: ffmpeg -i INPUT -ar 16000 -ac 1 -c:a pcm_s16le OUTPUT.wav (or: sox INPUT -r 16000 -c 1 -b 16 OUTPUT.wav)';

@@ -1,4 +1,5 @@
-import { isError, messageOf } from './thrown.ts';
+import { types } from 'node:util';
+
 /**
  * Every way in which voicectl can fail, with its exit code. The codes are
  * part of the command line contract: scripts group failures by them.
@@ -125,4 +126,17 @@ export function toVoicectlError(thrown: unknown): VoicectlError {
   }
   const message = messageOf(thrown);
   return new VoicectlError('internal', message, { cause: thrown });
+}
+
+/**
+ * Whether this is an error, even one of another realm: in Jest the errors of Node's own modules are not
+ * instances of the global `Error`.
+ */
+export function isError(thrown: unknown): thrown is Error {
+  return types.isNativeError(thrown) || thrown instanceof Error;
+}
+
+/** The message of anything that was thrown. */
+export function messageOf(thrown: unknown): string {
+  return isError(thrown) ? thrown.message : String(thrown);
 }

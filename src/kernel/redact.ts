@@ -1,7 +1,6 @@
-import { toVoicectlError, VoicectlError } from './errors.ts';
+import { isError, toVoicectlError, VoicectlError } from './errors.ts';
 import { jsonLine, jsonText } from './escape.ts';
 import { createSecretIndex, joinSpans, type SecretIndex, type SecretSpan } from './secret-index.ts';
-import { isError } from './thrown.ts';
 
 /** Replaces a secret. */
 export const redacted = '[redacted]';

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
 import type { Clock } from '../kernel/clock.ts';
+import { isError, messageOf } from '../kernel/errors.ts';
 import { shortText } from '../kernel/short-text.ts';
-import { isError, messageOf } from '../kernel/thrown.ts';
 import { closeCodeName, closeCodes } from '../protocol/close-codes.ts';
 import { plainAddress } from '../wire/addresses.ts';
 import type { Tap } from '../wire/tap.ts';

@@ -1,5 +1,7 @@
+import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import { toVoicectlError, VoicectlError } from '../../src/kernel/errors.ts';
+import { systemCode } from '../../src/files/refusal.ts';
+import { isError, messageOf, toVoicectlError, VoicectlError } from '../../src/kernel/errors.ts';
 
 test('an error has its name and code, and only the properties that were given', () => {
   const error = new VoicectlError('usage', 'What?');
@@ -37,4 +39,18 @@ test.each(['EMFILE', 'ENFILE'])('%s is a limit of the machine, not a bug', (code
 
 test('an object with such a code that is not an error is a bug like any other', () => {
   expect(toVoicectlError({ code: 'EMFILE' })).toMatchObject({ code: 'internal' });
+});
+
+const foreign: unknown = runInNewContext(`Object.assign(new TypeError('no'), { code: 'ENOENT' })`);
+
+test('an error of another realm, as Jest has them, is an error', () => {
+  expect(foreign).not.toBeInstanceOf(Error);
+  expect(isError(foreign)).toBe(true);
+  expect(messageOf(foreign)).toBe('no');
+  expect(systemCode(foreign)).toBe('ENOENT');
+});
+
+test('anything else that is thrown has its text as its message', () => {
+  expect(isError({ message: 'no' })).toBe(false);
+  expect(messageOf('broken')).toBe('broken');
 });

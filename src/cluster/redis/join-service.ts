@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { parseRedisUrl } from '../../config/parse.ts';
-import { VoicectlError } from '../../kernel/errors.ts';
-import { messageOf } from '../../kernel/thrown.ts';
+import { messageOf, VoicectlError } from '../../kernel/errors.ts';
 import { tlsProblem } from '../../wire/client/connection-error.ts';
 import type { RedisConnection } from './connection.ts';
 import { differs, type Identity, type IdentityFacts, type SharedSecrets, secretsOf } from './identity.ts';

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { Socket } from 'node:net';
 import { systemClock } from '../../kernel/clock.ts';
-import { messageOf } from '../../kernel/thrown.ts';
+import { messageOf } from '../../kernel/errors.ts';
 import { createBurstMeter } from './burst-meter.ts';
 import { type HostMessage, type HostTask, writeHostMessage } from './host-protocol.ts';
 import { openDecibri } from './native-decibri.ts';

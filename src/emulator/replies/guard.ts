@@ -1,6 +1,5 @@
 import { type Pcm, pcmBytes } from '../../audio/pcm-bytes.ts';
-import { VoicectlError } from '../../kernel/errors.ts';
-import { messageOf } from '../../kernel/thrown.ts';
+import { messageOf, VoicectlError } from '../../kernel/errors.ts';
 import type { Playable } from '../../service/streams/playable.ts';
 import type { CreateReply, Reply, Voice } from './reply.ts';
 

@@ -1,8 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { VoicectlError } from '../../kernel/errors.ts';
-import { isError } from '../../kernel/thrown.ts';
+import { isError, VoicectlError } from '../../kernel/errors.ts';
 import { onUncaught } from '../../kernel/uncaught.ts';
 import { guardReply } from './guard.ts';
 import type { CreateReply } from './reply.ts';

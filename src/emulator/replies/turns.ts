@@ -1,5 +1,5 @@
 import { types } from 'node:util';
-import { messageOf } from '../../kernel/thrown.ts';
+import { messageOf } from '../../kernel/errors.ts';
 import type { Playable } from '../../service/streams/playable.ts';
 import type { CreateReply } from './reply.ts';
 import { detectTurns } from './turn-detector.ts';

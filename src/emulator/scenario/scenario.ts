@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { loadPcm } from '../../audio/wav/wav-source.ts';
 import { findShippedSound } from '../../files/shipped-file.ts';
-import { VoicectlError } from '../../kernel/errors.ts';
-import { messageOf } from '../../kernel/thrown.ts';
+import { messageOf, VoicectlError } from '../../kernel/errors.ts';
 import { bytesForMs } from '../../protocol/audio-format.ts';
 import { aimFault, type Fault } from '../../protocol/faults.ts';
 import { describeIssue, readOnce, schemaProblemText } from '../../protocol/schema-problem.ts';

@@ -4,7 +4,7 @@ import type { MessageArrival } from '../../audio/verdict/pace-check.ts';
 import type { VoiceCheck } from '../../audio/verdict/voice-check.ts';
 import { type BlockJoiner, createBlockJoiner } from '../../audio/whole-samples.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { messageOf } from '../../kernel/thrown.ts';
+import { messageOf } from '../../kernel/errors.ts';
 import { bytesForMs, bytesPerSample } from '../../protocol/audio-format.ts';
 import type { TokenClaims } from '../../protocol/claims.ts';
 import type { Dialect } from '../../protocol/dialect.ts';

@@ -16,8 +16,7 @@ import {
   SignJWT,
 } from 'jose';
 import type { Clock } from '../../kernel/clock.ts';
-import { VoicectlError } from '../../kernel/errors.ts';
-import { messageOf } from '../../kernel/thrown.ts';
+import { messageOf, VoicectlError } from '../../kernel/errors.ts';
 import { audience, buildClaims, type TokenClaims, tokenLifetimeSeconds } from '../../protocol/claims.ts';
 import { type CloseCause, type Dialect, isSymmetric } from '../../protocol/dialect.ts';
 import { firstTextProblem, type TokenProblem } from '../../protocol/first-message.ts';

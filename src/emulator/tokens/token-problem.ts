@@ -1,5 +1,5 @@
 import { errors } from 'jose';
-import { messageOf } from '../../kernel/thrown.ts';
+import { messageOf } from '../../kernel/errors.ts';
 import { findToken, sendAlone, type TokenProblem } from '../../protocol/first-message.ts';
 import { secondsText } from '../../protocol/time-text.ts';
 import { maxFieldLength } from '../../protocol/token-request.ts';

@@ -1,5 +1,4 @@
-import { VoicectlError } from '../../kernel/errors.ts';
-import { messageOf } from '../../kernel/thrown.ts';
+import { messageOf, VoicectlError } from '../../kernel/errors.ts';
 
 /** The system's error codes in plain words. */
 const reasons: Record<string, string> = {
