@@ -1,10 +1,10 @@
 import { generalOptions, type OptionName, optionSpec } from '../config/options.ts';
 import { type ClockTimer, systemClock } from '../kernel/clock.ts';
-import { createDeferred } from '../kernel/deferred.ts';
 import { setUpEngine } from '../kernel/engine-flags.ts';
 import { type ErrorCode, toVoicectlError, VoicectlError } from '../kernel/errors.ts';
 import { escapeText, jsonLine } from '../kernel/escape.ts';
 import { endReasons, type Io } from '../kernel/io.ts';
+import { createDeferred } from '../kernel/promises.ts';
 import { isForeignError } from '../kernel/uncaught.ts';
 import { chooseOutput, type OutputForm } from '../report/output-form.ts';
 import { createStyle } from '../report/style.ts';

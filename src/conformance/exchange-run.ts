@@ -1,6 +1,6 @@
-import { abortable } from '../kernel/abortable.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { toVoicectlError, type VoicectlError } from '../kernel/errors.ts';
+import { abortable } from '../kernel/promises.ts';
 import { controlOperation, controlPrefix } from '../protocol/control.ts';
 import { isRecord } from '../protocol/error-body.ts';
 import { isLoopbackHost } from '../protocol/loopback.ts';

@@ -1,6 +1,6 @@
 import type { ListenerBudget } from '../audio/verdict/listener.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { createDeferred } from '../kernel/deferred.ts';
+import { createDeferred } from '../kernel/promises.ts';
 import type { Redactor } from '../kernel/redact.ts';
 import { shortText } from '../kernel/short-text.ts';
 import { bytesForMs, msForBytes } from '../protocol/audio-format.ts';

@@ -1,5 +1,5 @@
-import { createDeferred } from '../kernel/deferred.ts';
 import type { VoicectlError } from '../kernel/errors.ts';
+import { createDeferred } from '../kernel/promises.ts';
 
 /** Maximum data that waits for the disk. Beyond it the session has to wait. */
 const maxWaitingBytes = 4 * 1024 * 1024;

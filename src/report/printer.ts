@@ -1,5 +1,5 @@
-import { createDeferred } from '../kernel/deferred.ts';
 import type { OutputStream } from '../kernel/output-stream.ts';
+import { createDeferred } from '../kernel/promises.ts';
 
 /** Maximum data that waits for a slow reader of standard output; beyond it lines are dropped and counted. */
 const maxWaitingBytes = 8 * 1024 * 1024;

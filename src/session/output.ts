@@ -1,5 +1,5 @@
-import { abortable } from '../kernel/abortable.ts';
 import { toVoicectlError, type VoicectlError } from '../kernel/errors.ts';
+import { abortable } from '../kernel/promises.ts';
 import { queueCostBytes } from '../kernel/queue-cost.ts';
 import { roundMs } from '../protocol/time-text.ts';
 import type { QueueHandlers } from './backpressure.ts';

@@ -1,7 +1,7 @@
 import type { Pace } from '../audio/pacer.ts';
-import { createDeferred } from '../kernel/deferred.ts';
 import { type ErrorCode, toVoicectlError, VoicectlError } from '../kernel/errors.ts';
 import { watchOwnPauses } from '../kernel/lateness.ts';
+import { createDeferred } from '../kernel/promises.ts';
 import { createRedactor } from '../kernel/redact.ts';
 import { isInterruption } from '../protocol/messages.ts';
 import { roundMs } from '../protocol/time-text.ts';

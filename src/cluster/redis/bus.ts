@@ -1,5 +1,5 @@
 import { systemClock } from '../../kernel/clock.ts';
-import { createDeferred } from '../../kernel/deferred.ts';
+import { createDeferred } from '../../kernel/promises.ts';
 import { shortText } from '../../kernel/short-text.ts';
 import { isRecord } from '../../protocol/error-body.ts';
 import { parseJson } from '../../protocol/parse-json.ts';

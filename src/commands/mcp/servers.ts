@@ -1,6 +1,5 @@
-import { whenAborted } from '../../kernel/abortable.ts';
-import { createDeferred } from '../../kernel/deferred.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
+import { createDeferred, whenAborted } from '../../kernel/promises.ts';
 import type { ChildCommand, PrintedLine } from './child-command.ts';
 
 /** An emulator or a proxy that runs. */

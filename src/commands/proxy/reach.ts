@@ -1,7 +1,7 @@
 import { connect as connectTcp } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { abortable } from '../../kernel/abortable.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { abortable } from '../../kernel/promises.ts';
 import type { ProxyTarget } from '../../proxy/options.ts';
 import { endpointOf } from '../../wire/addresses.ts';
 import { connectionError } from '../../wire/client/connection-error.ts';

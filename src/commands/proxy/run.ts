@@ -1,5 +1,5 @@
-import { whenAborted } from '../../kernel/abortable.ts';
 import { newSecret } from '../../kernel/new-secret.ts';
+import { whenAborted } from '../../kernel/promises.ts';
 import { isLoopbackHost } from '../../protocol/loopback.ts';
 import type { ProxyOptions } from '../../proxy/options.ts';
 import { checkProxy, createProxy } from '../../proxy/proxy.ts';

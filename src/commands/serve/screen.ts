@@ -1,6 +1,6 @@
 import { type ClockTimer, systemClock } from '../../kernel/clock.ts';
-import { createDeferred } from '../../kernel/deferred.ts';
 import { toVoicectlError } from '../../kernel/errors.ts';
+import { createDeferred } from '../../kernel/promises.ts';
 import type { TerminalDevice } from '../../kernel/terminal-device.ts';
 import { closeCodes } from '../../protocol/close-codes.ts';
 import { faultCatalogue } from '../../protocol/faults.ts';

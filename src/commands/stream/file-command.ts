@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { resolve } from 'node:path';
-import { abortable } from '../../kernel/abortable.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { startCommand } from '../../kernel/command-process.ts';
 import { cutText, escapeText } from '../../kernel/escape.ts';
+import { abortable } from '../../kernel/promises.ts';
 
 /** Longest output of a command that is shown. */
 const maxSaid = 500;

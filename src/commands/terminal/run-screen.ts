@@ -1,6 +1,5 @@
-import { whenAborted } from '../../kernel/abortable.ts';
 import { type ClockTimer, systemClock } from '../../kernel/clock.ts';
-import { createDeferred } from '../../kernel/deferred.ts';
+import { createDeferred, whenAborted } from '../../kernel/promises.ts';
 import type { TerminalDevice } from '../../kernel/terminal-device.ts';
 import type { Notice, ScreenName } from '../../ui/port.ts';
 import type { VerdictNews } from '../../ui/verdict-model.ts';

@@ -1,6 +1,5 @@
-import { abortable } from '../../kernel/abortable.ts';
 import { atTurnEnd, type Clock, repeat } from '../../kernel/clock.ts';
-import { createDeferred } from '../../kernel/deferred.ts';
+import { abortable, createDeferred } from '../../kernel/promises.ts';
 import type { Device, DeviceState, DrillView, Situation, StartDevice } from './situation.ts';
 import type { Stage } from './stage.ts';
 

@@ -1,5 +1,5 @@
-import { abortable } from '../../kernel/abortable.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { abortable } from '../../kernel/promises.ts';
 import { deviceRules } from '../../rules/device/catalogue.ts';
 import { type Finding, type Seen, unknown } from '../../rules/rule.ts';
 import { type DrillRule, ruleOf } from './catalogue.ts';

@@ -4,7 +4,7 @@ import { encodeS16le } from '../../audio/encode.ts';
 import { createResampler } from '../../audio/resample.ts';
 import { wireFormat } from '../../audio/source-format.ts';
 import { type Clock, waitUntil } from '../../kernel/clock.ts';
-import { createDeferred } from '../../kernel/deferred.ts';
+import { createDeferred } from '../../kernel/promises.ts';
 import { bytesForMs, channels, sampleRate } from '../../protocol/audio-format.ts';
 import type { NativeBackend } from '../backend.ts';
 import { readHostMessages } from '../host/host-protocol.ts';

@@ -1,8 +1,8 @@
 import { audibleDbfs, measureLevel } from '../../audio/level.ts';
 import { atTurnEnd, type Clock } from '../../kernel/clock.ts';
-import { createDeferred } from '../../kernel/deferred.ts';
 import { toVoicectlError, type VoicectlError } from '../../kernel/errors.ts';
 import { watchLateness } from '../../kernel/lateness.ts';
+import { createDeferred } from '../../kernel/promises.ts';
 import { createRecovery, type RecoveryOptions } from '../process/recovery.ts';
 import { createJitterBuffer, type JitterStats } from './jitter-buffer.ts';
 import { createRenewal } from './renewal.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { type Clock, repeat, waitUntil } from '../../kernel/clock.ts';
-import { createDeferred } from '../../kernel/deferred.ts';
+import { createDeferred } from '../../kernel/promises.ts';
 import { bytesForMs, msForBytes } from '../../protocol/audio-format.ts';
 import type { ProgramBackend } from '../backend.ts';
 import { deviceError } from '../device-error.ts';

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { systemClock } from '../../kernel/clock.ts';
 import { startCommand } from '../../kernel/command-process.ts';
-import { createDeferred } from '../../kernel/deferred.ts';
+import { createDeferred } from '../../kernel/promises.ts';
 import { cannotStart } from '../device-error.ts';
 
 export interface RunToEndOptions {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Clock, waitUntil } from '../../kernel/clock.ts';
-import { createDeferred } from '../../kernel/deferred.ts';
 import { newSecret } from '../../kernel/new-secret.ts';
+import { createDeferred } from '../../kernel/promises.ts';
 import {
   controlPrefix,
   pageAssets,

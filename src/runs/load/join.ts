@@ -1,7 +1,7 @@
 import type { LoadMetric } from '../../config/threshold.ts';
 import { waitUntil } from '../../kernel/clock.ts';
-import { createDeferred } from '../../kernel/deferred.ts';
 import type { VoicectlError } from '../../kernel/errors.ts';
+import { createDeferred } from '../../kernel/promises.ts';
 import { createRedactor, type Redactor } from '../../kernel/redact.ts';
 import type { ReadError } from '../../protocol/error-body.ts';
 import { createMessageReader, isInterruption } from '../../protocol/messages.ts';

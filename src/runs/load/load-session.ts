@@ -1,9 +1,8 @@
 import { dialogueRules } from '../../audio/dialogue/rules.ts';
 import { replyOverAt } from '../../audio/turn-taking.ts';
-import { abortable } from '../../kernel/abortable.ts';
-import { createDeferred } from '../../kernel/deferred.ts';
 import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
 import { type FailureKind, failureKind } from '../../kernel/failure-kind.ts';
+import { abortable, createDeferred } from '../../kernel/promises.ts';
 import { createRedactor } from '../../kernel/redact.ts';
 import type { LoadContext, PlannedSession } from './context.ts';
 import { FrameSender } from './frame-sender.ts';

@@ -1,9 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { passErrors } from '../../kernel/child-errors.ts';
 import { type Clock, repeat } from '../../kernel/clock.ts';
-import { createDeferred } from '../../kernel/deferred.ts';
 import { generatorFlags } from '../../kernel/engine-flags.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
+import { createDeferred } from '../../kernel/promises.ts';
 import type { CrewJob, LoadCrew, LoadCrewHandlers } from './crew.ts';
 import type { LoadJob } from './generate.ts';
 import type { Share } from './plan.ts';

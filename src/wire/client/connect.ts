@@ -1,7 +1,7 @@
 import { type RawData, WebSocket } from 'ws';
-import { whenAborted } from '../../kernel/abortable.ts';
 import { atTurnEnd, type Clock, repeat, systemClock } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
+import { whenAborted } from '../../kernel/promises.ts';
 import { closeCodes, streamCloseMs } from '../../protocol/close-codes.ts';
 import { concealText } from '../conceal.ts';
 import type { Side, StreamEnd, WireMessage } from '../exchange.ts';

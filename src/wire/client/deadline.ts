@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { createDeferred } from '../../kernel/deferred.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
+import { createDeferred } from '../../kernel/promises.ts';
 
 export interface Deadline {
   clock: Clock;

@@ -1,7 +1,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { WebSocket } from 'ws';
-import { abortable } from '../../kernel/abortable.ts';
 import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
+import { abortable } from '../../kernel/promises.ts';
 import { readError } from '../../protocol/error-body.ts';
 import { parseJson } from '../../protocol/parse-json.ts';
 import { concealAnswer, concealRequest } from '../conceal.ts';

@@ -1,4 +1,4 @@
-import { abortable } from '../../kernel/abortable.ts';
+import { abortable } from '../../kernel/promises.ts';
 import type { ServiceMessage } from '../../protocol/messages.ts';
 import type { ClientLeg } from './http.ts';
 import { requestToken, type TokenGrant, type TokenOptions } from './token.ts';

@@ -1,6 +1,6 @@
 import { WebSocket } from 'ws';
-import { createDeferred } from '../../kernel/deferred.ts';
 import type { VoicectlError } from '../../kernel/errors.ts';
+import { createDeferred } from '../../kernel/promises.ts';
 import { createRedactor, type Redactor } from '../../kernel/redact.ts';
 import type { ReadError } from '../../protocol/error-body.ts';
 import { createMessageReader, type ServiceMessage } from '../../protocol/messages.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { takeTurns } from '../../../src/emulator/replies/turns.ts';
-import { createDeferred, type Deferred } from '../../../src/kernel/deferred.ts';
+import { createDeferred, type Deferred } from '../../../src/kernel/promises.ts';
 import { type Playable, playPcm } from '../../../src/service/streams/playable.ts';
 import { speakWith } from '../../helpers/fake-voice.ts';
 import { silence, speech } from '../../helpers/pcm.ts';

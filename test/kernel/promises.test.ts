@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import { abortable, whenAborted } from '../../src/kernel/abortable.ts';
+import { abortable, whenAborted } from '../../src/kernel/promises.ts';
 
 test('a promise that settles first gives the result, and nothing listens to the signal any more', async () => {
   const { signal } = new AbortController();

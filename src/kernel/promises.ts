@@ -1,4 +1,19 @@
-import { createDeferred } from './deferred.ts';
+/** A promise that is settled from outside. */
+export interface Deferred<T> {
+  promise: Promise<T>;
+  resolve: (value: T | PromiseLike<T>) => void;
+  reject: (reason: unknown) => void;
+}
+
+/** Like `Promise.withResolvers`, which Node 20 does not have. */
+export function createDeferred<T = void>(): Deferred<T> {
+  let resolve: Deferred<T>['resolve'] = () => {};
+  let reject: Deferred<T>['reject'] = () => {};
+  const promise = new Promise<T>((...settle) => {
+    [resolve, reject] = settle;
+  });
+  return { promise, resolve, reject };
+}
 
 /** Resolves when the signal is aborted, or at once if it already is. */
 export function whenAborted(signal: AbortSignal): Promise<void> {
