@@ -49,7 +49,7 @@ export async function reportRun<Result>(
   const writeJunit = async (report: RunReport, options = {}) => {
     if (junit === undefined) return;
     const { junitXml } = await import('../report/junit.ts');
-    const { writeWhole } = await import('../files/write-whole.ts');
+    const { writeWhole } = await import('../files/output-file.ts');
     await writeWhole(junit, junitXml(report), { ...options, giveUp });
   };
 
@@ -87,7 +87,7 @@ export async function writeRunFile(
   make: () => string | Promise<string>,
 ): Promise<VoicectlError | undefined> {
   if (path === undefined) return undefined;
-  const { writeWhole } = await import('../files/write-whole.ts');
+  const { writeWhole } = await import('../files/output-file.ts');
   try {
     await writeWhole(path, await make(), { giveUp });
   } catch (thrown) {

@@ -1,6 +1,6 @@
 import { constants, type Stats } from 'node:fs';
-import { access, type FileHandle, open, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { access, type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { systemClock, waitUntil } from '../kernel/clock.ts';
 import { neverBlocks, writeFully } from '../kernel/write-fully.ts';
 import { cannotWrite, writeFailure } from './refusal.ts';
@@ -126,5 +126,39 @@ export async function writeText(path: string, text: string, options: OutputFileO
     await file.write(Buffer.from(text));
   } finally {
     await file.close();
+  }
+}
+
+export interface WholeOptions {
+  /** Writes nothing to a pipe or device, because text there cannot be replaced. */
+  preliminary?: boolean;
+  /** Abort it to stop waiting for a reader of a pipe. */
+  giveUp?: AbortSignal | undefined;
+}
+
+/**
+ * Replaces a file in one step: until then a reader finds the old file. To a pipe or device
+ * it writes the text directly. Throws `input-output`.
+ */
+export async function writeWhole(
+  path: string,
+  text: string,
+  { preliminary = false, giveUp }: WholeOptions = {},
+): Promise<void> {
+  const there = await lookAt(path);
+  const isDevice = there !== undefined && !there.isFile() && !there.isDirectory();
+  if (!isDevice) await replaceFile(path, text);
+  else if (!preliminary) await writeText(path, text, { giveUp });
+}
+
+async function replaceFile(path: string, text: string): Promise<void> {
+  // A short new name: the name of the file may already have the maximum length.
+  const draft = join(dirname(path), `.voicectl-${process.pid}-${Math.random().toString(36).slice(2, 10)}`);
+  try {
+    await writeText(draft, text, { existing: 'refuse', name: path });
+    await rename(draft, path);
+  } catch (thrown) {
+    await rm(draft, { force: true }).catch(() => {});
+    throw writeFailure(path, thrown);
   }
 }

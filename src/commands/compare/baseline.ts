@@ -1,7 +1,6 @@
-import { requireWritable } from '../../files/output-file.ts';
+import { requireWritable, writeWhole } from '../../files/output-file.ts';
 import { readText } from '../../files/read-text.ts';
 import { systemCode } from '../../files/refusal.ts';
-import { writeWhole } from '../../files/write-whole.ts';
 import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
 import { jsonLine } from '../../kernel/escape.ts';
 import { countText } from '../../protocol/count-text.ts';

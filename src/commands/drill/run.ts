@@ -5,7 +5,7 @@ import type { Drilled } from '../../conformance/drill/run-situation.ts';
 import type { ListeningAddress, Situation } from '../../conformance/drill/situation.ts';
 import type { ServiceAccess } from '../../conformance/drill/stage.ts';
 import { requireKeysBeyondLoopback } from '../../emulator/settle-options.ts';
-import { writeWhole } from '../../files/write-whole.ts';
+import { writeWhole } from '../../files/output-file.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { jsonLine } from '../../kernel/escape.ts';
 import {

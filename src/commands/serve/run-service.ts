@@ -1,5 +1,5 @@
 import type { ServedEmulator } from '../../cluster/processes/messages.ts';
-import { writeWhole } from '../../files/write-whole.ts';
+import { writeWhole } from '../../files/output-file.ts';
 import type { CurlKey } from '../../report/curl.ts';
 import type { EmulatorEvent } from '../../service/events.ts';
 import type { CommandContext } from '../command.ts';
