@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { bytesForMs, bytesPerSample, msForBytes } from '../../protocol/audio-format.ts';
 import { secondsText } from '../../protocol/time-text.ts';
-import { LatestLevel } from '../latest-level.ts';
+import { LatestLevel } from '../level.ts';
 import { type EchoKind, echoKindText, UserEchoDetector } from '../user-echo.ts';
 import { advised, type FoundInVoice, FoundSounds, type VoiceJudgement } from './found-sounds.ts';
 import { HeaderCheck } from './header-check.ts';

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
-import { LatestLevel } from '../../audio/latest-level.ts';
+import { LatestLevel } from '../../audio/level.ts';
 import type { StreamTotals } from '../../service/events.ts';
 import type { BatchedSocket } from '../../wire/server/batched-socket.ts';
 import type { EndingOptions } from './ending.ts';
