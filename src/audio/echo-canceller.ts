@@ -2,7 +2,7 @@ import { sampleRate } from '../protocol/audio-format.ts';
 import { createMonoDecoder } from './decode.ts';
 import { encodeS16le } from './encode.ts';
 import { createReference } from './reference.ts';
-import { wireFormat } from './source-format.ts';
+import { wireFormat } from './source.ts';
 
 /** Removes from a microphone what a loudspeaker plays. 16 kHz s16le mono on both sides. */
 export interface EchoCanceller {

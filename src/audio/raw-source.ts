@@ -4,8 +4,7 @@ import { openFileInput } from '../files/file-input.ts';
 import { refusal } from '../files/refusal.ts';
 import { bytesPerSample, msForBytes } from '../protocol/audio-format.ts';
 import { createInputSource, type ReadingPlan } from './input-source.ts';
-import type { AudioSource } from './source.ts';
-import { describeFormat, wireFormat } from './source-format.ts';
+import { type AudioSource, describeFormat, wireFormat } from './source.ts';
 import { isWavForm } from './wav/wav-header.ts';
 import { wholeSamples } from './whole-samples.ts';
 

@@ -1,6 +1,6 @@
 import { bytesForMs, bytesPerSample } from '../protocol/audio-format.ts';
 import { createMonoDecoder } from './decode.ts';
-import { wireFormat } from './source-format.ts';
+import { wireFormat } from './source.ts';
 
 /** What is played, aligned with what a microphone hears, sample by sample. */
 export interface Reference {

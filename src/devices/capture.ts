@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { createMonoDecoder } from '../audio/decode.ts';
 import { encodeS16le } from '../audio/encode.ts';
 import { createResampler } from '../audio/resample.ts';
-import { wireFormat } from '../audio/source-format.ts';
+import { wireFormat } from '../audio/source.ts';
 import { createBlockJoiner } from '../audio/whole-samples.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { FailureDetails, VoicectlError } from '../kernel/errors.ts';

@@ -1,6 +1,5 @@
 import { measureLevel } from '../audio/level.ts';
-import type { AudioSource } from '../audio/source.ts';
-import { describeFormat, wireFormat } from '../audio/source-format.ts';
+import { type AudioSource, describeFormat, wireFormat } from '../audio/source.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import { msForBytes } from '../protocol/audio-format.ts';
 import type { Capture } from './capture.ts';

@@ -1,5 +1,5 @@
 import { measureLevel } from '../audio/level.ts';
-import { wireFormat } from '../audio/source-format.ts';
+import { wireFormat } from '../audio/source.ts';
 import { makeWavHeader } from '../audio/wav/wav-header.ts';
 import { checkOptions } from '../files/check-options.ts';
 import { VoicectlError } from '../kernel/errors.ts';

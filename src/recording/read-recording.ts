@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type * as z from 'zod';
-import { wireFormat } from '../audio/source-format.ts';
+import { wireFormat } from '../audio/source.ts';
 import { makeWavHeader, wavHeaderBytes } from '../audio/wav/wav-header.ts';
 import { loadPcm, openWavFile } from '../audio/wav/wav-source.ts';
 import { recordingFiles } from '../files/recording-files.ts';

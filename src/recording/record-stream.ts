@@ -1,4 +1,4 @@
-import { describeFormat, wireFormat } from '../audio/source-format.ts';
+import { describeFormat, wireFormat } from '../audio/source.ts';
 import { defaultSettleMs as settleMs } from '../kernel/audio-limits.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { toVoicectlError, VoicectlError } from '../kernel/errors.ts';

@@ -1,5 +1,4 @@
-import type { AudioSource, TimedMessage } from '../audio/source.ts';
-import { describeFormat, wireFormat } from '../audio/source-format.ts';
+import { type AudioSource, describeFormat, type TimedMessage, wireFormat } from '../audio/source.ts';
 import { refusal } from '../files/refusal.ts';
 import { msForBytes } from '../protocol/audio-format.ts';
 import { readRecording } from './read-recording.ts';

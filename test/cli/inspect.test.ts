@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Dialogue } from '../../src/audio/dialogue/dialogue.ts';
-import { wireFormat } from '../../src/audio/source-format.ts';
+import { wireFormat } from '../../src/audio/source.ts';
 import { makeWavHeader } from '../../src/audio/wav/wav-header.ts';
 import { createManualClock } from '../helpers/manual-clock.ts';
 import { fixture, jsonLines, only, setUpSandbox } from '../helpers/voicectl.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { wireFormat } from '../../src/audio/source-format.ts';
+import { wireFormat } from '../../src/audio/source.ts';
 import { makeWavHeader } from '../../src/audio/wav/wav-header.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { createPage } from '../../src/page/server/create-page.ts';

@@ -4,8 +4,7 @@ import { writeFailure } from '../../files/refusal.ts';
 import { type Clock, systemClock } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { bytesForMs } from '../../protocol/audio-format.ts';
-import type { SampleFormat } from '../source.ts';
-import { wireFormat } from '../source-format.ts';
+import { type SampleFormat, wireFormat } from '../source.ts';
 import { createBlockJoiner } from '../whole-samples.ts';
 import { makeWavHeader, wavHeaderBytes } from './wav-header.ts';
 

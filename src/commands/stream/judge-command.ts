@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { wireFormat } from '../../audio/source-format.ts';
+import { wireFormat } from '../../audio/source.ts';
 import { makeWavHeader } from '../../audio/wav/wav-header.ts';
 import { shortText } from '../../kernel/short-text.ts';
 import type { Judge } from '../../session/conversation/conversation-plan.ts';

@@ -1,6 +1,5 @@
 import { openRawFile, openRawStream } from '../../audio/raw-source.ts';
-import type { AudioSource } from '../../audio/source.ts';
-import { describeFormat, wireFormat } from '../../audio/source-format.ts';
+import { type AudioSource, describeFormat, wireFormat } from '../../audio/source.ts';
 import { createWavFile } from '../../audio/wav/wav-file.ts';
 import { openWavFile, openWavStream } from '../../audio/wav/wav-source.ts';
 import type { Settings } from '../../config/options.ts';

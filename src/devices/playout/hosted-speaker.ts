@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import { createMonoDecoder } from '../../audio/decode.ts';
 import { encodeS16le } from '../../audio/encode.ts';
 import { createResampler } from '../../audio/resample.ts';
-import { wireFormat } from '../../audio/source-format.ts';
+import { wireFormat } from '../../audio/source.ts';
 import { type Clock, waitUntil } from '../../kernel/clock.ts';
 import { createDeferred } from '../../kernel/promises.ts';
 import { bytesForMs, channels, sampleRate } from '../../protocol/audio-format.ts';

@@ -1,7 +1,7 @@
 import { mapSamples } from '../../audio/encode.ts';
 import { alawSamples, mulawSamples } from '../../audio/g711.ts';
 import { amplitudeOf, gainOf } from '../../audio/level.ts';
-import { wireFormat } from '../../audio/source-format.ts';
+import { wireFormat } from '../../audio/source.ts';
 import { makeWavHeader } from '../../audio/wav/wav-header.ts';
 import { bytesForMs, bytesPerSample, sampleRate } from '../../protocol/audio-format.ts';
 import type { FaultAt } from '../../protocol/faults.ts';

@@ -1,7 +1,6 @@
 import type { Dialogue } from '../../audio/dialogue/dialogue.ts';
 import { audibleDbfs, type Level } from '../../audio/level.ts';
-import type { AudioSource } from '../../audio/source.ts';
-import { wireFormat } from '../../audio/source-format.ts';
+import { type AudioSource, wireFormat } from '../../audio/source.ts';
 import { ReplyArrivals } from '../../audio/turn-taking.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { bytesForMs, bytesPerSample } from '../../protocol/audio-format.ts';
