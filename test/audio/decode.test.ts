@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { createMonoDecoder } from '../../src/audio/decode.ts';
+import { alawSamples, createMonoDecoder, mulawSamples } from '../../src/audio/decode.ts';
 import { encodeS16le } from '../../src/audio/encode.ts';
-import { alawSamples, mulawSamples } from '../../src/audio/g711.ts';
 
 const format = (encoding: 'pcm' | 'float' | 'alaw' | 'mulaw', bitsPerSample: number, channels = 1) => {
   return { encoding, bitsPerSample, channels, sampleRate: 16_000 };

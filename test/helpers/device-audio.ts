@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { alawSamples, mulawSamples } from '../../src/audio/g711.ts';
+import { alawSamples, mulawSamples } from '../../src/audio/decode.ts';
 import { createResampler } from '../../src/audio/resample.ts';
 
 /** Four seconds of speech: s16le, mono, 16 kHz. */

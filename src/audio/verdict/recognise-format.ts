@@ -1,4 +1,4 @@
-import { alawSamples, mulawSamples } from '../g711.ts';
+import { alawSamples, mulawSamples } from '../decode.ts';
 
 /** A wrong sample format that can be recognised from the samples. */
 export type WrongFormat =

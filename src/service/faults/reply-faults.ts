@@ -1,5 +1,5 @@
+import { alawSamples, mulawSamples } from '../../audio/decode.ts';
 import { mapSamples } from '../../audio/encode.ts';
-import { alawSamples, mulawSamples } from '../../audio/g711.ts';
 import { amplitudeOf, gainOf } from '../../audio/level.ts';
 import { wireFormat } from '../../audio/source.ts';
 import { makeWavHeader } from '../../audio/wav/wav-header.ts';

@@ -1,4 +1,4 @@
-import { alawSamples, mulawSamples } from '../../../src/audio/g711.ts';
+import { alawSamples, mulawSamples } from '../../../src/audio/decode.ts';
 
 export interface TestFormat {
   tag?: number;
