@@ -1,5 +1,5 @@
+import { createBlockJoiner } from './blocks.ts';
 import type { SampleFormat } from './source.ts';
-import { createBlockJoiner } from './whole-samples.ts';
 
 type ReadSample = (view: DataView, offset: number) => number;
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../kernel/clock.ts';
 import { bytesForMs, bytesPerSample } from '../protocol/audio-format.ts';
-import { createBlockJoiner } from './whole-samples.ts';
+import { createBlockJoiner } from './blocks.ts';
 
 /** The level of silence, instead of −∞. */
 const floorDbfs = -100;

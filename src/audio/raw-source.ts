@@ -3,10 +3,10 @@ import { type ByteInput, createStreamInput } from '../files/byte-input.ts';
 import { openFileInput } from '../files/file-input.ts';
 import { refusal } from '../files/refusal.ts';
 import { bytesPerSample, msForBytes } from '../protocol/audio-format.ts';
+import { wholeSamples } from './blocks.ts';
 import { createInputSource, type ReadingPlan } from './input-source.ts';
 import { type AudioSource, describeFormat, wireFormat } from './source.ts';
 import { isWavForm } from './wav/wav-header.ts';
-import { wholeSamples } from './whole-samples.ts';
 
 export interface RawSourceOptions {
   /** Ends the wait for the first bytes. */

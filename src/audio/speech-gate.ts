@@ -1,6 +1,6 @@
 import { bytesForMs, bytesPerSample, msForBytes } from '../protocol/audio-format.ts';
+import { createBlockJoiner } from './blocks.ts';
 import { toDbfs } from './level.ts';
-import { createBlockJoiner } from './whole-samples.ts';
 
 /** `silence`: the pause was long enough. `max-turn`: the turn was too long. `ended`: the audio ended. */
 type GateEndReason = 'silence' | 'max-turn' | 'ended';

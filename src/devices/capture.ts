@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
+import { createBlockJoiner } from '../audio/blocks.ts';
 import { createMonoDecoder } from '../audio/decode.ts';
 import { encodeS16le } from '../audio/encode.ts';
 import { createResampler } from '../audio/resample.ts';
 import { wireFormat } from '../audio/source.ts';
-import { createBlockJoiner } from '../audio/whole-samples.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { FailureDetails, VoicectlError } from '../kernel/errors.ts';
 import { bytesForMs, channels, msForBytes, sampleRate } from '../protocol/audio-format.ts';

@@ -1,5 +1,5 @@
+import { createBlockJoiner } from '../audio/blocks.ts';
 import { createReference, referenceHoldMs } from '../audio/reference.ts';
-import { createBlockJoiner } from '../audio/whole-samples.ts';
 import { bytesPerSample, msForBytes } from '../protocol/audio-format.ts';
 import { findSamples } from './find-sound.ts';
 import type { Notices } from './notices.ts';

@@ -1,5 +1,5 @@
+import { reframe } from '../audio/blocks.ts';
 import { type Level, measureLevel } from '../audio/level.ts';
-import { reframe } from '../audio/reframe.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { bytesForMs, msForBytes } from '../protocol/audio-format.ts';
 import type { Capture } from './capture.ts';

@@ -1,5 +1,5 @@
+import { reframe } from '../audio/blocks.ts';
 import { createPacer, type Pace, type Pacer } from '../audio/pacer.ts';
-import { reframe } from '../audio/reframe.ts';
 import type { TimedMessage } from '../audio/source.ts';
 import { isReplyHeard, replyOverAt } from '../audio/turn-taking.ts';
 import { type Clock, waitUntil } from '../kernel/clock.ts';

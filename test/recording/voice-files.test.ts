@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
+import { createBlockJoiner } from '../../src/audio/blocks.ts';
 import { createReceivedTrack } from '../../src/audio/dialogue/listener.ts';
 import { createWavFile } from '../../src/audio/wav/wav-file.ts';
-import { createBlockJoiner } from '../../src/audio/whole-samples.ts';
 import { createVoiceFiles, type VoiceFiles } from '../../src/recording/voice-files.ts';
 
 const folders: string[] = [];

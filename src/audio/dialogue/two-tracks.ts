@@ -1,7 +1,7 @@
 import { bytesForMs, msForBytes } from '../../protocol/audio-format.ts';
+import { createBlockJoiner } from '../blocks.ts';
 import type { Pace } from '../pacer.ts';
 import { type EchoKind, echoKindText, UserEchoDetector } from '../user-echo.ts';
-import { createBlockJoiner } from '../whole-samples.ts';
 import type { Dialogue, ScriptedClip } from './dialogue.ts';
 import { judgeDialogue } from './judge-dialogue.ts';
 import { createReceivedTrack, createSentTrack, type HeardTrack } from './listener.ts';

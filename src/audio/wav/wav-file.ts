@@ -4,8 +4,8 @@ import { writeFailure } from '../../files/refusal.ts';
 import { type Clock, systemClock } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { bytesForMs } from '../../protocol/audio-format.ts';
+import { createBlockJoiner } from '../blocks.ts';
 import { type SampleFormat, wireFormat } from '../source.ts';
-import { createBlockJoiner } from '../whole-samples.ts';
 import { makeWavHeader, wavHeaderBytes } from './wav-header.ts';
 
 /** How much audio the header may not include after a kill. */

@@ -1,4 +1,4 @@
-import { createBlockJoiner } from '../../audio/whole-samples.ts';
+import { createBlockJoiner } from '../../audio/blocks.ts';
 import { bytesPerSample, msForBytes } from '../../protocol/audio-format.ts';
 
 /** Audio that waits to be played. The caller limits it by `bytes`. */

@@ -1,8 +1,8 @@
+import { type BlockJoiner, createBlockJoiner } from '../../audio/blocks.ts';
 import { recogniseText } from '../../audio/verdict/audio-as-text.ts';
 import type { FoundInVoice } from '../../audio/verdict/found-sounds.ts';
 import type { MessageArrival } from '../../audio/verdict/pace-check.ts';
 import type { VoiceCheck } from '../../audio/verdict/voice-check.ts';
-import { type BlockJoiner, createBlockJoiner } from '../../audio/whole-samples.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { messageOf } from '../../kernel/errors.ts';
 import { bytesForMs, bytesPerSample } from '../../protocol/audio-format.ts';

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import { type Readable, Writable } from 'node:stream';
+import { reframe } from '../../../audio/blocks.ts';
 import { createPacer } from '../../../audio/pacer.ts';
-import { reframe } from '../../../audio/reframe.ts';
 import { openWavFile } from '../../../audio/wav/wav-source.ts';
 import type { Target } from '../../../config/target.ts';
 import { findShippedSound } from '../../../files/shipped-file.ts';
