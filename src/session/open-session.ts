@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { reframe } from '../audio/blocks.ts';
 import { createPacer, type Pace } from '../audio/pacer.ts';
-import { type Pcm, pcmBytes } from '../audio/pcm-bytes.ts';
+import { type Pcm, pcmBytes } from '../audio/whole-pcm.ts';
 import { checkOptions, clockOption, objectOption } from '../files/check-options.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import { VoicectlError } from '../kernel/errors.ts';

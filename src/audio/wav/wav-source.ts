@@ -7,13 +7,13 @@ import { findShippedSound } from '../../files/shipped-file.ts';
 import { sampleRate } from '../../protocol/audio-format.ts';
 import { countText } from '../../protocol/count-text.ts';
 import { wholeSamples } from '../blocks.ts';
-import { type ConvertOptions, convertToPcm } from '../convert-to-pcm.ts';
 import { createMonoDecoder } from '../decode.ts';
 import { encodeS16le } from '../encode.ts';
 import { recogniseForeignFile } from '../foreign-file.ts';
 import { createInputSource, type ReadingPlan } from '../input-source.ts';
 import { createResampler } from '../resample.ts';
 import { type AudioSource, describeFormat, type SampleFormat, wireFormat } from '../source.ts';
+import { type ConvertOptions, convertToPcm } from '../whole-pcm.ts';
 import { formatChunkBytes, parseFormat, type WavFormat } from './wav-format.ts';
 import { isWavForm, makeWavHeader } from './wav-header.ts';
 

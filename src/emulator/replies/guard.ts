@@ -1,4 +1,4 @@
-import { type Pcm, pcmBytes } from '../../audio/pcm-bytes.ts';
+import { type Pcm, pcmBytes } from '../../audio/whole-pcm.ts';
 import { messageOf, VoicectlError } from '../../kernel/errors.ts';
 import type { Playable } from '../../service/streams/playable.ts';
 import type { CreateReply, Reply, Voice } from './reply.ts';

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type * as z from 'zod';
-import { convertToPcm } from '../../audio/convert-to-pcm.ts';
 import { openRawStream } from '../../audio/raw-source.ts';
 import { isWavForm } from '../../audio/wav/wav-header.ts';
 import { openWavStream } from '../../audio/wav/wav-source.ts';
+import { convertToPcm } from '../../audio/whole-pcm.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { shortText } from '../../kernel/short-text.ts';
 import { version } from '../../kernel/version.ts';

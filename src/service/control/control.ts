@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { pcmBytes } from '../../audio/pcm-bytes.ts';
+import { pcmBytes } from '../../audio/whole-pcm.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { version } from '../../kernel/version.ts';

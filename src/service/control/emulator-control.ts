@@ -1,4 +1,4 @@
-import type { Pcm } from '../../audio/pcm-bytes.ts';
+import type { Pcm } from '../../audio/whole-pcm.ts';
 import type { EmulatorState, StreamSelector } from '../../protocol/control.ts';
 import type { ReplyState } from '../../protocol/messages.ts';
 import type { Faults } from '../faults/faults.ts';

@@ -1,4 +1,4 @@
-import { type Pcm, pcmBytes } from '../../audio/pcm-bytes.ts';
+import { type Pcm, pcmBytes } from '../../audio/whole-pcm.ts';
 
 /** Audio (16 kHz s16le mono) that is read frame by frame while it is sent. */
 export interface Playable {
