@@ -1,4 +1,4 @@
-import { bands, measureSpectrogram, type Spectrogram } from './spectrum.ts';
+import { bands, measureSpectrogram, type Spectrogram } from './transform.ts';
 
 /** How much of the expected audio may be missing at either end. */
 const missingShare = 0.25;

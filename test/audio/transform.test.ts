@@ -1,5 +1,6 @@
-import { expect, it } from 'vitest';
-import { createCorrelation, createTransform } from '../../src/audio/transform.ts';
+import { expect, it, test } from 'vitest';
+import { bands, createCorrelation, createTransform, measureSpectrogram } from '../../src/audio/transform.ts';
+import { makeTone, toPcm } from './tone.ts';
 
 it('correlates a piece with audio at each place, as the sum of the products says', () => {
   const { products } = createCorrelation(200, 320);
@@ -23,4 +24,28 @@ it('finds the frequencies of complex numbers', () => {
   }
   transform();
   for (let at = 0; at < size; at += 1) expect(re[at]).toBeCloseTo(at === 3 ? size : 0, 9);
+});
+
+/** 1 kHz in 10 windows of 32 ms, each of which begins 16 ms after the one before. */
+const tone = toPcm(makeTone({ hz: 1_000, rate: 16_000, seconds: 2_816 / 16_000 }));
+const silence = Buffer.alloc(10_240);
+
+test('a tone is only in its own band, in every row', () => {
+  const { rows, length } = measureSpectrogram(tone);
+  expect(length).toBe(10);
+  const heard = Array.from({ length }, (_, row) =>
+    [...rows.subarray(row * bands, (row + 1) * bands)].flatMap((level, band) => (level > 0 ? [band] : [])),
+  );
+  // From 926 to 1,062 Hz.
+  expect(heard).toEqual(Array(10).fill([8]));
+  expect(Math.max(...rows)).toBeCloseTo(45, 3);
+});
+
+test('silence before and after it is left out, except in rows that begin or end in it', () => {
+  const { rows, length } = measureSpectrogram(Buffer.concat([silence, tone, silence]));
+  expect([length, rows.length]).toEqual([12, 12 * bands]);
+});
+
+test('silence has no spectrogram', () => {
+  expect(measureSpectrogram(silence).length).toBe(0);
 });

@@ -1,5 +1,5 @@
 import { sampleRate } from '../../protocol/audio-format.ts';
-import { createFft } from '../spectrum.ts';
+import { createFft } from '../transform.ts';
 
 const size = 512;
 const binHz = sampleRate / size;

@@ -1,6 +1,6 @@
 import { bytesPerSample } from '../../protocol/audio-format.ts';
 import { dot } from '../dot.ts';
-import { createFft } from '../spectrum.ts';
+import { createFft } from '../transform.ts';
 
 /** The samples in a frame, and from one frame to the next. */
 const frameSamples = 1_024;
