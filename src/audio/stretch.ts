@@ -1,5 +1,4 @@
-import { dot } from './dot.ts';
-import { designFilterBank } from './resample-filter.ts';
+import { designFilterBank, dot } from './resample.ts';
 
 /**
  * Plays mono samples a little faster or slower, like a tape, for two clocks that differ by a fraction of a percent. The output

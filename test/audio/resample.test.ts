@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createResampler } from '../../src/audio/resample.ts';
-import { designFilterBank } from '../../src/audio/resample-filter.ts';
+import { createResampler, designFilterBank } from '../../src/audio/resample.ts';
 import { createRandom, fitTone, makeNoise, makeTone, middleRms, toDb } from './tone.ts';
 
 function resample(samples: Float32Array, from: number, to: number, size = samples.length): Float32Array {

@@ -1,5 +1,5 @@
 import { bytesPerSample } from '../../protocol/audio-format.ts';
-import { dot } from '../dot.ts';
+import { dot } from '../resample.ts';
 import { createFft } from '../transform.ts';
 
 /** The samples in a frame, and from one frame to the next. */
