@@ -1,6 +1,5 @@
 import { dialogueRules as rules } from './rules.ts';
-import { bandCount, bandValues } from './step-bands.ts';
-import { meanDb, type SideLevels } from './step-levels.ts';
+import { bandCount, bandValues, meanDb, type SideLevels } from './step-levels.ts';
 
 /** What is heard from a side while nobody speaks. */
 export interface Background {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { bandCount } from '../../../src/audio/dialogue/step-bands.ts';
-import { createStepLevels, measureSteps } from '../../../src/audio/dialogue/step-levels.ts';
+import { bandCount, createStepLevels, measureSteps } from '../../../src/audio/dialogue/step-levels.ts';
 import { bytesForMs } from '../../../src/protocol/audio-format.ts';
 
 const tone = (hz: number, lengthMs: number, offset = 0) => {
