@@ -1,7 +1,7 @@
-import { levelBetween } from './active-level.ts';
 import type { ReportSound } from './heard.ts';
 import { type Predicted, unexplained } from './prediction.ts';
 import type { RecentAudio } from './recent-audio.ts';
+import { levelBetween } from './voice-level.ts';
 
 const most = 64;
 /**

@@ -1,8 +1,8 @@
 import { sampleRate } from '../../protocol/audio-format.ts';
-import { levelBetween } from './active-level.ts';
 import type { ReportSound } from './heard.ts';
 import { jumpSamples, measureJump } from './prediction.ts';
 import type { RecentAudio } from './recent-audio.ts';
+import { levelBetween } from './voice-level.ts';
 
 /** 3 to 200 ms of one value. */
 export const shortestDropout = 48;

@@ -1,14 +1,13 @@
-import { ActiveLevel, decibels } from './active-level.ts';
 import { BandCheck, bandSamples } from './band-check.ts';
 import { ClickCheck } from './click-check.ts';
 import { DropoutCheck, shortestDropout } from './dropout-check.ts';
 import { FlatTops } from './flat-tops.ts';
 import type { HeardSound, SoundKind } from './heard.ts';
-import { LevelCounts } from './level-counts.ts';
 import { predict, predictionMargin } from './prediction.ts';
 import { RecentAudio } from './recent-audio.ts';
 import { type Repeat, RepeatCheck } from './repeat-check.ts';
 import { endSamples, isCutOff, isCutOn } from './speech-end.ts';
+import { ActiveLevel, decibels, LevelCounts } from './voice-level.ts';
 
 /** Measurements of a voice. Null: not known, because it is too short, has no pauses, or is not speech. */
 export interface VoiceMeasures {

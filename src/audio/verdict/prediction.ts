@@ -1,4 +1,4 @@
-import { decibels } from './active-level.ts';
+import { decibels } from './voice-level.ts';
 
 const order = 12;
 /** The number of lags from 0, a multiple of four. */

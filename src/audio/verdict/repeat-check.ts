@@ -1,4 +1,4 @@
-import { decibels } from './active-level.ts';
+import { decibels } from './voice-level.ts';
 
 /** In samples: 20 ms to half a second. Audio that repeats more than twice is a tone, or hum. */
 const shortest = 320;

@@ -1,4 +1,4 @@
-import { decibels, levelBetween } from './active-level.ts';
+import { decibels, levelBetween } from './voice-level.ts';
 
 /** How many samples at an end are examined: 40 ms. */
 export const endSamples = 640;

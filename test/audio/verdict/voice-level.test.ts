@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LevelCounts } from '../../../src/audio/verdict/level-counts.ts';
+import { LevelCounts } from '../../../src/audio/verdict/voice-level.ts';
 
 test('less than two seconds without a pause have no floor', () => {
   const levels = new LevelCounts();
