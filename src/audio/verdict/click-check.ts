@@ -1,4 +1,4 @@
-import type { ReportSound } from './heard.ts';
+import type { ReportSound } from './found-sounds.ts';
 import { type Predicted, unexplained } from './prediction.ts';
 import type { RecentAudio } from './recent-audio.ts';
 import { levelBetween } from './voice-level.ts';

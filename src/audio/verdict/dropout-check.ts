@@ -1,5 +1,5 @@
 import { sampleRate } from '../../protocol/audio-format.ts';
-import type { ReportSound } from './heard.ts';
+import type { ReportSound } from './found-sounds.ts';
 import { jumpSamples, measureJump } from './prediction.ts';
 import type { RecentAudio } from './recent-audio.ts';
 import { levelBetween } from './voice-level.ts';

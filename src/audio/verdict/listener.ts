@@ -2,7 +2,7 @@ import { BandCheck, bandSamples } from './band-check.ts';
 import { ClickCheck } from './click-check.ts';
 import { DropoutCheck, shortestDropout } from './dropout-check.ts';
 import { FlatTops } from './flat-tops.ts';
-import type { HeardSound, SoundKind } from './heard.ts';
+import type { HeardSound, SoundKind } from './found-sounds.ts';
 import { predict, predictionMargin } from './prediction.ts';
 import { RecentAudio } from './recent-audio.ts';
 import { type Repeat, RepeatCheck } from './repeat-check.ts';

@@ -3,9 +3,14 @@ import { bytesForMs, bytesPerSample, msForBytes } from '../../protocol/audio-for
 import { secondsText } from '../../protocol/time-text.ts';
 import { LatestLevel } from '../level.ts';
 import { type EchoKind, echoKindText, UserEchoDetector } from '../user-echo.ts';
-import { advised, type FoundInVoice, FoundSounds, type VoiceJudgement } from './found-sounds.ts';
+import {
+  advised,
+  type FoundInVoice,
+  FoundSounds,
+  type HeardSound,
+  type VoiceJudgement,
+} from './found-sounds.ts';
 import { HeaderCheck } from './header-check.ts';
-import type { HeardSound } from './heard.ts';
 import { HeardAt } from './heard-at.ts';
 import {
   type JudgedPace,
