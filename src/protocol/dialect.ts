@@ -1,13 +1,12 @@
 import * as z from 'zod';
 import { reservedClaims, tokenLifetimeSeconds } from './claims.ts';
-import { refusalsSchema } from './dialect/refusals.ts';
+import { refusalsSchema } from './dialect/causes.ts';
 import { streamSchema } from './dialect/stream.ts';
 import { jsonFields } from './dialect/templates.ts';
 import { resetFormats, retryAfterFormats } from './rate-limit.ts';
 import { describeIssues, readOnce, type SchemaProblem, type SecretNames } from './schema-problem.ts';
 
-export type { CloseCause } from './dialect/closes.ts';
-export type { InvalidCase, RefusalCause } from './dialect/refusals.ts';
+export type { CloseCause, InvalidCase, RefusalCause } from './dialect/causes.ts';
 
 /**
  * The dialect: every choice that the specification leaves open ("not shown"), as one validated value.

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defaultFrameMs } from '../audio-format.ts';
 import { errorShapes } from '../error-body.ts';
-import { closesSchema } from './closes.ts';
+import { closesSchema } from './causes.ts';
 import { messageFields, messageList } from './templates.ts';
 
 /** How much audio one message of the service may hold, in milliseconds. */
