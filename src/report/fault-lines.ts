@@ -1,7 +1,7 @@
 import { escapeText } from '../kernel/escape.ts';
 import type { EmulatorState } from '../protocol/control.ts';
 import { timesText } from '../protocol/count-text.ts';
-import type { describeCatalogue } from '../protocol/describe-faults.ts';
+import type { describeCatalogue } from '../protocol/fault-schema.ts';
 import { type FaultName, faultPoints } from '../protocol/faults.ts';
 
 type Catalogue = ReturnType<typeof describeCatalogue>;

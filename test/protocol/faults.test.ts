@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { describeCatalogue } from '../../src/protocol/describe-faults.ts';
-import { faultSchema } from '../../src/protocol/fault-schema.ts';
+import { describeCatalogue, faultSchema } from '../../src/protocol/fault-schema.ts';
 import { aimFault, faultNames, strikesAt } from '../../src/protocol/faults.ts';
 import { parseFault, readFault } from '../../src/protocol/read-fault.ts';
 

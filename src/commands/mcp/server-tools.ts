@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { parseDuration } from '../../config/parse.ts';
 import { readTrusted } from '../../config/trusted.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
-import { describeCatalogue } from '../../protocol/describe-faults.ts';
+import { describeCatalogue } from '../../protocol/fault-schema.ts';
 import { checkFault } from '../../service/faults/faults.ts';
 import { type ControlTarget, callControl } from '../../wire/client/control.ts';
 import { listValues } from '../value-lists.ts';
