@@ -14,3 +14,24 @@ export function parseJson(text: string): unknown {
     return undefined;
   }
 }
+
+/**
+ * Whether nothing in a value read from JSON is nested deeper, and no object in it has a forbidden key. Walks without
+ * recursion: no depth exhausts the stack.
+ */
+export function isNestedWithin(
+  value: unknown,
+  mostLevels: number,
+  forbiddenKeys: ReadonlySet<string> = new Set(),
+): boolean {
+  const waiting: { value: unknown; level: number }[] = [{ value, level: 0 }];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (typeof next.value !== 'object' || next.value === null) continue;
+    if (next.level >= mostLevels) return false;
+    for (const [key, inner] of Object.entries(next.value)) {
+      if (forbiddenKeys.has(key)) return false;
+      waiting.push({ value: inner, level: next.level + 1 });
+    }
+  }
+  return true;
+}

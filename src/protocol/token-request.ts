@@ -1,7 +1,6 @@
 import type { InvalidCase } from './dialect.ts';
 import { type ErrorDetails, isRecord } from './error-body.ts';
-import { isNestedWithin } from './nesting.ts';
-import { parseJson } from './parse-json.ts';
+import { isNestedWithin, parseJson } from './parse-json.ts';
 
 /** Body of the token request. Specification: "Token request (JSON body)". */
 export interface TokenRequest {

@@ -1,5 +1,5 @@
 import { decodeJwt, decodeProtectedHeader, type JWTPayload, type ProtectedHeaderParameters } from 'jose';
-import { isNestedWithin } from '../protocol/nesting.ts';
+import { isNestedWithin } from '../protocol/parse-json.ts';
 
 /** The content of a JWT, unverified: only the service has the key to verify it. */
 export interface DecodedToken {

@@ -27,8 +27,7 @@ import {
 import { errorBody, invalidRequestCode } from '../../protocol/error-body.ts';
 import type { FaultInput } from '../../protocol/faults.ts';
 import { isLoopbackHost } from '../../protocol/loopback.ts';
-import { isNestedWithin } from '../../protocol/nesting.ts';
-import { parseJson } from '../../protocol/parse-json.ts';
+import { isNestedWithin, parseJson } from '../../protocol/parse-json.ts';
 import { describeIssues, readOnce, schemaProblemText } from '../../protocol/schema-problem.ts';
 import { cacheControl } from '../../protocol/token-response.ts';
 import { plainAddress } from '../../wire/addresses.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isNestedWithin } from '../../src/protocol/nesting.ts';
+import { isNestedWithin } from '../../src/protocol/parse-json.ts';
 
 const lists = (depth: number) => JSON.parse('['.repeat(depth) + ']'.repeat(depth)) as unknown;
 
