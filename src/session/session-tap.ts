@@ -1,6 +1,6 @@
 import { createMessageReader } from '../protocol/messages.ts';
-import { readRateLimit } from '../wire/client/rate-limit.ts';
 import type { TokenExchange, WireMessage } from '../wire/exchange.ts';
+import { readRateLimit } from '../wire/headers.ts';
 import type { Tap } from '../wire/tap.ts';
 import type { Ledger } from './ledger.ts';
 

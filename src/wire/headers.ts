@@ -1,5 +1,5 @@
-import { readMoment } from '../protocol/rate-limit.ts';
-import type { Header } from './exchange.ts';
+import { type ReadRateLimit, readMoment, readRateLimitHeaders } from '../protocol/rate-limit.ts';
+import type { Header, HttpAnswer } from './exchange.ts';
 
 /** Turns a flat list of names and values into pairs. */
 export function headerPairs(flat: readonly string[]): Header[] {
@@ -27,4 +27,17 @@ export function dateOf(headers: readonly Header[]): number | undefined {
 export function flattenHeaders(headers: readonly Header[]): Record<string, string> {
   const names = new Set(headers.map(([name]) => name.toLowerCase()));
   return Object.fromEntries([...names].map((name) => [name, headerValue(headers, name) ?? '']));
+}
+
+/**
+ * What an answer says about the limit, and when: in the service's own time if the answer has it, since a
+ * reset is in that time and our clock may be wrong. `wallMs` is our time, milliseconds since the epoch.
+ */
+export function readRateLimit(
+  { headers }: HttpAnswer,
+  wallMs: number,
+): { rateLimit: ReadRateLimit; nowMs: number } {
+  const nowMs = dateOf(headers) ?? wallMs;
+  const rateLimit = readRateLimitHeaders((name) => headerValue(headers, name), nowMs);
+  return { rateLimit, nowMs };
 }

@@ -8,10 +8,9 @@ import { type ReadRateLimit, readMoment, retryAfterHeaderName } from '../../prot
 import { developmentKey, jsonMediaType, type TokenRequest } from '../../protocol/token-request.ts';
 import { isSendable } from '../../protocol/token-response.ts';
 import type { Header, HttpAnswer } from '../exchange.ts';
-import { flattenHeaders, headerValue } from '../headers.ts';
+import { flattenHeaders, headerValue, readRateLimit } from '../headers.ts';
 import { ask } from './ask.ts';
 import type { ClientLeg } from './http.ts';
-import { readRateLimit } from './rate-limit.ts';
 
 export interface TokenOptions extends TokenRequest, Omit<ClientLeg, 'redactor'> {
   baseUrl: string;
