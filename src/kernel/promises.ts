@@ -1,3 +1,6 @@
+import type { Clock } from './clock.ts';
+import { VoicectlError } from './errors.ts';
+
 /** A promise that is settled from outside. */
 export interface Deferred<T> {
   promise: Promise<T>;
@@ -34,5 +37,30 @@ export async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Pr
     return await Promise.race([aborted.promise, promise]);
   } finally {
     signal.removeEventListener('abort', onAbort);
+  }
+}
+
+export interface Deadline {
+  clock: Clock;
+  ms: number;
+  /** What has not happened by then, as the beginning of a sentence. */
+  what: string;
+  /** Makes the error of this sentence. Default: `timed-out`. */
+  error?: (late: string) => VoicectlError;
+}
+
+const timedOut = (late: string) => new VoicectlError('timed-out', late);
+
+/** Settles like the promise, or rejects if the deadline comes first. */
+export async function withDeadline<T>(
+  promise: Promise<T>,
+  { clock, ms, what, error = timedOut }: Deadline,
+): Promise<T> {
+  const late = createDeferred<never>();
+  const timer = clock.after(ms, () => late.reject(error(`${what} within ${ms / 1000} s`)));
+  try {
+    return await Promise.race([promise, late.promise]);
+  } finally {
+    timer.cancel();
   }
 }

@@ -1,11 +1,10 @@
 import { connect as connectTcp } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { Clock } from '../../kernel/clock.ts';
-import { abortable } from '../../kernel/promises.ts';
+import { abortable, withDeadline } from '../../kernel/promises.ts';
 import type { ProxyTarget } from '../../proxy/options.ts';
 import { endpointOf } from '../../wire/addresses.ts';
 import { connectionError } from '../../wire/client/connection-error.ts';
-import { withDeadline } from '../../wire/client/deadline.ts';
 
 const reachMs = 10_000;
 

@@ -1,7 +1,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { WebSocket } from 'ws';
 import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
-import { abortable } from '../../kernel/promises.ts';
+import { abortable, withDeadline } from '../../kernel/promises.ts';
 import { readError } from '../../protocol/error-body.ts';
 import { parseJson } from '../../protocol/parse-json.ts';
 import { concealAnswer, concealRequest } from '../conceal.ts';
@@ -9,7 +9,6 @@ import type { Header, HttpAnswer, Upgrade } from '../exchange.ts';
 import { headerPairs } from '../headers.ts';
 import { readBody } from './body.ts';
 import { connectionError } from './connection-error.ts';
-import { withDeadline } from './deadline.ts';
 import type { ClientLeg } from './http.ts';
 import { upgradeError } from './refusal-error.ts';
 

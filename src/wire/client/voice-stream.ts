@@ -1,12 +1,11 @@
 import { WebSocket } from 'ws';
 import type { VoicectlError } from '../../kernel/errors.ts';
-import { createDeferred } from '../../kernel/promises.ts';
+import { createDeferred, withDeadline } from '../../kernel/promises.ts';
 import { createRedactor, type Redactor } from '../../kernel/redact.ts';
 import type { ReadError } from '../../protocol/error-body.ts';
 import { createMessageReader, type ServiceMessage } from '../../protocol/messages.ts';
 import { serviceUrl, streamPath } from '../../protocol/paths.ts';
 import { type Connection, connect, cutSoonAfter } from './connect.ts';
-import { withDeadline } from './deadline.ts';
 import type { ClientLeg } from './http.ts';
 import { closeError, type StreamClose, streamEndError, unconfirmedError } from './refusal-error.ts';
 
