@@ -1,4 +1,4 @@
-import { clientFrame, opcodes } from '../../src/wire/client/client-frame.ts';
+import { clientFrame, opcodes } from '../../src/wire/client/frames.ts';
 import { frameBytes } from './audio.js';
 
 /** Frames on their way at once, on each stream. */

@@ -1,5 +1,5 @@
 import { createTimes, toMicroseconds } from '../../src/runs/load/histogram.ts';
-import { clientFrame, opcodes } from '../../src/wire/client/client-frame.ts';
+import { clientFrame, opcodes } from '../../src/wire/client/frames.ts';
 import { frameMs } from './audio.js';
 import { inMilliseconds } from './in-milliseconds.js';
 

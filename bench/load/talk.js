@@ -1,6 +1,6 @@
 import { systemClock } from '../../src/kernel/clock.ts';
 import { createClip } from '../../src/runs/load/clip.ts';
-import { clientFrame, opcodes } from '../../src/wire/client/client-frame.ts';
+import { clientFrame, opcodes } from '../../src/wire/client/frames.ts';
 import { createPulse } from '../../src/wire/pulse.ts';
 import { frameMs, speechLike } from './audio.js';
 

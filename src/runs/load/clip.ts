@@ -1,6 +1,6 @@
 import { createSpeechGate } from '../../audio/speech-gate.ts';
 import { bytesForMs, defaultFrameMs } from '../../protocol/audio-format.ts';
-import { clientFrame, opcodes } from '../../wire/client/client-frame.ts';
+import { clientFrame, opcodes } from '../../wire/client/frames.ts';
 
 /** What every device says, as frames that are created once and sent on all streams. */
 export interface Clip {

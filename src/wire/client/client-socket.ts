@@ -1,7 +1,7 @@
 import { WebSocket } from 'ws';
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { Breakdown } from '../exchange.ts';
-import { maxMessageBytes, tooLongText } from './message-limit.ts';
+import { maxMessageBytes, tooLongText } from './frames.ts';
 
 /** Our limit; the specification has none. */
 const maxWaitingPongs = 100;

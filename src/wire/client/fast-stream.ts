@@ -9,9 +9,8 @@ import { parseJson } from '../../protocol/parse-json.ts';
 import { endpointOf } from '../addresses.ts';
 import type { Header, HttpAnswer } from '../exchange.ts';
 import { headerValue } from '../headers.ts';
-import { clientFrame, closeFrame, opcodes } from './client-frame.ts';
 import { connectionError } from './connection-error.ts';
-import { FrameReader } from './frame-reader.ts';
+import { clientFrame, closeFrame, FrameReader, opcodes } from './frames.ts';
 import type { ClientLeg } from './http.ts';
 import { upgradeError } from './refusal-error.ts';
 

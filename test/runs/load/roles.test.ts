@@ -3,8 +3,8 @@ import { FrameSender } from '../../../src/runs/load/frame-sender.ts';
 import { createListener, createTalker, type LoadRole } from '../../../src/runs/load/load-session.ts';
 import { ReplyMeter } from '../../../src/runs/load/reply-meter.ts';
 import { Tally } from '../../../src/runs/load/tally.ts';
-import { clientFrame, opcodes } from '../../../src/wire/client/client-frame.ts';
 import type { FastStream } from '../../../src/wire/client/fast-stream.ts';
+import { clientFrame, opcodes } from '../../../src/wire/client/frames.ts';
 import { createManualClock } from '../../helpers/manual-clock.ts';
 import { speech } from '../../helpers/pcm.ts';
 

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+
 // @ts-expect-error The types of ws leave out its sender.
 import { Sender } from 'ws';
-import { FrameReader } from '../../../src/wire/client/frame-reader.ts';
+import { FrameReader } from '../../../src/wire/client/frames.ts';
 
 /** What a reader tells of bytes that come in pieces of these sizes. */
 function read(bytes: Buffer, sizes: readonly number[] = [bytes.length]) {
