@@ -10,7 +10,7 @@ import { readTimeline } from '../../recording/timeline.ts';
 import { countEvent, noCounters } from '../../report/serve-counters.ts';
 import type { CreatePage, PageHandler, PageHost, PageRequest } from '../../service/control/page-handler.ts';
 import { sendJson, uncachedHeaders } from '../../wire/server/http-answer.ts';
-import { readRequestBody } from '../../wire/server/http-body.ts';
+import { readRequestBody } from '../../wire/server/http-request.ts';
 import type { FaultField, FaultForm } from '../messages.ts';
 import { packVoices, recordingView } from '../recording-view.ts';
 import { sendAsset, sendDocument } from './assets.ts';

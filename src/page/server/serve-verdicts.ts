@@ -16,7 +16,7 @@ import { closeServer, listen } from '../../service/open-service.ts';
 import type { VerdictNews } from '../../ui/verdict-model.ts';
 import { admit } from '../../wire/server/admission.ts';
 import { uncachedHeaders } from '../../wire/server/http-answer.ts';
-import { readTarget } from '../../wire/server/request-target.ts';
+import { readTarget } from '../../wire/server/http-request.ts';
 import type { VerdictMessage } from '../messages.ts';
 import { sendAsset, sendDocument } from './assets.ts';
 

@@ -7,7 +7,7 @@ import type { MetricsEndpoint } from '../../service/metrics/service-metrics.ts';
 import { closeServer, listen } from '../../service/open-service.ts';
 import { plainAddress } from '../../wire/addresses.ts';
 import { admit } from '../../wire/server/admission.ts';
-import { readTarget } from '../../wire/server/request-target.ts';
+import { readTarget } from '../../wire/server/http-request.ts';
 
 /** A server that answers scrapes and nothing else. */
 export interface MetricsServer {

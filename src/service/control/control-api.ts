@@ -32,8 +32,7 @@ import { describeIssues, readOnce, schemaProblemText } from '../../protocol/sche
 import { cacheControl } from '../../protocol/token-response.ts';
 import { plainAddress } from '../../wire/addresses.ts';
 import { sendJson } from '../../wire/server/http-answer.ts';
-import { readRequestBody } from '../../wire/server/http-body.ts';
-import { readTarget } from '../../wire/server/request-target.ts';
+import { readRequestBody, readTarget } from '../../wire/server/http-request.ts';
 import type { MetricsEndpoint } from '../metrics/service-metrics.ts';
 import { requireEventType } from '../require-event-type.ts';
 import type { JournalEntry } from '../state/journal.ts';

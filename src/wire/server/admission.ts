@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { shortText } from '../../kernel/short-text.ts';
 import { isLoopbackHost } from '../../protocol/loopback.ts';
 import { plainAddress } from '../addresses.ts';
-import { type RequestTarget, readHost } from './request-target.ts';
+import { type RequestTarget, readHost } from './http-request.ts';
 
 export interface AdmissionOptions {
   /** Host names that are allowed besides loopback. */
