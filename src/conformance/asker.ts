@@ -3,7 +3,7 @@ import type { Redactor } from '../kernel/redact.ts';
 import { type ApiVersion, serviceUrl, streamPath, tokenPath } from '../protocol/paths.ts';
 import { jsonMediaType } from '../protocol/token-request.ts';
 import type { Seen } from '../rules/rule.ts';
-import { ask } from '../wire/client/ask.ts';
+import { ask } from '../wire/client/token.ts';
 import type { Header, HttpRequest } from '../wire/exchange.ts';
 import { type Budget, NotAsked } from './budget.ts';
 import type { Clockwork } from './clockwork.ts';

@@ -3,14 +3,15 @@ import { VoicectlError } from '../../kernel/errors.ts';
 import { createRedactor, type Redactor } from '../../kernel/redact.ts';
 import { concealUrl } from '../../kernel/secret-fields.ts';
 import { readError } from '../../protocol/error-body.ts';
+import { parseJson } from '../../protocol/parse-json.ts';
 import { type ApiVersion, serviceUrl, tokenPath } from '../../protocol/paths.ts';
 import { type ReadRateLimit, readMoment, retryAfterHeaderName } from '../../protocol/rate-limit.ts';
 import { developmentKey, jsonMediaType, type TokenRequest } from '../../protocol/token-request.ts';
-import { isSendable } from '../../protocol/token-response.ts';
-import type { Header, HttpAnswer } from '../exchange.ts';
+import { isSendable, readTokenResponse } from '../../protocol/token-response.ts';
+import { concealAnswer, concealRequest } from '../conceal.ts';
+import type { Header, HttpAnswer, HttpRequest, TokenExchange } from '../exchange.ts';
 import { flattenHeaders, headerValue, readRateLimit } from '../headers.ts';
-import { ask } from './ask.ts';
-import type { ClientLeg } from './http.ts';
+import { type ClientLeg, type HttpLeg, type HttpOutcome, isSuccess, sendRequest } from './http.ts';
 
 export interface TokenOptions extends TokenRequest, Omit<ClientLeg, 'redactor'> {
   baseUrl: string;
@@ -194,4 +195,56 @@ function hintFor(status: number): string {
   if (status === 404) return 'Check --base-url, and --api-version for the versioned path.';
   if (status >= 500) return 'The service, or a proxy in front of it, failed: see their logs.';
   return 'Check the API key and the device id.';
+}
+
+/** A leg that keeps secrets out of its evidence. */
+export interface AskLeg extends HttpLeg {
+  /** Removes known secrets, and learns the token of the answer. */
+  redactor: Redactor;
+}
+
+/** The result of one request to the service. */
+export interface Asked {
+  /** With the answer, without secrets. */
+  outcome: HttpOutcome;
+  /** The body as JSON, without secrets; undefined if it is not JSON. */
+  json: unknown;
+  /** The token that was granted. */
+  token: string | undefined;
+  /** The request and its answer as evidence. Made on demand, because hashing a token loads Node's crypto. */
+  evidence(): Promise<TokenExchange>;
+}
+
+/**
+ * Sends a request to the service over HTTP. A refusal, a redirect and a connection that breaks are results too. Throws only
+ * the reason of an aborted signal.
+ */
+export async function ask(request: HttpRequest, leg: AskLeg): Promise<Asked> {
+  const { redactor } = leg;
+  const sent = await sendRequest(request, leg);
+  const parsed = sent.answer && parseJson(sent.answer.body);
+  const token = isSuccess(sent.answer?.status ?? 0) ? readTokenResponse(parsed) : undefined;
+  if (token !== undefined) redactor.conceal(token);
+  const json = redactor.value(parsed);
+  const answer = sent.answer && concealAnswer(sent.answer, redactor);
+  const outcome = { ...sent, answer };
+  return {
+    outcome,
+    json,
+    token,
+    async evidence() {
+      const { at, wallAt, totalMs, failure } = outcome;
+      return {
+        kind: 'token',
+        at,
+        wallAt,
+        request: concealRequest(request, redactor),
+        answer,
+        granted:
+          token === undefined ? undefined : (await import('../token-facts.ts')).tokenFacts(token, redactor),
+        breakdown: failure && { code: failure.code, message: redactor.text(failure.message) },
+        totalMs,
+      };
+    },
+  };
 }
