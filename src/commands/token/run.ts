@@ -9,7 +9,7 @@ import { secondsText } from '../../protocol/time-text.ts';
 import { developmentKey } from '../../protocol/token-request.ts';
 import { curlCommand } from '../../report/curl.ts';
 import { requestToken, type TokenGrant } from '../../wire/client/token.ts';
-import type { DecodedToken } from '../../wire/read-token.ts';
+import type { DecodedToken } from '../../wire/token-facts.ts';
 import type { ContextOf } from '../command.ts';
 import { openTarget } from '../service/target.ts';
 
@@ -46,7 +46,7 @@ export async function run(context: ContextOf<'token'>): Promise<number> {
     // Loaded only when a token has to be read.
     const decoded =
       json || decode || isTold
-        ? redactor.value((await import('../../wire/read-token.ts')).readToken(grant.token))
+        ? redactor.value((await import('../../wire/token-facts.ts')).readToken(grant.token))
         : undefined;
     if (decode && decoded === undefined)
       throw new VoicectlError('protocol-violation', 'The token is not a JWT, so it cannot be decoded', {

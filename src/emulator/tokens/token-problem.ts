@@ -3,7 +3,7 @@ import { messageOf } from '../../kernel/errors.ts';
 import { findToken, sendAlone, type TokenProblem } from '../../protocol/first-message.ts';
 import { secondsText } from '../../protocol/time-text.ts';
 import { maxFieldLength } from '../../protocol/token-request.ts';
-import { readToken } from '../../wire/read-token.ts';
+import { readToken } from '../../wire/token-facts.ts';
 
 const askAgain = 'request a new token for each connection';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readToken } from '../../src/wire/read-token.ts';
+import { readToken } from '../../src/wire/token-facts.ts';
 
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
