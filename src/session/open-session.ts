@@ -16,7 +16,7 @@ import { type ApiVersion, apiVersions, wsUrlFor } from '../protocol/paths.ts';
 import type { ServiceAuth } from '../wire/client/join.ts';
 import type { StreamClose } from '../wire/client/refusal-error.ts';
 import type { VoiceStream } from '../wire/client/voice-stream.ts';
-import { createBackpressure, type QueueHandlers } from './backpressure.ts';
+import { createBackpressure, type QueueHandlers } from './output.ts';
 
 /** Where to connect, and with which credential: a key to request a token, or a token. */
 export type OpenSessionOptions = SessionTarget & ({ apiKey: string } | { token: string });

@@ -1,9 +1,54 @@
+import type { Clock } from '../kernel/clock.ts';
 import { toVoicectlError, type VoicectlError } from '../kernel/errors.ts';
 import { abortable } from '../kernel/promises.ts';
 import { queueCostBytes } from '../kernel/queue-cost.ts';
 import { roundMs } from '../protocol/time-text.ts';
-import type { QueueHandlers } from './backpressure.ts';
+import type { VoiceStream } from '../wire/client/voice-stream.ts';
 import type { PlaybackFigures } from './metrics.ts';
+
+/** Called when a queue becomes full, and when it has room again. */
+export interface QueueHandlers {
+  onFull: () => void;
+  onDrained: () => void;
+}
+
+/** Pauses reading from the network while any queue behind it is full. */
+export interface Backpressure {
+  queue(): QueueHandlers;
+  /** Sets the stream that is paused, once it exists. */
+  attach(stream: Pick<VoiceStream, 'pause' | 'resume'>): void;
+  /** When reading was last paused: now, if it is. What the service sent before may not have been read yet. */
+  readonly pausedUntil: number;
+}
+
+export function createBackpressure(clock: Pick<Clock, 'now'>): Backpressure {
+  let stream: Pick<VoiceStream, 'pause' | 'resume'> | undefined;
+  const full = new Set<QueueHandlers>();
+  let resumedAt = Number.NEGATIVE_INFINITY;
+  return {
+    get pausedUntil() {
+      return full.size > 0 ? clock.now() : resumedAt;
+    },
+    queue() {
+      const handlers: QueueHandlers = {
+        onFull() {
+          full.add(handlers);
+          stream?.pause();
+        },
+        onDrained() {
+          if (!full.delete(handlers) || full.size > 0) return;
+          resumedAt = clock.now();
+          stream?.resume();
+        },
+      };
+      return handlers;
+    },
+    attach(opened) {
+      stream = opened;
+      if (full.size > 0) opened.pause();
+    },
+  };
+}
 
 /** Takes AI audio. A slow write makes the session read more slowly from the network. */
 export interface AudioSink {

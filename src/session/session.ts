@@ -9,14 +9,13 @@ import { type JoinOptions, joinService } from '../wire/client/join.ts';
 import type { VoiceStream } from '../wire/client/voice-stream.ts';
 import { joinTaps } from '../wire/tap.ts';
 import { readToken } from '../wire/token-facts.ts';
-import { type Backpressure, createBackpressure, type QueueHandlers } from './backpressure.ts';
 import { createConversation } from './conversation/conversation.ts';
 import type { AudioDirection, SessionEvent } from './events.ts';
 import { type Expectations, type ExpectationVerdict, judge } from './expectations.ts';
 import { type AudioEvent, sumAudio } from './fold-audio.ts';
 import { createLedger, type EmitEvent, type Ledger } from './ledger.ts';
 import type { SessionOptions } from './options.ts';
-import { createOutput } from './output.ts';
+import { type Backpressure, createBackpressure, createOutput, type QueueHandlers } from './output.ts';
 import { createSessionTap } from './session-tap.ts';
 import { type TalkParts, talk } from './talk.ts';
 
