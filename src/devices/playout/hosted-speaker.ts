@@ -11,8 +11,7 @@ import { readHostMessages } from '../host/host-protocol.ts';
 import type { NativeFormat } from '../host/native-devices.ts';
 import type { DeviceProcess } from '../process/device-process.ts';
 import { createWatchdog } from '../process/watchdog.ts';
-import { createLoss } from './loss.ts';
-import { type Speaker, speakerFrameMs } from './speaker.ts';
+import { createLoss, type Speaker, speakerFrameMs } from './speaker.ts';
 
 /** Frames that are sent ahead of the device's need, to bridge delays in this process. */
 const leadFrames = 2;

@@ -7,8 +7,7 @@ import type { ProgramBackend } from '../backend.ts';
 import { deviceError } from '../device-error.ts';
 import type { DeviceProcess } from '../process/device-process.ts';
 import { createLag } from './lag.ts';
-import { createLoss } from './loss.ts';
-import { type Speaker, speakerFrameMs } from './speaker.ts';
+import { createLoss, type Speaker, speakerFrameMs } from './speaker.ts';
 
 /** A program that cannot play ends within this time. */
 const settleMs = 250;
