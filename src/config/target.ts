@@ -7,7 +7,6 @@ import { wsUrlFor } from '../protocol/paths.ts';
 import { developmentKey } from '../protocol/token-request.ts';
 import { checkSecret } from './secret-size.ts';
 import { type Origin, origins, type ResolvedSettings } from './settings.ts';
-import { readTrusted } from './trusted.ts';
 
 export interface Target {
   baseUrl: string;
@@ -116,4 +115,26 @@ export async function readKeyFile(path: string, input: Stdin): Promise<string> {
   const key = (await readText(path, input)).trim();
   if (key === '') throw new VoicectlError('bad-input', `There is no API key in ${nameOf(path)}`);
   return checkSecret(key, `The API key in ${nameOf(path)}`);
+}
+
+const block = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
+
+/**
+ * The certificates to trust instead of the built-in authorities, as PEM. Undefined if no file is named. Throws
+ * `bad-input` for a file without certificates: TLS would accept it silently and then trust nobody.
+ */
+export async function readTrusted(path: string | undefined, input: Stdin): Promise<string | undefined> {
+  if (path === undefined) return undefined;
+  // Loading Node's crypto takes longer than the rest of a token request, and few users name a file.
+  const { X509Certificate } = await import('node:crypto');
+  const certificates = (await readText(path, input)).match(block) ?? [];
+  try {
+    if (certificates.length === 0) throw new Error('it has none in PEM format');
+    for (const certificate of certificates) new X509Certificate(certificate);
+  } catch (cause) {
+    throw new VoicectlError('bad-input', `No certificate to trust in ${path}: ${(cause as Error).message}`, {
+      cause,
+    });
+  }
+  return certificates.join('\n');
 }

@@ -1,5 +1,5 @@
 import { compactVerify, createLocalJWKSet } from 'jose';
-import { readTrusted } from '../../config/trusted.ts';
+import { readTrusted } from '../../config/target.ts';
 import type { CheckOptions } from '../../conformance/check.ts';
 import { readText } from '../../files/read-text.ts';
 import { VoicectlError } from '../../kernel/errors.ts';

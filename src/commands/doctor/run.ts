@@ -1,5 +1,4 @@
-import { requireSafeTransport } from '../../config/target.ts';
-import { readTrusted } from '../../config/trusted.ts';
+import { readTrusted, requireSafeTransport } from '../../config/target.ts';
 import { type Backend, backends, backendsFor, fitsHost } from '../../devices/backend.ts';
 import { installHint, installText, isNotInstalled } from '../../devices/backends/no-device.ts';
 import { type Probe, probeBackends } from '../../devices/probe.ts';

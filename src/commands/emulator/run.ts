@@ -1,5 +1,5 @@
 import { parseDuration } from '../../config/parse.ts';
-import { readTrusted } from '../../config/trusted.ts';
+import { readTrusted } from '../../config/target.ts';
 import { readBytes } from '../../files/read-text.ts';
 import { findShippedSound } from '../../files/shipped-file.ts';
 import { VoicectlError } from '../../kernel/errors.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { parseDuration } from '../../config/parse.ts';
-import { readTrusted } from '../../config/trusted.ts';
+import { readTrusted } from '../../config/target.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { describeCatalogue } from '../../protocol/fault-schema.ts';
 import { checkFault } from '../../service/faults/faults.ts';

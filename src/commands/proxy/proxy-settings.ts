@@ -1,5 +1,4 @@
-import { requireSafeTransport } from '../../config/target.ts';
-import { readTrusted } from '../../config/trusted.ts';
+import { readTrusted, requireSafeTransport } from '../../config/target.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { countText } from '../../protocol/count-text.ts';
 import { wsUrlFor } from '../../protocol/paths.ts';
