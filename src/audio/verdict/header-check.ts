@@ -20,8 +20,7 @@ const halfRange = 0x8000;
  * number, a timestamp, or the lower half of a wider field).
  */
 export class HeaderCheck {
-  /** Where the counter is in each message, in bytes; −1 while none was found. */
-  at = -1;
+  private isFound = false;
   private left = mostMessages;
   private audio = 0;
   private change = 0;
@@ -34,7 +33,7 @@ export class HeaderCheck {
 
   /** Takes a message; returns whether it is the one that shows that there is a header. */
   push(message: Buffer): boolean {
-    if (this.at >= 0 || this.left === 0 || message.length < audioAt + 2) return false;
+    if (this.isFound || this.left === 0 || message.length < audioAt + 2) return false;
     const audio = littleEndian(message, audioAt);
     const change = ((audio - this.audio) << 16) >> 16;
     const acceleration = Math.abs(((change - this.change) << 16) >> 16);
@@ -47,7 +46,7 @@ export class HeaderCheck {
       const value = littleEndian(message, 2 * word);
       const swapped = ((value & 0xff) << 8) | (value >> 8);
       if (this.count(word, value, isFree) || this.count(words + word, swapped, isFree)) {
-        this.at = 2 * word;
+        this.isFound = true;
         return true;
       }
     }
