@@ -12,29 +12,21 @@ import {
 } from './found-sounds.ts';
 import { HeaderCheck } from './header-check.ts';
 import { HeardAt } from './heard-at.ts';
-import {
-  type JudgedPace,
-  type JudgedPaceFinding,
-  judgePace,
-  judgeReplyRate,
-  judgeVoiceRate,
-  type PaceFinding,
-  patientMs,
-  showsRightRate,
-} from './judge-pace.ts';
+import type { PaceFinding } from './judge-pace.ts';
 import { Listener, type ListenerBudget, type VoiceMeasures } from './listener.ts';
-import { type LostTime, type MessageArrival, PaceCheck } from './pace-check.ts';
-import { PcmCheck, recogniseContainer, speechPeak } from './pcm-check.ts';
+import type { LostTime, MessageArrival } from './pace-check.ts';
+import { PcmCheck, recogniseContainer } from './pcm-check.ts';
 import { formatSizes } from './recognise-format.ts';
-import type { PaceMeasure, PaceReport } from './span.ts';
+import type { PaceReport } from './span.ts';
 import {
   findingText,
-  isWrongFormat,
+  isOtherFormat,
+  ofRightSamples,
   type SpeakingSide,
   type VoiceFinding,
   voiceFindings,
 } from './voice-findings.ts';
-import { measureScale } from './voice-scale.ts';
+import { type PaceVerdict, VoiceRate } from './voice-rate.ts';
 
 /** The certain findings in a voice so far, and its pace. */
 export interface VoiceVerdict {
@@ -58,21 +50,12 @@ export interface VoiceCheckOptions {
   budget?: ListenerBudget | undefined;
 }
 
-/** Interval at which the pace is judged. */
-const judgeEveryMs = 2_000;
 /** A pause this long ends a reply. */
 const replyPauseMs = 500;
 /** After a shorter pause the same words may continue, so their end is not judged. */
 const finalPauseMs = 1_500;
-/** Audio that is kept to measure the voice: enough for a second of speech at 48 kHz. */
-const keptBytes = bytesForMs(4_000);
-const leastKeptBytes = bytesForMs(2_000);
-const lookedAtBytes = bytesForMs(20);
 
 const samplesPerMs = bytesForMs(1) / bytesPerSample;
-
-/** Findings that do not affect the samples. */
-const ofRightSamples: ReadonlySet<VoiceFinding> = new Set(['riff-header', 'odd-sizes']);
 
 /** Findings that change how a voice sounds: then it does not show its rate. */
 const changesSound = ['noise', 'narrow-band', 'clipping'] as const;
@@ -88,11 +71,9 @@ type Found = Exclude<VoiceFinding, PaceFinding>;
 /** Judges the voice of one side of a stream. A class, because every frame passes through it: see ARCHITECTURE.md. */
 export class VoiceCheck {
   readonly level: LatestLevel;
-  /** Whether it is time for `judgePace`. */
-  isDue = false;
   private readonly options: VoiceCheckOptions;
   private readonly isService: boolean;
-  private readonly pace: PaceCheck;
+  private readonly rate: VoiceRate;
   private readonly pcm: PcmCheck;
   private readonly headers = new HeaderCheck();
   private readonly found = new Set<Found>();
@@ -111,31 +92,18 @@ export class VoiceCheck {
   private isStopped = false;
   /** Whether the audio has ended, and the place among the listeners was returned. */
   private isOver = false;
-  /** The rate of a service. The rate of a device changes with its pace. */
-  private rate: JudgedPaceFinding | undefined;
   /** Whole milliseconds; −1 before the first message. */
-  private nextJudgeAt = -1;
   private lastAt = -1;
   private isOdd = false;
-  /** The last reported pace, and the result of the previous interval. */
-  private told: string | undefined;
-  private seen = '';
-  private isProven = false;
-  /** The beginning of the voice, while it is kept, and its length. */
-  private kept: Buffer[] | undefined;
-  private keptLength = 0;
-  /** By what factor the voice sounds too slow; `unheard` before it is measured. */
-  private scale: number | undefined | 'unheard' = 'unheard';
 
   constructor(options: VoiceCheckOptions) {
     const { from, clock, own = { lostMs: 0 }, isThorough } = options;
     this.options = options;
     this.isService = from === 'service';
-    this.pace = new PaceCheck(own);
     this.pcm = new PcmCheck({ isWhole: this.isService });
     this.level = new LatestLevel(clock);
-    // Replies are short: when their pace is known, most of the voice has already passed.
-    if (this.isService || isThorough === true) this.kept = [];
+    const { found, sounds } = this;
+    this.rate = new VoiceRate({ from, clock, own, isThorough: isThorough === true, found, sounds });
   }
 
   /** For a message that is taken later. */
@@ -154,11 +122,8 @@ export class VoiceCheck {
         : nothing;
     this.lastAt = ms;
     this.level.note(message);
-    this.pace.push(message.length, now, arrival);
+    this.rate.push(message, now, arrival);
     this.heardAt.note(this.passed, message.length, now);
-    if (this.nextJudgeAt < 0) this.nextJudgeAt = ms + judgeEveryMs;
-    else if (ms >= this.nextJudgeAt) this.isDue = true;
-    if (this.kept !== undefined && this.keptLength < keptBytes) this.keep(this.kept, message);
     const ofEcho = this.back === undefined ? nothing : this.hearEcho(message, now);
     const ofSound = this.hear(message);
     const ofSamples = this.pcm.push(message, ms);
@@ -183,7 +148,7 @@ export class VoiceCheck {
     const remark = findingText(finding, this.options.from);
     if (remark === undefined || this.found.has(finding)) return nothing;
     this.found.add(finding);
-    if (formatSizes[finding] !== undefined) this.forgetRate();
+    if (formatSizes[finding] !== undefined) this.rate.forget();
     return this.enter({ finding, remark, atMs: Math.round(msForBytes(this.passed)) });
   }
 
@@ -241,26 +206,18 @@ export class VoiceCheck {
     return this.listener?.measures() ?? { activeDbov: null, floorDbov: null, bandwidthHz: null };
   }
 
+  /** Whether it is time for `judgePace`. */
+  get isDue(): boolean {
+    return this.rate.isDue;
+  }
+
   /**
    * The verdict on the recent pace if it has changed: the first one at once, each later one when it was seen twice, and
    * again when the voice itself reveals a different sample rate. If late messages make it uncertain, a longer time is judged.
    */
   judgePace(): VoiceVerdict | undefined {
-    this.isDue = false;
-    this.nextJudgeAt = Math.round(this.options.clock.now()) + judgeEveryMs;
-    const report = this.pace.latestReport();
-    if (this.isService) return this.judgeServicePace(report);
-    const { judged, isSure } = this.judgeDevicePace(report);
-    if (isSure || report.passedMs >= patientMs) this.pace.forget();
-    if (!isSure && judged.length === 0) return undefined;
-    const now = keyOf(judged);
-    const isProof = !this.isProven && judged.some(isProvenRate);
-    const isNew = this.told === undefined || (now !== this.told && now === this.seen) || isProof;
-    this.seen = now;
-    if (!isNew) return undefined;
-    this.isProven = judged.some(isProvenRate);
-    this.told = now;
-    return this.verdictOf(report, judged, []);
+    const news = this.rate.judge();
+    return news && this.verdictOf(news, []);
   }
 
   /** The audio has ended: judges what could not be judged earlier. Returns new findings. */
@@ -275,11 +232,9 @@ export class VoiceCheck {
     const hasEnded = this.isService && this.isOdd && isOver;
     const found = [...ofSamples, ...(hasEnded ? this.note('odd-sizes') : nothing), ...ofReply];
     if (!this.options.isThorough || this.isOtherFormat()) return this.tell(found);
-    const scale = this.listen();
+    this.rate.measureVoice();
     const isChanged = changesSound.some((kind) => this.sounds.has(kind));
-    return this.tell(
-      this.isService && !isChanged ? [...found, ...this.noteRate(judgeVoiceRate(scale))] : found,
-    );
+    return this.tell(this.isService && !isChanged ? [...found, ...this.rate.judgeVoice()] : found);
   }
 
   /** Returns news, and findings that were held back. Holds back findings in audio that comes from the other side. */
@@ -310,56 +265,22 @@ export class VoiceCheck {
 
   /** Why the voice does not show the rate; undefined if it does, or if it was not measured. */
   get rateUnjudged(): string | undefined {
-    if (this.isOtherFormat()) return undefined;
-    return this.scale === undefined ? 'less than a second of speech' : undefined;
+    return this.rate.unjudged;
   }
 
   /** Whether the pace of the last reply shows that its rate is right. Without it only a voice that is far off shows a wrong one. */
   get isRateShown(): boolean {
-    return showsRightRate(this.pace.report());
+    return this.rate.isShown;
   }
 
   /** Whether there is another explanation for the rate that was found in a service's audio. */
   get isRateDoubtful(): boolean {
-    return this.rate?.isDoubtful === true;
+    return this.rate.isDoubtful;
   }
 
   verdict(): VoiceVerdict {
-    const report = this.pace.report();
-    const pace = this.isService ? this.ownRate() : judgePace(report, this.facts()).judged;
     const certain = this.allJudgements().filter(({ is, kind }) => is === 'finding' && kind !== 'wrong-rate');
-    return this.verdictOf(report, pace, certain);
-  }
-
-  private keep(kept: Buffer[], message: Buffer): void {
-    if (kept.length === 0 && !isAudible(message)) return;
-    // A view would keep the whole buffer from the socket in memory.
-    kept.push(Buffer.from(message));
-    this.keptLength += message.length;
-  }
-
-  /** If the pace suggests another rate, the voice is measured from then on, and decides when enough was heard. */
-  private judgeDevicePace(report: PaceMeasure): ReturnType<typeof judgePace> {
-    const result = judgePace(report, this.facts());
-    if (
-      !result.judged.some(({ isDoubtful }) => isDoubtful) ||
-      this.scale !== 'unheard' ||
-      this.isOtherFormat()
-    )
-      return result;
-    this.kept ??= [];
-    if (this.keptLength < leastKeptBytes) return result;
-    this.listen();
-    return judgePace(report, this.facts());
-  }
-
-  /** Measures the voice, once. */
-  private listen(): number | undefined {
-    if (this.scale === 'unheard') {
-      this.scale = this.kept === undefined ? undefined : measureScale(Buffer.concat(this.kept));
-      this.kept = undefined;
-    }
-    return this.scale;
+    return this.verdictOf(this.rate.verdict(), certain);
   }
 
   private hear(message: Buffer): readonly FoundInVoice[] {
@@ -397,7 +318,7 @@ export class VoiceCheck {
 
   private noteHeard({ kind, isCertain, at, length, figure }: HeardSound): readonly FoundInVoice[] {
     if (this.isMisread(kind)) return nothing;
-    if (kind === 'narrow-band' && this.hasOtherPace()) return nothing;
+    if (kind === 'narrow-band' && this.rate.isOfOtherPace) return nothing;
     const text = findingText(kind, this.options.from);
     if (text === undefined) return nothing;
     const atMs = Math.round(at / samplesPerMs);
@@ -409,11 +330,6 @@ export class VoiceCheck {
       ...(isCertain ? {} : { isDoubtful: true as const }),
     };
     return this.enter(one);
-  }
-
-  /** Whether a reply arrives at the pace of another rate: then its bandwidth cannot be judged. */
-  private hasOtherPace(): boolean {
-    return this.isService && judgeReplyRate(this.pace.latestReport(), this.facts()) !== undefined;
   }
 
   /** Keeps a finding at a place. Returns it if it is news. */
@@ -435,75 +351,19 @@ export class VoiceCheck {
 
   /** A reply or the stream has ended: now its rate is known, or never. */
   private endReply(byItself: boolean): readonly FoundInVoice[] {
-    const ofRate = this.judgeReply(this.pace.latestReport());
+    const ofRate = this.rate.judgeReply();
     const found = [...ofRate, ...this.endListening(byItself)];
-    this.pace.restart();
-    this.nextJudgeAt = -1;
-    this.isDue = false;
+    this.rate.restart();
     return found;
-  }
-
-  private judgeReply(report: PaceMeasure): readonly FoundInVoice[] {
-    const facts = this.facts();
-    if (judgeReplyRate(report, facts) === undefined) return nothing;
-    const scale = this.isOtherFormat() ? undefined : this.listen();
-    return this.noteRate(judgeReplyRate(report, { ...facts, scale }));
-  }
-
-  private judgeServicePace(report: PaceMeasure): VoiceVerdict | undefined {
-    const before = this.rate;
-    if (this.keptLength >= leastKeptBytes) this.judgeReply(report);
-    const isNew = this.told === undefined || this.rate !== before;
-    if (report.timesRealTime === null || !isNew) return undefined;
-    this.told = '';
-    return this.verdictOf(report, this.ownRate(), []);
-  }
-
-  /** The rate of a service, if it is wrong. */
-  private ownRate(): JudgedPace {
-    return this.rate === undefined || this.sounds.isExplained(this.rate) ? [] : [this.rate];
-  }
-
-  /** Keeps the finding about the rate. A certain one replaces a doubtful one. */
-  private noteRate(rate: JudgedPaceFinding | undefined): readonly FoundInVoice[] {
-    if (rate === undefined || (this.rate !== undefined && (rate.isDoubtful || !this.rate.isDoubtful)))
-      return nothing;
-    if (this.sounds.isExplained(rate)) return nothing;
-    this.rate = rate;
-    return this.sounds.add(rate);
-  }
-
-  /** The samples turned out to have another size: the rate must be judged again. */
-  private forgetRate(): void {
-    this.rate = undefined;
-    this.sounds.forget('wrong-rate');
   }
 
   /** Whether the samples have another format, so that there is no voice to measure. */
   private isOtherFormat(): boolean {
-    for (const finding of this.found) if (isWrongFormat(finding) && !ofRightSamples.has(finding)) return true;
-    return false;
-  }
-
-  private facts() {
-    return { sizes: this.sizes(), scale: this.scale === 'unheard' ? undefined : this.scale };
-  }
-
-  /** Bytes per sample of the detected format, relative to the right format. */
-  private sizes(): number {
-    for (const finding of this.found) {
-      const sizes = formatSizes[finding];
-      if (sizes !== undefined) return sizes;
-    }
-    return 1;
+    return isOtherFormat(this.found);
   }
 
   /** Causes before symptoms: the format of the samples, then their timing. */
-  private verdictOf(
-    measure: PaceMeasure,
-    judged: JudgedPace,
-    found: readonly VoiceJudgement[],
-  ): VoiceVerdict {
+  private verdictOf({ measure, judged }: PaceVerdict, found: readonly VoiceJudgement[]): VoiceVerdict {
     const { timesRealTime, meanJitterMs, longestGapMs, burstMessages } = measure;
     const [ofPace] = judged;
     const advice = found[0] === undefined ? ofPace && advised(ofPace).advice : found[0].advice;
@@ -514,22 +374,4 @@ export class VoiceCheck {
       remarks: [...found.map(({ text }) => text), ...judged.map(({ remark }) => remark)],
     };
   }
-}
-
-function isProvenRate({ finding, isDoubtful }: JudgedPaceFinding): boolean {
-  return finding === 'wrong-rate' && !isDoubtful;
-}
-
-/** A verdict for comparison, without its figures, which vary. */
-function keyOf(judged: JudgedPace): string {
-  return judged
-    .map(({ finding, remark }) => finding + (/looks like (.+?)(?:,| \()/.exec(remark)?.[1] ?? ''))
-    .join();
-}
-
-/** Whether the first samples of a message are as loud as speech. */
-function isAudible(message: Buffer): boolean {
-  const length = Math.min(message.length, lookedAtBytes);
-  for (let at = 0; at + 1 < length; at += 2) if (Math.abs(message.readInt16LE(at)) >= speechPeak) return true;
-  return false;
 }

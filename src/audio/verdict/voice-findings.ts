@@ -188,3 +188,12 @@ export function explains(cause: VoiceFinding, effect: VoiceFinding): boolean {
 export function isWrongFormat(finding: VoiceFinding): boolean {
   return voiceFindings[finding].about === 'format';
 }
+
+/** Findings that do not affect the samples. */
+export const ofRightSamples: ReadonlySet<VoiceFinding> = new Set(['riff-header', 'odd-sizes']);
+
+/** Whether the samples have another format, so that there is no voice to measure. */
+export function isOtherFormat(found: Iterable<VoiceFinding>): boolean {
+  for (const finding of found) if (isWrongFormat(finding) && !ofRightSamples.has(finding)) return true;
+  return false;
+}
