@@ -1,4 +1,4 @@
-import type { ListenerBudget } from '../audio/verdict/listener.ts';
+import type { ListenerBudget } from '../audio/verdict/listener-budget.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { createDeferred } from '../kernel/promises.ts';
 import type { Redactor } from '../kernel/redact.ts';

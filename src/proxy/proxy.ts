@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { ListenerBudget } from '../audio/verdict/listener.ts';
+import { ListenerBudget } from '../audio/verdict/listener-budget.ts';
 import { createMovableClock, systemClock } from '../kernel/clock.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import { concealUrl } from '../kernel/secret-fields.ts';

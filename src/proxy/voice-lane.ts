@@ -1,7 +1,7 @@
 import { type BlockJoiner, createBlockJoiner } from '../audio/blocks.ts';
 import { TurnGate, type TurnListener } from '../audio/turn-gate.ts';
 import type { FoundInVoice } from '../audio/verdict/found-sounds.ts';
-import type { ListenerBudget } from '../audio/verdict/listener.ts';
+import type { ListenerBudget } from '../audio/verdict/listener-budget.ts';
 import type { LostTime } from '../audio/verdict/pace-check.ts';
 import { VoiceCheck } from '../audio/verdict/voice-check.ts';
 import type { Clock } from '../kernel/clock.ts';

@@ -13,7 +13,8 @@ import {
 import { HeaderCheck } from './header-check.ts';
 import { HeardAt } from './heard-at.ts';
 import type { PaceFinding } from './judge-pace.ts';
-import { Listener, type ListenerBudget, type VoiceMeasures } from './listener.ts';
+import { Listener, type VoiceMeasures } from './listener.ts';
+import type { ListenerBudget } from './listener-budget.ts';
 import type { LostTime, MessageArrival } from './pace-check.ts';
 import { PcmCheck, recogniseContainer } from './pcm-check.ts';
 import { formatSizes } from './recognise-format.ts';

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
-import type { ListenerBudget } from '../../audio/verdict/listener.ts';
+import type { ListenerBudget } from '../../audio/verdict/listener-budget.ts';
 import type { LostTime } from '../../audio/verdict/pace-check.ts';
 import { VoiceCheck } from '../../audio/verdict/voice-check.ts';
 import type { Clock } from '../../kernel/clock.ts';

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
-import { ListenerBudget } from '../../audio/verdict/listener.ts';
+import { ListenerBudget } from '../../audio/verdict/listener-budget.ts';
 import { type Clock, type ClockTimer, repeat } from '../../kernel/clock.ts';
 import { closeCodeName, closeCodes, streamCloseMs } from '../../protocol/close-codes.ts';
 import type { Dialect, RefusalCause } from '../../protocol/dialect.ts';

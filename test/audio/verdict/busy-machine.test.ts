@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ListenerBudget } from '../../../src/audio/verdict/listener.ts';
+import { ListenerBudget } from '../../../src/audio/verdict/listener-budget.ts';
 import { VoiceCheck } from '../../../src/audio/verdict/voice-check.ts';
 import { speechPcm } from '../../helpers/device-audio.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ListenerBudget } from '../../../src/audio/verdict/listener.ts';
+import { ListenerBudget } from '../../../src/audio/verdict/listener-budget.ts';
 
 test('reports once that there are more voices than it listens to', () => {
   const said: number[] = [];
