@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { noStdin, readText } from '../files/read-text.ts';
 import { exists } from '../files/shipped-file.ts';
-import type { PlacedValue } from '../files/yaml.ts';
+import type { PlacedValue } from '../files/yaml-document.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import { system } from '../kernel/system.ts';
 import { isRecord } from '../protocol/error-body.ts';
@@ -90,7 +90,7 @@ async function checkConfig({ path, ...file }: FoundConfig): Promise<Record<strin
   const { findConfigProblems } = await import('./config-problems.ts');
   const problems = await findConfigProblems(file);
   if (problems.length === 0) return file.value as Record<string, unknown>;
-  const { problemsText } = await import('../files/problem-text.ts');
+  const { problemsText } = await import('../files/yaml-document.ts');
   throw new VoicectlError('bad-config', problemsText(path, problems), {
     hint: 'docs/CLI.md lists the keys of the config file.',
     details: { problems },
@@ -139,7 +139,7 @@ async function readConfig(path: string, signal = noStdin.signal): Promise<FoundC
     if (!(thrown instanceof VoicectlError) || thrown.code !== 'bad-input') throw thrown;
     throw new VoicectlError('bad-config', thrown.message, { cause: thrown, details: thrown.details });
   });
-  const { parseSecretYaml } = await import('../files/yaml.ts');
+  const { parseSecretYaml } = await import('../files/yaml-document.ts');
   const { value, placeOf } = parseSecretYaml(path, content);
   return { path, isEmpty: content.trim() === '', value: value ?? {}, placeOf };
 }

@@ -1,5 +1,4 @@
-import { inOrder, type PlacedProblem } from '../files/problem-text.ts';
-import type { PlacedValue } from '../files/yaml.ts';
+import { inOrder, type PlacedProblem, type PlacedValue } from '../files/yaml-document.ts';
 import { isRecord } from '../protocol/error-body.ts';
 import { hidden, noSuchSetting, someText, valueOrKind } from '../protocol/schema-problem.ts';
 import { suggest } from '../protocol/suggestion.ts';

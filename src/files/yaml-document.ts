@@ -9,8 +9,11 @@ import {
   parseDocument,
   Scalar,
   visit,
+  type YAMLError,
 } from 'yaml';
+import { VoicectlError } from '../kernel/errors.ts';
 import { escapeText } from '../kernel/escape.ts';
+import { noSuchSetting, type SchemaProblem, shownValueText } from '../protocol/schema-problem.ts';
 
 /** Lines and columns count from 1, as editors do. */
 export interface Place {
@@ -99,4 +102,63 @@ function startOf(node: unknown): number | undefined {
 
 function keyText(key: unknown): string {
   return String(isScalar(key) ? key.value : key);
+}
+
+/** A problem of a file, at its place. */
+export interface PlacedProblem extends SchemaProblem, Place {
+  /** For an unknown setting: the one that was probably meant. */
+  meant?: string;
+}
+
+/** Maximum number of problems in a message. The details of the error have all of them. */
+const problemsTold = 10;
+
+/** All problems of a file in one message: each as `file:line:column`, the path, the value and what was expected. */
+export function problemsText(file: string, problems: readonly PlacedProblem[]): string {
+  const texts = problems.slice(0, problemsTold).map((problem) => problemText(file, problem));
+  if (problems.length > problemsTold) texts.push(`and ${problems.length - problemsTold} more`);
+  return texts.join('; ');
+}
+
+/** The problems in the order of the file. */
+export function inOrder(problems: readonly PlacedProblem[]): PlacedProblem[] {
+  return problems.toSorted((a, b) => a.line - b.line || a.column - b.column);
+}
+
+function problemText(file: string, { path, value, expected, meant, ...place }: PlacedProblem): string {
+  const where = `${locationText(file, place)}: ${path}`;
+  if (expected === noSuchSetting) {
+    return `${where}: ${noSuchSetting}${meant === undefined ? '' : `, did you mean ${meant}?`}`;
+  }
+  return `${where}: ${shownValueText(value)}, expected ${expected}`;
+}
+
+export function locationText(file: string, { line, column }: Place): string {
+  return `${file}:${line}:${column}`;
+}
+
+/** The content of a file, and where its values are. */
+export interface PlacedValue extends Pick<YamlDocument, 'placeOf'> {
+  value: unknown;
+}
+
+/**
+ * The content of a YAML or JSON file that may hold a key. Throws `bad-config` with the line and the column, never with the content.
+ */
+export function parseSecretYaml(path: string, content: string): PlacedValue {
+  const opened = openYaml(content);
+  const { document, placeAt, placeOf } = opened;
+  const refuseAt = (why: string, place: Place): never => {
+    throw new VoicectlError('bad-config', `${locationText(path, place)}: ${why}`, { details: place });
+  };
+  const refuse = (why: string, { pos }: Pick<YAMLError, 'pos'>): never => refuseAt(why, placeAt(pos[0]));
+  const [error] = document.errors;
+  if (error !== undefined)
+    refuse(`this is not YAML (${error.code.toLowerCase().replaceAll('_', ' ')})`, error);
+  // Without this an unknown tag would be ignored.
+  const tag = document.warnings.find(({ code }) => code === 'TAG_RESOLVE_FAILED');
+  if (tag !== undefined) refuse('this tag is unknown', tag);
+  // The name of an anchor may be a key in the wrong place.
+  const value = plainValue(opened, (_why, place) => refuseAt('its aliases cannot be followed', place));
+  return { value, placeOf };
 }

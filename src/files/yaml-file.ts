@@ -12,9 +12,8 @@ import {
   type SecretNames,
 } from '../protocol/schema-problem.ts';
 import { suggest } from '../protocol/suggestion.ts';
-import { inOrder, locationText, problemsText } from './problem-text.ts';
 import { readText, type Stdin } from './read-text.ts';
-import { openYaml, plainValue } from './yaml-document.ts';
+import { inOrder, locationText, openYaml, plainValue, problemsText } from './yaml-document.ts';
 
 export interface YamlSchema<Schema extends z.ZodType> {
   schema: Schema;
