@@ -2,10 +2,10 @@ import { hostname } from 'node:os';
 import { readText, type Stdin } from '../files/read-text.ts';
 import { nameOf } from '../files/refusal.ts';
 import { VoicectlError } from '../kernel/errors.ts';
+import { shortestSecret } from '../kernel/spellings.ts';
 import { isLoopbackHost, isSafeTransport } from '../protocol/loopback.ts';
 import { wsUrlFor } from '../protocol/paths.ts';
 import { developmentKey } from '../protocol/token-request.ts';
-import { checkSecret } from './secret-size.ts';
 import { type Origin, origins, type ResolvedSettings } from './settings.ts';
 
 export interface Target {
@@ -137,4 +137,30 @@ export async function readTrusted(path: string | undefined, input: Stdin): Promi
     });
   }
   return certificates.join('\n');
+}
+
+/** A key or token with more bytes must be the wrong file. */
+const maxSecretBytes = 64 * 1024;
+
+/**
+ * Returns a key, a token or the secret of the control API. `what` begins the sentence that refuses it. Throws `bad-input` if it
+ * is longer than 64 KiB.
+ */
+export function checkSecret(secret: string, what: string): string {
+  if (Buffer.byteLength(secret) <= maxSecretBytes) return secret;
+  throw new VoicectlError('bad-input', `${what} is longer than ${maxSecretBytes / 1024} KiB`, {
+    hint: 'Is it the right file?',
+  });
+}
+
+/** Warns about a secret that is too short to be found in texts. An empty one is not a secret. */
+export async function warnOfShortSecret(
+  secret: string,
+  what: string,
+  warn: (text: string) => Promise<void>,
+): Promise<void> {
+  if (secret.length === 0 || secret.length >= shortestSecret) return;
+  await warn(
+    `${what} is shorter than ${shortestSecret} characters: it is not removed from output, reports and recordings`,
+  );
 }

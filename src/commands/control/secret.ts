@@ -1,4 +1,4 @@
-import { checkSecret, warnOfShortSecret } from '../../config/secret-size.ts';
+import { checkSecret, warnOfShortSecret } from '../../config/target.ts';
 import { readText } from '../../files/read-text.ts';
 import { nameOf } from '../../files/refusal.ts';
 import { VoicectlError } from '../../kernel/errors.ts';

@@ -1,5 +1,5 @@
 import type { OptionIn } from '../../config/options.ts';
-import { checkSecret } from '../../config/secret-size.ts';
+import { checkSecret } from '../../config/target.ts';
 import type { EmulatorOptions } from '../../emulator/options.ts';
 import { readText, type Stdin } from '../../files/read-text.ts';
 import { nameOf } from '../../files/refusal.ts';

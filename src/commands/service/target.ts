@@ -1,5 +1,10 @@
-import { warnOfShortSecret } from '../../config/secret-size.ts';
-import { defaultDevice, resolveTarget, type Target, type TargetOption } from '../../config/target.ts';
+import {
+  defaultDevice,
+  resolveTarget,
+  type Target,
+  type TargetOption,
+  warnOfShortSecret,
+} from '../../config/target.ts';
 import { developmentKey } from '../../protocol/token-request.ts';
 import type { CommandContext } from '../command.ts';
 import type { LocalContext } from './emulator-settings.ts';

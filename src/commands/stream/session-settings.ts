@@ -1,7 +1,6 @@
 import type { NamedSource } from '../../audio/source.ts';
 import { limitSetting } from '../../config/options/expectation.ts';
-import { checkSecret } from '../../config/secret-size.ts';
-import type { Target } from '../../config/target.ts';
+import { checkSecret, type Target } from '../../config/target.ts';
 import { readText, type Stdin } from '../../files/read-text.ts';
 import { exists } from '../../files/shipped-file.ts';
 import { audioLimitNames } from '../../kernel/audio-limits.ts';
