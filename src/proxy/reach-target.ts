@@ -3,6 +3,11 @@ import { type RequestOptions, request as requestHttps } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Clock, ClockTimer } from '../kernel/clock.ts';
 import { VoicectlError } from '../kernel/errors.ts';
+import { shortText } from '../kernel/short-text.ts';
+import type { RefusalCause } from '../protocol/dialect.ts';
+import { readError } from '../protocol/error-body.ts';
+import { parseJson } from '../protocol/parse-json.ts';
+import type { EmulatorEventBody } from '../service/events.ts';
 import type { HttpRequest } from '../wire/exchange.ts';
 
 /** For DNS, TCP and TLS together. A device should learn within a second that the target cannot be reached. */
@@ -61,4 +66,34 @@ export function limitRequest(
   });
   request.once('close', () => timer.cancel());
   return () => timer.cancel();
+}
+
+const causes: Readonly<Record<number, RefusalCause>> = {
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'notFound',
+  405: 'methodNotAllowed',
+  408: 'requestTimeout',
+  413: 'bodyTooLarge',
+  415: 'unsupportedMediaType',
+  426: 'upgradeRequired',
+  429: 'rateLimited',
+  431: 'headersTooLarge',
+  503: 'unavailable',
+};
+
+/** The event for an answer of the service that is a refusal. */
+export function refusedByTarget(
+  { status, body }: { status: number; body: string },
+  about: { device?: string; path?: string; remote?: string },
+): EmulatorEventBody {
+  const { code, message } = readError(parseJson(body));
+  return {
+    type: 'request-refused',
+    cause: causes[status] ?? 'invalidRequest',
+    status,
+    code: code ?? '',
+    message: message ?? shortText(body),
+    ...about,
+  };
 }
