@@ -23,10 +23,10 @@ import { refuseRequest } from '../service/http/refusal.ts';
 import { bodyText } from '../wire/body-text.ts';
 import { headerPairs } from '../wire/headers.ts';
 import { answerHead, answerText, type OutgoingAnswer, sendAnswer } from '../wire/server/http-answer.ts';
+import { type Moment, tokenEvidence } from './evidence.ts';
 import { passedHeaders } from './headers.ts';
 import type { SeenTokenRequest } from './judge.ts';
 import type { ProxyEvents } from './proxy-events.ts';
-import { type Moment, tokenEvidence } from './token-evidence.ts';
 import { type DeviceRequest, readAnswer, type TargetAnswer } from './token-leg.ts';
 
 export interface SpoilTokenOptions {

@@ -16,13 +16,13 @@ import { secretsIn } from '../wire/conceal.ts';
 import type { TokenExchange } from '../wire/exchange.ts';
 import { headerPairs, readRateLimit } from '../wire/headers.ts';
 import { type OutgoingAnswer, sendAnswer } from '../wire/server/http-answer.ts';
+import { tokenEvidence } from './evidence.ts';
 import type { ProxyJudge, SeenTokenRequest } from './judge.ts';
 import { deviceName, issuedClaims, type TokenMatches } from './match-tokens.ts';
 import type { ProxyEvents } from './proxy-events.ts';
 import { type Deadlines, failureText, refusedByTarget } from './reach-target.ts';
 import type { Secrets } from './secrets.ts';
 import { spoilToken } from './spoil-token.ts';
-import { tokenEvidence } from './token-evidence.ts';
 import { askTarget, type DeviceRequest, relayAnswer } from './token-leg.ts';
 
 export interface TokenRequestsOptions {
