@@ -11,7 +11,7 @@ import type { AnyControl } from '../service/control/emulator-control.ts';
 import { createStreamActions, type StreamActions } from '../service/control/stream-actions.ts';
 import { checkFault, createFaults, type Faults } from '../service/faults/faults.ts';
 import { createRandom } from '../service/random.ts';
-import type { Eventually } from '../service/state/eventual.ts';
+import type { Eventually } from '../service/state/state.ts';
 import { withKey } from './redis/identity.ts';
 import { checkUrl } from './redis/join-service.ts';
 import { openSharedService, type SharedService } from './redis/shared-service.ts';

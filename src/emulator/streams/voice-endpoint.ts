@@ -15,7 +15,7 @@ import type { EmulatorEvents } from '../../service/events.ts';
 import { bugOf, closeAfterBug, GuardedSocket, guardClock, guarded } from '../../service/guard.ts';
 import { invalidRequest } from '../../service/http/refusal.ts';
 import type { Random } from '../../service/random.ts';
-import { whenKnown } from '../../service/state/eventual.ts';
+import { whenKnown } from '../../service/state/state.ts';
 import { plainAddress } from '../../wire/addresses.ts';
 import { createAudioHeaders } from '../../wire/server/audio-frame.ts';
 import { sendRawAnswer } from '../../wire/server/http-answer.ts';

@@ -23,7 +23,7 @@ import { firstTextProblem, type TokenProblem } from '../../protocol/first-messag
 import { maxFieldLength } from '../../protocol/token-request.ts';
 import { spoilClaims, spoilSignature, type WrongToken } from '../../service/faults/token-faults.ts';
 import type { Random } from '../../service/random.ts';
-import { type Eventual, whenKnown } from '../../service/state/eventual.ts';
+import { type Eventual, whenKnown } from '../../service/state/state.ts';
 import { readUnverified, roundedSecondsText, verifyProblem } from './token-problem.ts';
 
 type Key = CryptoKey | KeyObject;

@@ -16,9 +16,8 @@ import { describeIssue, readOnce, schemaProblemText } from '../../protocol/schem
 import { secondsText } from '../../protocol/time-text.ts';
 import type { EmulatorEvents } from '../events.ts';
 import type { Faults } from '../faults/faults.ts';
-import { type Eventually, whenKnown } from '../state/eventual.ts';
 import type { MemoryState } from '../state/memory.ts';
-import type { State, Survey } from '../state/state.ts';
+import { type Eventually, type State, type Survey, whenKnown } from '../state/state.ts';
 import { checkClose } from '../streams/open-stream.ts';
 import type { AnyControl, EmulatorControl } from './emulator-control.ts';
 import type { StreamActions } from './stream-actions.ts';

@@ -1,8 +1,8 @@
 import type { JournalQuery } from '../../protocol/control.ts';
 import type { EmulatorEvent } from '../events.ts';
 import { estimateBytes } from './estimate-bytes.ts';
-import type { Eventual } from './eventual.ts';
 import { createNewest } from './newest.ts';
+import type { Eventual } from './state.ts';
 
 /** Bounds of the journal: beyond either one the oldest events are dropped. */
 const maxEntries = 10_000;

@@ -1,6 +1,5 @@
 import type { TokenClaims } from '../../protocol/claims.ts';
 import type { RateLimit } from '../../protocol/rate-limit.ts';
-import type { Eventual } from './eventual.ts';
 import type { StateJournal } from './journal.ts';
 
 /**
@@ -63,4 +62,22 @@ export interface Survey {
   connections: ReadonlyMap<string, number>;
   /** The newest tokens that have not expired, oldest first. */
   tokens: { token: TokenClaims; used: boolean }[];
+}
+
+/** A value, or the promise of one that has to be fetched. */
+export type Eventual<Value> = Value | Promise<Value>;
+
+/** An interface whose answers may have to be fetched. */
+export type Eventually<Api> = {
+  [Name in keyof Api]: Api[Name] extends (...args: infer Args) => infer Result
+    ? (...args: Args) => Eventual<Result>
+    : Api[Name];
+};
+
+/** Applies `use` to a value; in the same tick if the value is there. */
+export function whenKnown<Value, Result>(
+  value: Eventual<Value>,
+  use: (value: Value) => Eventual<Result>,
+): Eventual<Result> {
+  return value instanceof Promise ? value.then(use) : use(value);
 }

@@ -11,9 +11,8 @@ import { createStreamActions } from '../../../src/service/control/stream-actions
 import { createEmulatorEvents } from '../../../src/service/events.ts';
 import { createFaults } from '../../../src/service/faults/faults.ts';
 import { createRandom } from '../../../src/service/random.ts';
-import { whenKnown } from '../../../src/service/state/eventual.ts';
 import { createMemoryState } from '../../../src/service/state/memory.ts';
-import type { State } from '../../../src/service/state/state.ts';
+import { type State, whenKnown } from '../../../src/service/state/state.ts';
 import { createManualClock } from '../../helpers/manual-clock.ts';
 import { promiseState } from '../../helpers/promised-state.ts';
 
