@@ -1,6 +1,6 @@
 import { RedisClient } from '@redis/client';
 import { atTurnEnd, type ClockTimer, systemClock } from '../../kernel/clock.ts';
-import { unavailable } from '../../service/state/unavailable.ts';
+import { unavailable } from '../../service/state/state.ts';
 import type { Script } from './scripts/script.ts';
 
 /** What Redis answers: texts, numbers, and lists of these. */

@@ -1,5 +1,5 @@
 import { systemClock } from '../../kernel/clock.ts';
-import { isUnavailable, unavailable } from '../../service/state/unavailable.ts';
+import { isUnavailable, unavailable } from '../../service/state/state.ts';
 import { connectRedis, type RedisConnection } from './connection.ts';
 import { answers, type Script } from './scripts/script.ts';
 

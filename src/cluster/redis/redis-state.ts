@@ -1,8 +1,7 @@
 import type { TokenClaims } from '../../protocol/claims.ts';
 import type { Dialect } from '../../protocol/dialect.ts';
 import { rateLimitWindowMs } from '../../protocol/rate-limit.ts';
-import type { State, Survey } from '../../service/state/state.ts';
-import { unavailable } from '../../service/state/unavailable.ts';
+import { type State, type Survey, unavailable } from '../../service/state/state.ts';
 import { maxIssued, type SharedJournal } from './journal.ts';
 import type { RedisKeys } from './keys.ts';
 import type { SharedLeases } from './leases.ts';

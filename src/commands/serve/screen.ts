@@ -7,7 +7,7 @@ import { faultCatalogue } from '../../protocol/faults.ts';
 import { countEvent, counterTexts, noCounters } from '../../report/serve-counters.ts';
 import { serviceFacts, speakersText } from '../../report/start-lines.ts';
 import type { EmulatorEvent } from '../../service/events.ts';
-import { isUnavailable } from '../../service/state/unavailable.ts';
+import { isUnavailable } from '../../service/state/state.ts';
 import type { ScreenStart } from '../../ui/port.ts';
 import type { ServeStatus } from '../../ui/serve-model.ts';
 import { parseMessage } from '../control/message.ts';

@@ -12,8 +12,7 @@ import {
 import { connectedKind } from '../../protocol/messages.ts';
 import type { EmulatorEvents } from '../../service/events.ts';
 import type { Faults } from '../../service/faults/faults.ts';
-import type { Eventual, SlotLease, State } from '../../service/state/state.ts';
-import { isUnavailable } from '../../service/state/unavailable.ts';
+import { type Eventual, isUnavailable, type SlotLease, type State } from '../../service/state/state.ts';
 import type { TokenAuthority } from '../tokens/token-authority.ts';
 import { readUnverified } from '../tokens/token-problem.ts';
 import type { StreamConnection } from './connection.ts';

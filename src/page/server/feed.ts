@@ -4,7 +4,7 @@ import type { EmulatorState } from '../../protocol/control.ts';
 import type { ServeCounters } from '../../report/serve-counters.ts';
 import type { PageHost } from '../../service/control/page-handler.ts';
 import type { EmulatorEvent } from '../../service/events.ts';
-import { isUnavailable } from '../../service/state/unavailable.ts';
+import { isUnavailable } from '../../service/state/state.ts';
 import { uncachedHeaders } from '../../wire/server/http-answer.ts';
 import type { AudioMessage, CountersMessage, Hello, RecordingState, StateMessage } from '../messages.ts';
 import { type Hearing, startHearing } from './hearing.ts';

@@ -36,7 +36,7 @@ import { readRequestBody, readTarget } from '../../wire/server/http-request.ts';
 import type { MetricsEndpoint } from '../metrics/service-metrics.ts';
 import { requireEventType } from '../require-event-type.ts';
 import type { JournalEntry } from '../state/journal.ts';
-import { isUnavailable } from '../state/unavailable.ts';
+import { isUnavailable } from '../state/state.ts';
 import { isPageAllowed, isSameSecret, needsPageToken } from './browser-request.ts';
 import { describeFaults } from './control.ts';
 import type { AnyControl, ControlMessage } from './emulator-control.ts';

@@ -1,3 +1,4 @@
+import { VoicectlError } from '../../kernel/errors.ts';
 import type { TokenClaims } from '../../protocol/claims.ts';
 import type { RateLimit } from '../../protocol/rate-limit.ts';
 import type { StateJournal } from './journal.ts';
@@ -80,4 +81,14 @@ export function whenKnown<Value, Result>(
   use: (value: Value) => Eventual<Result>,
 ): Eventual<Result> {
   return value instanceof Promise ? value.then(use) : use(value);
+}
+
+/** The error if the state cannot be reached, so that nothing can be granted: `connect-failed`, retryable. */
+export function unavailable(why: string, cause?: unknown): VoicectlError {
+  return new VoicectlError('connect-failed', why, { retryable: true, cause });
+}
+
+/** Whether a call failed because the state cannot be reached. A bug is something else. */
+export function isUnavailable(thrown: unknown): thrown is VoicectlError {
+  return thrown instanceof VoicectlError && thrown.code === 'connect-failed';
 }

@@ -5,6 +5,7 @@ import { awaitToken, createTokenUses } from '../../../src/emulator/streams/autho
 import type { StreamConnection } from '../../../src/emulator/streams/connection.ts';
 import { createTokenAuthority } from '../../../src/emulator/tokens/token-authority.ts';
 import { createTokenEndpoint } from '../../../src/emulator/tokens/token-endpoint.ts';
+import { VoicectlError } from '../../../src/kernel/errors.ts';
 import { defaultDialect } from '../../../src/protocol/dialect.ts';
 import { createControl } from '../../../src/service/control/control.ts';
 import { createStreamActions } from '../../../src/service/control/stream-actions.ts';
@@ -12,7 +13,7 @@ import { createEmulatorEvents } from '../../../src/service/events.ts';
 import { createFaults } from '../../../src/service/faults/faults.ts';
 import { createRandom } from '../../../src/service/random.ts';
 import { createMemoryState } from '../../../src/service/state/memory.ts';
-import { type State, whenKnown } from '../../../src/service/state/state.ts';
+import { isUnavailable, type State, unavailable, whenKnown } from '../../../src/service/state/state.ts';
 import { createManualClock } from '../../helpers/manual-clock.ts';
 import { promiseState } from '../../helpers/promised-state.ts';
 
@@ -194,4 +195,19 @@ test('a journal that cannot be read is reported to whoever waits for an event', 
   const journal = { ...state.journal, read: () => Promise.reject(new Error('out of reach')) };
   const watch = createEventWatch(events, journal, unlimited());
   await expect(watch.waitFor('stopping')).rejects.toThrow('out of reach');
+});
+
+test('an unavailable state is a retryable error with its cause', () => {
+  const cause = new Error('ECONNREFUSED');
+  const away = unavailable('Redis is away', cause);
+  expect(away).toMatchObject({ code: 'connect-failed', message: 'Redis is away', retryable: true, cause });
+  expect(isUnavailable(away)).toBe(true);
+});
+
+test.each([
+  new VoicectlError('internal', 'a bug'),
+  Object.assign(new Error('another library says so'), { code: 'connect-failed' }),
+  undefined,
+])('any other error is not', (thrown) => {
+  expect(isUnavailable(thrown)).toBe(false);
 });
