@@ -1,7 +1,6 @@
 import { version } from '../kernel/version.ts';
 import { countText } from '../protocol/count-text.ts';
-import { reportDocument } from './document.ts';
-import { type Html, html, trusted } from './html.ts';
+import { type Html, html, reportDocument, trusted } from './html.ts';
 
 /** How something went, as a colour. */
 export type ReportTone = 'good' | 'bad' | 'note' | 'muted';

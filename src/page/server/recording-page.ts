@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Recording } from '../../recording/read-recording.ts';
 import type { Timeline } from '../../recording/timeline.ts';
-import { htmlDocument } from '../../report/document.ts';
-import { html, jsonForScript, trusted } from '../../report/html.ts';
+import { html, htmlDocument, jsonForScript, trusted } from '../../report/html.ts';
 import { packVoices, recordingView } from '../recording-view.ts';
 import { readAsset } from './assets.ts';
 
