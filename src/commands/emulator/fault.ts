@@ -2,7 +2,7 @@ import { flagOf } from '../../config/options.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { countText } from '../../protocol/count-text.ts';
 import { describeCatalogue } from '../../protocol/fault-schema.ts';
-import { catalogueLines, faultLine, usualFaultLines } from '../../report/fault-lines.ts';
+import { catalogueLines, faultLine, usualFaultLines } from '../../report/control-lines.ts';
 import { checkFault } from '../../service/faults/faults.ts';
 import type { ContextOf } from '../command.ts';
 import { call } from './run.ts';
