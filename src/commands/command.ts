@@ -2,6 +2,7 @@ import type { CommandName, Group, Values } from '../config/option.ts';
 import { type OptionName, type OptionOf, optionsOf, type Settings } from '../config/options.ts';
 import type { ResolvedSettings } from '../config/settings.ts';
 import type { Stdin } from '../files/read-text.ts';
+import { VoicectlError } from '../kernel/errors.ts';
 import type { Io } from '../kernel/io.ts';
 import type { OutputStream } from '../kernel/output-stream.ts';
 import type { OutputName } from '../report/output-form.ts';
@@ -91,4 +92,17 @@ type Definition<Name extends CommandName> = Omit<CommandSpec<OptionOf<Name>>, 'n
 /** A command with the options whose rows name it. */
 export function defineCommand<const Name extends CommandName>({ load, ...spec }: Definition<Name>): Command {
   return { spec: { ...spec, options: optionsOf(spec.name) }, load } as unknown as Command;
+}
+
+/** Names the help of the used command, or of the program. */
+export function helpHint(command?: string): string {
+  return `See ${['voicectl', command].filter(Boolean).join(' ')} --help.`;
+}
+
+/** Gives a `usage` error the help of its command as a hint, unless it has a hint, or a cause that no help explains. */
+export function withHelpHint(thrown: unknown, command: string): unknown {
+  if (!(thrown instanceof VoicectlError) || thrown.code !== 'usage') return thrown;
+  const { code, message, hint, cause, details } = thrown;
+  if (hint !== undefined || cause !== undefined) return thrown;
+  return new VoicectlError(code, message, { hint: helpHint(command), details });
 }

@@ -5,9 +5,8 @@ import { VoicectlError } from '../kernel/errors.ts';
 import { jsonLine } from '../kernel/escape.ts';
 import type { Io } from '../kernel/io.ts';
 import { version } from '../kernel/version.ts';
-import type { Command as CommandEntry, CommandGroup, CommandSpec } from './command.ts';
+import { type Command as CommandEntry, type CommandGroup, type CommandSpec, helpHint } from './command.ts';
 import { allCommands, commands, headingOf, ownCommands, ownFlags } from './commands.ts';
-import { helpHint } from './help-hint.ts';
 
 /** Runs a command with its parsed flags and arguments. */
 export type RunCommand = (

@@ -8,8 +8,7 @@ import { createDeferred } from '../kernel/promises.ts';
 import { isForeignError } from '../kernel/uncaught.ts';
 import { chooseOutput, type OutputForm } from '../report/output-form.ts';
 import { createStyle } from '../report/style.ts';
-import type { CommandSpec } from './command.ts';
-import { withHelpHint } from './help-hint.ts';
+import { type CommandSpec, withHelpHint } from './command.ts';
 import type { RunCommand } from './program.ts';
 
 export interface RunnerEvents {
