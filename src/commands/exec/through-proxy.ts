@@ -3,8 +3,7 @@ import { checkProxy, createProxy } from '../../proxy/proxy.ts';
 import { emulatorLines } from '../../report/emulator-lines.ts';
 import { plainStyle } from '../../report/style.ts';
 import type { ContextOf } from '../command.ts';
-import { readProxySettings, requireLawful } from '../proxy/proxy-settings.ts';
-import { reachTarget } from '../proxy/reach.ts';
+import { reachTarget, readProxySettings, requireLawful } from '../proxy/proxy-settings.ts';
 import { runCommand } from './run-command.ts';
 
 /**

@@ -12,8 +12,7 @@ import { preparePage } from '../serve/page.ts';
 import { openServeView, runService } from '../serve/run-service.ts';
 import { tlsSettings } from '../serve/tls-settings.ts';
 import type { ServeContext, ServeFacts, ServeView } from '../serve/view.ts';
-import { readProxySettings, requireLawful } from './proxy-settings.ts';
-import { reachTarget } from './reach.ts';
+import { reachTarget, readProxySettings, requireLawful } from './proxy-settings.ts';
 
 export async function run(context: ContextOf<'proxy'>): Promise<number> {
   const { settings, io, signal } = context;
