@@ -13,8 +13,7 @@ import { foldSessionEvents } from '../../ui/pending-events.ts';
 import type { ActionType } from '../../ui/port.ts';
 import type { ContextOf } from '../command.ts';
 import { openCommandScreen } from '../terminal/command-screen.ts';
-import { printEvent } from './print-event.ts';
-import type { BeginSession, StreamView } from './view.ts';
+import { type BeginSession, printEvent, type StreamView } from './view.ts';
 import { watchTurns } from './watch-turns.ts';
 
 export interface StreamScreenOptions {
