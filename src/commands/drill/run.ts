@@ -1,13 +1,23 @@
+import type { Readable } from 'node:stream';
 import { flagOf } from '../../config/options.ts';
 import { situations } from '../../conformance/drill/catalogue.ts';
 import { type DrillOptions, type DrillResult, drill } from '../../conformance/drill/drill.ts';
 import type { Drilled } from '../../conformance/drill/run-situation.ts';
-import type { ListeningAddress, Situation } from '../../conformance/drill/situation.ts';
+import type {
+  Device,
+  DeviceAddress,
+  ListeningAddress,
+  Situation,
+  StartDevice,
+} from '../../conformance/drill/situation.ts';
 import type { ServiceAccess } from '../../conformance/drill/stage.ts';
 import { requireKeysBeyondLoopback } from '../../emulator/settle-options.ts';
 import { writeWhole } from '../../files/output-file.ts';
+import { type CommandOptions, cannotRun, startCommand } from '../../kernel/command-process.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { jsonLine } from '../../kernel/escape.ts';
+import { redacted } from '../../kernel/redact.ts';
+import { withoutTokens } from '../../protocol/first-message.ts';
 import {
   drilledDetail,
   drilledLines,
@@ -19,11 +29,11 @@ import {
   situationObject,
 } from '../../report/drill-lines.ts';
 import { prepareTls } from '../../wire/server/prepare-tls.ts';
+import { childEnvironment, writeTrustFiles } from '../child/environment.ts';
 import type { ContextOf } from '../command.ts';
 import { runVerdicts, type VerdictFollower } from '../conformance/run-verdicts.ts';
 import { tlsSettings } from '../serve/tls-settings.ts';
 import { acceptedKeys } from '../service/emulator-settings.ts';
-import { commandDevice } from './device.ts';
 
 export async function run(context: ContextOf<'drill'>): Promise<number> {
   const { settings, io, json, style, args } = context;
@@ -179,4 +189,72 @@ function welcomeLines(
     ...(tls === undefined ? [] : ['The device has to trust the certificate: --cert-out FILE writes it.']),
     'Waiting for the device. Some situations need it to be restarted.',
   ];
+}
+
+/** Starts the command of the user as a device; undefined if there is none. */
+function commandDevice(
+  { args, io, settings }: ContextOf<'drill'>,
+  acceptKeys: readonly string[],
+): StartDevice | undefined {
+  if (args.length === 0) return undefined;
+  return async ({ baseUrl, wsUrl, certificate }: DeviceAddress) => {
+    const own = childEnvironment({ baseUrl, wsUrl, acceptKeys, device: settings.device });
+    const trust = certificate === undefined ? undefined : await writeTrustFiles(certificate, io.env);
+    const conceal = (line: string) =>
+      withoutTokens(line.replaceAll(own.VOICECTL_API_KEY, redacted), redacted);
+    try {
+      const device = await startDevice(args, { cwd: io.cwd, env: { ...io.env, ...own, ...trust?.env } });
+      return {
+        ...device,
+        output: () => device.output().map(conceal),
+        async kill() {
+          await device.kill();
+          await trust?.remove();
+        },
+      };
+    } catch (thrown) {
+      await trust?.remove();
+      throw thrown;
+    }
+  };
+}
+
+/** Starts a command without input, and keeps the end of its output. Throws `usage` if it cannot run. */
+async function startDevice(
+  [command = '', ...args]: readonly string[],
+  options: Pick<CommandOptions, 'cwd' | 'env'>,
+): Promise<Device> {
+  const running = startCommand(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  const { stdout, stderr } = running.child;
+  const output = keepLastLines(...[stdout, stderr].filter((stream) => stream !== null));
+  await running.started.catch((cause) => {
+    throw cannotRun(command, cause);
+  });
+  return {
+    ended: running.ended.then(({ code, signal }) => code ?? signal ?? 0),
+    stop: () => running.signal('SIGTERM'),
+    kill: () => running.end(),
+    output,
+  };
+}
+
+/** Number of chunks that are kept; a chunk has at most 64 KiB. */
+const keptChunks = 2;
+const keptLines = 20;
+
+/** Keeps the last lines of the output of a command, however long it is. */
+function keepLastLines(...streams: readonly Readable[]): () => string[] {
+  const kept: Buffer[] = [];
+  for (const stream of streams) {
+    stream.on('data', (chunk: Buffer) => {
+      kept.push(chunk);
+      if (kept.length > keptChunks) kept.shift();
+    });
+  }
+  return () =>
+    Buffer.concat(kept)
+      .toString()
+      .split(/\r?\n/)
+      .filter((line) => line.trim() !== '')
+      .slice(-keptLines);
 }
