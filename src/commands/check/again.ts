@@ -11,7 +11,7 @@ import {
 import { againLines } from '../../report/exchange-lines.ts';
 import type { ContextOf } from '../command.ts';
 import { followSteps, openExchanges, printPlan, scopeOf } from '../conformance/exchanges.ts';
-import { createProgress } from '../conformance/progress.ts';
+import { createProgress } from '../conformance/run-verdicts.ts';
 
 /** `check --again ID`: prints the exchanges in full, and for a rule its verdict. Throws what stopped the run. */
 export async function runAgain(

@@ -1,15 +1,15 @@
 import type { VoicectlError } from '../../kernel/errors.ts';
-import { escapeText, jsonLine } from '../../kernel/escape.ts';
+import { cutText, escapeText, jsonLine } from '../../kernel/escape.ts';
 import type { TerminalDevice } from '../../kernel/terminal-device.ts';
 import type { BaselineResult } from '../../report/compare-page.ts';
 import type { RunReport } from '../../report/run-report.ts';
+import { clearLine } from '../../report/style.ts';
 import type { ResultLine } from '../../runs/compare/lines-run.ts';
 import type { RunSet } from '../../runs/compare/run-set.ts';
 import type { Item, JudgedItem, VerdictNews } from '../../ui/verdict-model.ts';
 import type { CommandContext } from '../command.ts';
 import { openBaseline } from '../compare/baseline.ts';
 import { reportRun, writeRunFile } from '../run-reporter.ts';
-import { createProgress } from './progress.ts';
 
 export type VerdictContext = CommandContext<
   'junit' | 'html' | 'open' | 'ascii' | 'baseline' | 'updateBaseline'
@@ -260,4 +260,26 @@ async function exitCodeOf(
   if (json) await note(stopped.message);
   if (stopped.hint !== undefined) await note(stopped.hint);
   return exitCode;
+}
+
+/** Shows progress as a changing line on standard error; nothing if that is not a terminal. */
+export function createProgress({ io, quiet, json }: CommandContext<never>) {
+  const isShown = io.stderr.isTTY && !quiet && !json;
+  let count = '';
+  const write = (text: string) => {
+    if (isShown) void io.stderr.write(`${clearLine}${text}`).catch(() => {});
+  };
+  return {
+    show(news: VerdictNews) {
+      if (news.type === 'used') {
+        const [first] = news.amounts;
+        if (first !== undefined) count = `${first.used}/${first.of}  `;
+      } else if (news.type === 'doing') {
+        const time = news.forMs === undefined ? '' : ` ${Math.ceil(news.forMs / 1000)} s`;
+        write(cutText(escapeText(`${count}${news.text}${time}`), (io.stderr.columns ?? 80) - 1));
+      }
+    },
+    /** Makes room for other lines. */
+    clear: () => write(''),
+  };
 }

@@ -14,7 +14,7 @@ import { type DialectInput, dialectSchema } from '../../protocol/dialect.ts';
 import { tokenRequestsPerWindow } from '../../protocol/rate-limit.ts';
 import type { ContextOf } from '../command.ts';
 import { followSteps, openExchanges, printPlan, scopeOf, subjectName } from '../conformance/exchanges.ts';
-import { createProgress } from '../conformance/progress.ts';
+import { createProgress } from '../conformance/run-verdicts.ts';
 import { writeRunFile } from '../run-reporter.ts';
 
 export async function run(context: ContextOf<'learn'>): Promise<number> {
