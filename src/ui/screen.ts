@@ -2,10 +2,9 @@ import type { Clock, ClockTimer } from '../kernel/clock.ts';
 import { passKeys } from '../kernel/keyboard.ts';
 import type { TerminalDevice } from '../kernel/terminal-device.ts';
 import { countText } from '../protocol/count-text.ts';
-import { boundEvent } from './bounded-event.ts';
 import type { DrawThread } from './draw-thread.ts';
 import { createFrameLimiter } from './frame-limiter.ts';
-import { createPendingEvents } from './pending-events.ts';
+import { boundEvent, createPendingEvents } from './pending-events.ts';
 import type { Action, Frame, FrameRequest, Notice, ScreenStart } from './port.ts';
 
 export interface ScreenOptions<Event extends { type: string }> {
