@@ -4,7 +4,7 @@ import { msText } from '../../report/load-lines.ts';
 import type { LiveLoad, LiveStatistic, LiveTimes } from '../../runs/load/live.ts';
 import { maxCoreShare, maxLateMs } from '../../runs/load/validity.ts';
 import { padStartTo, padTo } from '../cells.ts';
-import { type HistoryName, type RunHistory, toColumns } from '../run-history.ts';
+import { type HistoryName, type RunHistory, toColumns } from '../load-model.ts';
 import { type Colour, colours, useGlyphs } from '../theme.ts';
 
 interface LoadTimesProps {
