@@ -11,11 +11,16 @@ import { whenAborted } from '../../kernel/promises.ts';
 import { version } from '../../kernel/version.ts';
 import { longestDurationMs } from '../../protocol/read-duration.ts';
 import { clipMs } from '../../runs/load/clip.ts';
-import { type CrewJob, createOwnCrew, type LoadCrew } from '../../runs/load/crew.ts';
 import { type LoadOrder, planLoad } from '../../runs/load/plan.ts';
 import { createProcessCrew, loadWorker } from '../../runs/load/process-crew.ts';
 import type { LoadFacts } from '../../runs/load/result.ts';
-import { type LoadProgress, runLoad } from '../../runs/load/run-load.ts';
+import {
+  type CrewJob,
+  createOwnCrew,
+  type LoadCrew,
+  type LoadProgress,
+  runLoad,
+} from '../../runs/load/run-load.ts';
 import { judgeResult } from '../../runs/load/summary.ts';
 import type { ContextOf } from '../command.ts';
 import { openBaseline } from '../compare/baseline.ts';

@@ -4,9 +4,9 @@ import { type Clock, repeat } from '../../kernel/clock.ts';
 import { generatorFlags } from '../../kernel/engine-flags.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { createDeferred } from '../../kernel/promises.ts';
-import type { CrewJob, LoadCrew, LoadCrewHandlers } from './crew.ts';
 import type { LoadJob } from './generate.ts';
 import type { Share } from './plan.ts';
+import type { CrewJob, LoadCrew, LoadCrewHandlers } from './run-load.ts';
 import type { LoadTick } from './tick.ts';
 
 /** The built program of a generator process: beside the main program in dist/. */

@@ -1,6 +1,7 @@
 import type { Threshold } from '../../config/threshold.ts';
+import type { Clock } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
-import type { LoadCrew } from './crew.ts';
+import { generate, type LoadJob, type LoadReporting } from './generate.ts';
 import { createTotals, type Generator, type LoadFacts, type ResultParts, type Totals } from './result.ts';
 import { abortText, isCrossed } from './thresholds.ts';
 
@@ -120,4 +121,31 @@ export function busiest(shares: readonly number[]): number | null {
     most = Math.max(most, sum);
   }
   return most / window;
+}
+
+export interface LoadCrewHandlers extends Pick<LoadReporting, 'onTick' | 'onFailure'> {
+  /** A generator ended before its work was done. */
+  onLost(generator: number, why: string): void;
+}
+
+/** What all generators of a run share on this machine. */
+export type CrewJob = Omit<LoadJob, 'generator' | 'startAt'>;
+
+/** The generators of a run on this machine, ready to start. */
+export interface LoadCrew {
+  readonly size: number;
+  /** Runs from `startAt` (milliseconds since the epoch) until all have ended or are lost. The signal ends it early. */
+  run(startAt: number, signal: AbortSignal, handlers: LoadCrewHandlers): Promise<void>;
+  /** Ends the remaining processes. */
+  close(): void;
+}
+
+/** One generator in this process. */
+export function createOwnCrew(job: CrewJob, clock: Clock): LoadCrew {
+  return {
+    size: 1,
+    run: (startAt, signal, handlers) =>
+      generate({ ...job, generator: 0, startAt }, { clock, signal, ...handlers }),
+    close() {},
+  };
 }

@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import type { CrewJob } from '../../../src/runs/load/crew.ts';
 import { createProcessCrew } from '../../../src/runs/load/process-crew.ts';
+import type { CrewJob } from '../../../src/runs/load/run-load.ts';
 import { createManualClock } from '../../helpers/manual-clock.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'voicectl-crew-test-'));

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseThreshold, type Threshold } from '../../../src/config/threshold.ts';
-import type { LoadCrew } from '../../../src/runs/load/crew.ts';
 import { readLive } from '../../../src/runs/load/live.ts';
-import { type LoadProgress, runLoad } from '../../../src/runs/load/run-load.ts';
+import { type LoadCrew, type LoadProgress, runLoad } from '../../../src/runs/load/run-load.ts';
 import { summariseSecond } from '../../../src/runs/load/summary.ts';
 import { tickOf } from './ticks.ts';
 
