@@ -3,8 +3,7 @@ import type { LoadTask } from '../../config/load-tasks.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { createRandom } from '../../service/random.ts';
 import type { Cleanness } from '../../session/expectations.ts';
-import { type DevicePlan, planDevices } from './device-plan.ts';
-import { longestAudioMs, needOf, type SessionTimes, stormAt } from './tasks.ts';
+import { type DevicePlan, longestAudioMs, needOf, planDevices, type SessionTimes, stormAt } from './tasks.ts';
 
 /** Everything that determines a run: every process and every machine makes the same plan from it. */
 export interface LoadOrder {

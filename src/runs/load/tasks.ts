@@ -1,6 +1,10 @@
 import type { LoadTask } from '../../config/load-tasks.ts';
 import { streamCloseMs } from '../../protocol/close-codes.ts';
-import type { SessionNeed } from './device-plan.ts';
+import {
+  connectionsPerDevice,
+  rateLimitWindowMs,
+  tokenRequestsPerWindow,
+} from '../../protocol/rate-limit.ts';
 
 /** The times of a session, in milliseconds. All are known before the start. */
 export interface SessionTimes {
@@ -58,4 +62,64 @@ export function needOf(task: LoadTask, times: SessionTimes): SessionNeed {
     longestMs,
     requestMs: giveUpMs + (isStorm ? times.stormAtMs : 0),
   };
+}
+
+/** How much of its device's limits one session needs. */
+export interface SessionNeed {
+  /** Token requests of a session, which may all fall into one window. */
+  tokens: number;
+  /** Streams that are open at once: 0 for a session that only requests a token. */
+  streams: number;
+  /** From its arrival until it is certain that its streams are closed. */
+  longestMs: number;
+  /** From when a request is due until it is certain that it no longer reaches the service. */
+  requestMs: number;
+}
+
+export interface DevicePlan {
+  /** The number of each session's device, from 0. */
+  deviceOf: Uint32Array;
+  devices: number;
+}
+
+/**
+ * Gives each session a device, so that no device can exceed 10 streams or 60 tokens in any window, however slowly the service
+ * answers: a place of a device is free again only after the latest possible end of its session. Uses as few devices as that
+ * allows. Specification: "Limits".
+ */
+export function planDevices(arrivals: Float64Array, need: SessionNeed): DevicePlan {
+  const { places, busyMs } = placesOf(need);
+  const deviceOf = new Uint32Array(arrivals.length);
+  const freeAt: number[] = [];
+  // All sessions keep their place for the same time, so the place that was taken first is free first.
+  let oldest = 0;
+  const takenBy: number[] = [];
+  for (const [index, at] of arrivals.entries()) {
+    let place = takenBy[oldest];
+    if (place === undefined || (freeAt[oldest] ?? 0) > at) place = takenBy.length - oldest;
+    else oldest += 1;
+    takenBy.push(place);
+    freeAt.push(at + busyMs);
+    deviceOf[index] = Math.floor(place / places);
+  }
+  return {
+    deviceOf,
+    devices: arrivals.length === 0 ? 0 : deviceOf.reduce((most, one) => Math.max(most, one), 0) + 1,
+  };
+}
+
+/** How many places a device has, and how long a session keeps its place. */
+function placesOf({ tokens, streams, longestMs, requestMs }: SessionNeed): {
+  places: number;
+  busyMs: number;
+} {
+  const byTokens = Math.floor(tokenRequestsPerWindow / tokens);
+  const places = Math.max(
+    1,
+    streams === 0 ? byTokens : Math.min(byTokens, Math.floor(connectionsPerDevice / streams)),
+  );
+  const windowMs = rateLimitWindowMs + requestMs;
+  // How often each place may be taken within a window.
+  const perWindow = Math.max(1, Math.floor(tokenRequestsPerWindow / (places * tokens)));
+  return { places, busyMs: Math.max(longestMs, windowMs / perWindow) };
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { planDevices, type SessionNeed } from '../../../src/runs/load/device-plan.ts';
+import { planDevices, type SessionNeed } from '../../../src/runs/load/tasks.ts';
 
 const need: SessionNeed = { tokens: 1, streams: 1, longestMs: 20_000, requestMs: 10_000 };
 const evenly = (count: number, everyMs: number) =>
