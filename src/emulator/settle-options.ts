@@ -5,9 +5,8 @@ import { isLoopbackHost } from '../protocol/loopback.ts';
 import { connectionsPerDevice, tokenRequestsPerWindow } from '../protocol/rate-limit.ts';
 import { defaultHost, type SettledService, settleService } from '../service/settings.ts';
 import type { EmulatorOptions } from './options.ts';
-import { guardReply } from './replies/guard.ts';
 import { createReplyMode } from './replies/registry.ts';
-import type { ReplyMode } from './replies/reply.ts';
+import { guardReply, type ReplyMode } from './replies/reply.ts';
 import type { Scenario } from './scenario/scenario.ts';
 
 /** The options with their defaults, and with their files read. */

@@ -3,8 +3,7 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isError, VoicectlError } from '../../kernel/errors.ts';
 import { onUncaught } from '../../kernel/uncaught.ts';
-import { guardReply } from './guard.ts';
-import type { CreateReply } from './reply.ts';
+import { type CreateReply, guardReply } from './reply.ts';
 
 /**
  * A JavaScript module as the AI: its export `createReply(voice)` is called for each stream. Throws `bad-input`
