@@ -1,7 +1,7 @@
 import type { Clock, ClockTimer } from '../../kernel/clock.ts';
 import { playPcm } from '../../service/streams/playable.ts';
 import type { Reply, Voice } from '../replies/reply.ts';
-import { detectTurns } from '../replies/turn-detector.ts';
+import { detectTurns } from '../replies/turns.ts';
 import type { Trigger } from './scenario-schema.ts';
 
 /** The stream on which a scenario plays. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createTurnBuffer } from '../../../src/emulator/replies/turn-detector.ts';
+import { createTurnBuffer } from '../../../src/emulator/replies/turns.ts';
 
 /** Two bytes a sample, 16 samples a millisecond; each sample is the millisecond that it belongs to. */
 function numbered(fromMs: number, toMs: number): Buffer {
