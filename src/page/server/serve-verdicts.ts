@@ -10,7 +10,7 @@ import {
   pageTokenHeader,
 } from '../../protocol/control-paths.ts';
 import { isPageAllowed, isSameSecret } from '../../service/control/browser-request.ts';
-import { plainRefusals } from '../../service/http/plain-refusals.ts';
+import { plainRefusals } from '../../service/http/refusal.ts';
 import { createBareServer, loopbackOnly } from '../../service/http/service-server.ts';
 import { closeServer, listen } from '../../service/open-service.ts';
 import type { VerdictNews } from '../../ui/verdict-model.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { metricsPath } from '../../protocol/control-paths.ts';
 import { isLoopbackHost } from '../../protocol/loopback.ts';
-import { plainRefusals } from '../../service/http/plain-refusals.ts';
+import { plainRefusals } from '../../service/http/refusal.ts';
 import { createBareServer, loopbackOnly } from '../../service/http/service-server.ts';
 import type { MetricsEndpoint } from '../../service/metrics/service-metrics.ts';
 import { closeServer, listen } from '../../service/open-service.ts';

@@ -1,8 +1,10 @@
+import type { ServerResponse } from 'node:http';
 import { shortText } from '../../kernel/short-text.ts';
 import type { Dialect, RefusalCause } from '../../protocol/dialect.ts';
 import { type ErrorDetails, errorBody, invalidRequestCode } from '../../protocol/error-body.ts';
 import type { InvalidTokenRequest } from '../../protocol/token-request.ts';
-import type { OutgoingAnswer } from '../../wire/server/http-answer.ts';
+import type { Admission } from '../../wire/server/admission.ts';
+import { type OutgoingAnswer, sendAnswer } from '../../wire/server/http-answer.ts';
 import type { EmulatorEvents, SentHeaders } from '../events.ts';
 
 export interface RefusalContext {
@@ -57,5 +59,33 @@ function refuse(
 function given<Fields extends Record<string, string | undefined>>(fields: Fields) {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
     [Name in keyof Fields]?: string;
+  };
+}
+
+/** What a server of ours without a dialect refuses. */
+interface PlainRefusals {
+  refuse(status: number, code: string, message: string): void;
+  /** The request was not admitted. */
+  turnDown(refused: Admission & { ok: false }): void;
+  /** The method is not GET. */
+  wrongMethod(): void;
+}
+
+const statuses = {
+  invalidRequest: [400, 'INVALID_REQUEST'],
+  forbidden: [403, 'FORBIDDEN'],
+  headersTooLarge: [431, 'HEADERS_TOO_LARGE'],
+} as const;
+
+export function plainRefusals(response: ServerResponse): PlainRefusals {
+  const send = (status: number, code: string, message: string, headers: [string, string][] = []) =>
+    sendAnswer(response, { status, headers, body: errorBody(code, message), hangUp: true });
+  return {
+    refuse: (status, code, message) => send(status, code, message),
+    turnDown({ cause, why }) {
+      const [status, code] = statuses[cause];
+      send(status, code, why);
+    },
+    wrongMethod: () => send(405, 'METHOD_NOT_ALLOWED', 'Use GET', [['Allow', 'GET']]),
   };
 }
