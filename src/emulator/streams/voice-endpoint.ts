@@ -9,8 +9,11 @@ import type { Dialect, RefusalCause } from '../../protocol/dialect.ts';
 import { tokenPlace } from '../../protocol/first-message.ts';
 import { writeDialectMessage } from '../../protocol/messages.ts';
 import { streamPath } from '../../protocol/paths.ts';
-import { createObservers, type ObservedStream } from '../../service/control/observers.ts';
-import type { ObserveStream } from '../../service/control/page-handler.ts';
+import {
+  createObservers,
+  type ObservedStream,
+  type ObserveStream,
+} from '../../service/control/page-handler.ts';
 import type { EmulatorEvents } from '../../service/events.ts';
 import { bugOf, closeAfterBug, GuardedSocket, guardClock, guarded } from '../../service/guard.ts';
 import { invalidRequest } from '../../service/http/refusal.ts';
