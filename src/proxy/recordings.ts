@@ -3,7 +3,7 @@ import { makeFolder } from '../files/make-folder.ts';
 import { writeFailure } from '../files/refusal.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { recordStream, type StreamRecording } from '../recording/record-stream.ts';
-import { noticeOf } from '../service/stream-notice.ts';
+import { noticeOf } from '../service/events.ts';
 import type { Tap } from '../wire/tap.ts';
 import type { TokenMatches } from './match-tokens.ts';
 import type { ProxyTarget } from './options.ts';

@@ -6,7 +6,7 @@ import { VoicectlError } from '../../kernel/errors.ts';
 import { type Recording, readRecording } from '../../recording/read-recording.ts';
 import { recordStream } from '../../recording/record-stream.ts';
 import type { PageHost } from '../../service/control/page-handler.ts';
-import { noticeOf } from '../../service/stream-notice.ts';
+import { noticeOf } from '../../service/events.ts';
 import type { RecordingState } from '../messages.ts';
 
 /** The longest recording that a page shows. */
