@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Clock } from '../kernel/clock.ts';
 import { closeCodes, reasonNotUtf8 } from '../protocol/close-codes.ts';
-import { endTransport } from '../service/streams/end-transport.ts';
+import { endTransport } from '../service/streams/open-stream.ts';
 import type { Side, StreamEnd } from '../wire/exchange.ts';
 import type { PeerClose } from './leg-socket.ts';
 import { type Leg, otherSide, Passage, type PassageWatch, sides, type WaitingBytes } from './passage.ts';

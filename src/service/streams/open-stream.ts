@@ -1,4 +1,7 @@
+import type { Socket } from 'node:net';
+import type { WebSocket } from 'ws';
 import type { VoiceCheck } from '../../audio/verdict/voice-check.ts';
+import type { Clock } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { closeCodes, isSendableCloseCode, maxCloseReasonBytes } from '../../protocol/close-codes.ts';
 import type { TemplateValues } from '../../protocol/dialect/templates.ts';
@@ -50,4 +53,14 @@ export function checkClose(code: number, reason: string): void {
     throw new VoicectlError('usage', `Close code ${code} cannot be sent`);
   if (Buffer.byteLength(reason) > maxCloseReasonBytes)
     throw new VoicectlError('usage', `A close reason can have at most ${maxCloseReasonBytes} bytes`);
+}
+
+/** A peer that has not read everything by then is cut anyway. */
+const flushMs = 2_000;
+
+/** Ends a connection without a close frame, after everything that was sent on it. */
+export function endTransport(socket: WebSocket, transport: Socket, clock: Clock): void {
+  const cut = clock.after(flushMs, () => socket.terminate(), { background: true });
+  socket.once('close', cut.cancel);
+  transport.destroySoon();
 }
