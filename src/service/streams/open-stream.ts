@@ -6,6 +6,7 @@ import { VoicectlError } from '../../kernel/errors.ts';
 import { closeCodes, isSendableCloseCode, maxCloseReasonBytes } from '../../protocol/close-codes.ts';
 import type { TemplateValues } from '../../protocol/dialect/templates.ts';
 import type { StreamTotals } from '../events.ts';
+import type { Random } from '../random.ts';
 
 /** An open stream, of an emulator or through a proxy, as faults and the control API act on it. */
 export interface OpenStream {
@@ -63,4 +64,33 @@ export function endTransport(socket: WebSocket, transport: Socket, clock: Clock)
   const cut = clock.after(flushMs, () => socket.terminate(), { background: true });
   socket.once('close', cut.cancel);
   transport.destroySoon();
+}
+
+interface MessageValuesOptions {
+  stream: number;
+  totals: Pick<StreamTotals, 'device'>;
+  random: Pick<Random, 'id'>;
+  clock: Pick<Clock, 'wall'>;
+}
+
+/** Values for the templates of one stream's messages. A random value is drawn only if a template uses it. */
+export function createMessageValues({ stream, totals, random, clock }: MessageValuesOptions): TemplateValues {
+  let session: string | undefined;
+  let sequence = 0;
+  return {
+    stream,
+    uuid: random.id,
+    get session() {
+      session ??= random.id();
+      return session;
+    },
+    nowMs: () => clock.wall(),
+    get device() {
+      return totals.device;
+    },
+    nextSequence() {
+      sequence += 1;
+      return sequence;
+    },
+  };
 }
