@@ -1,8 +1,13 @@
 import { readDialect } from '../../config/dialect-file.ts';
-import { type Comparison, compareWithEmulator } from '../../conformance/learn/compare.ts';
 import { dialectYaml } from '../../conformance/learn/dialect-yaml.ts';
 import type { Lesson } from '../../conformance/learn/infer.ts';
-import { type LearnOptions, type LearnResult, learnDialect } from '../../conformance/learn/learn.ts';
+import {
+  type Comparison,
+  compareWithEmulator,
+  type LearnOptions,
+  type LearnResult,
+  learnDialect,
+} from '../../conformance/learn/learn.ts';
 import { type Difference, differences } from '../../conformance/learn/learned-dialect.ts';
 import { planRun } from '../../conformance/plan.ts';
 import { readText } from '../../files/read-text.ts';
