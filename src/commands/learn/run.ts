@@ -1,5 +1,4 @@
 import { readDialect } from '../../config/dialect-file.ts';
-import { dialectYaml } from '../../conformance/learn/dialect-yaml.ts';
 import type { Lesson } from '../../conformance/learn/infer.ts';
 import {
   type Comparison,
@@ -8,7 +7,7 @@ import {
   type LearnResult,
   learnDialect,
 } from '../../conformance/learn/learn.ts';
-import { type Difference, differences } from '../../conformance/learn/learned-dialect.ts';
+import { type Difference, dialectYaml, differences } from '../../conformance/learn/learned-dialect.ts';
 import { planRun } from '../../conformance/plan.ts';
 import { readText } from '../../files/read-text.ts';
 import { exitCodes } from '../../kernel/errors.ts';
