@@ -5,12 +5,11 @@ import { jsonMediaType } from '../protocol/token-request.ts';
 import type { Seen } from '../rules/rule.ts';
 import { ask } from '../wire/client/token.ts';
 import type { Header, HttpRequest } from '../wire/exchange.ts';
-import { type Budget, NotAsked } from './budget.ts';
+import { type Budget, NotAsked, type RequestPace } from './budget.ts';
 import type { Clockwork } from './clockwork.ts';
 import type { Cost } from './cost.ts';
 import type { DeviceRole, Devices } from './devices.ts';
 import { openLine, type ServiceLine } from './line.ts';
-import type { RequestPace } from './pace.ts';
 import type { StopWatch } from './stop.ts';
 
 /** The address of the service, and the credentials. */

@@ -1,3 +1,4 @@
+import { type Clock, waitUntil } from '../kernel/clock.ts';
 import { addCosts, type Cost, noCost, totalOf } from './cost.ts';
 
 /** Why a planned step is skipped. */
@@ -42,6 +43,25 @@ export function createBudget(
       if (!fits(one)) throw new NotAsked('the request budget is used up');
       spent = addCosts([spent, one]);
       onSpent(spent);
+    },
+  };
+}
+
+/** Lets requests pass one after the other, at a steady rate. */
+export interface RequestPace {
+  /** Resolves when the next request may be sent; `factor` times as fast as usual. */
+  turn(factor: number, signal: AbortSignal): Promise<void>;
+}
+
+const usualPerSecond = 2;
+
+export function createPace(clock: Clock, perSecond = usualPerSecond): RequestPace {
+  let nextAt = Number.NEGATIVE_INFINITY;
+  return {
+    async turn(factor, signal) {
+      const at = Math.max(clock.now(), nextAt);
+      nextAt = at + 1000 / (perSecond * factor);
+      if (at > clock.now()) await waitUntil(clock, at, signal);
     },
   };
 }
