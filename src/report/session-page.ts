@@ -6,8 +6,7 @@ import { html } from './html.ts';
 import { itemSections, linesBlock, type ReportItem, type ReportPage, reportPage } from './report-page.ts';
 import type { SessionReport } from './session-report.ts';
 import { plainStyle } from './style.ts';
-import { summaryLines, summaryMsText } from './summary-lines.ts';
-import { totalLines } from './total-lines.ts';
+import { summaryLines, summaryMsText, totalLines } from './summary-lines.ts';
 
 /** One session, or several, as one page that needs nothing else. `failure`: why there is no session, if there is none. */
 export function sessionPage(

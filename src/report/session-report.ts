@@ -6,8 +6,7 @@ import type { SessionSummary } from '../session/summary.ts';
 import { maxAnnotations } from './github.ts';
 import type { Block, RunReport, TestCase, TestSuite } from './run-report.ts';
 import { plainStyle } from './style.ts';
-import { summaryLines, summaryMsText } from './summary-lines.ts';
-import { spreadNames } from './total-lines.ts';
+import { spreadNames, summaryLines, summaryMsText } from './summary-lines.ts';
 
 export interface SessionReport {
   /** What was tested, for people: `stream hello.wav`. */

@@ -1,6 +1,6 @@
 import { VoicectlError } from '../../src/kernel/errors.ts';
 import { describeFailure } from '../../src/kernel/failure-kind.ts';
-import { spreadNames } from '../../src/report/total-lines.ts';
+import { spreadNames } from '../../src/report/summary-lines.ts';
 import type { RepeatSummary, RunResult } from '../../src/runs/repeat.ts';
 import type { SessionSummary } from '../../src/session/summary.ts';
 
