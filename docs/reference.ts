@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import * as z from 'zod';
 import { describeProgram, type HelpObject } from '../src/commands/help/describe-program.ts';
-import { describeTools } from '../src/commands/mcp/tools.ts';
+import { describeTools } from '../src/commands/mcp/run.ts';
 import { ruleOf, situations } from '../src/conformance/drill/catalogue.ts';
 import { settings as learnSettings } from '../src/conformance/learn/infer.ts';
 import { stepsFor } from '../src/conformance/needed.ts';

@@ -3,19 +3,23 @@ import { Writable } from 'node:stream';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import * as z from 'zod';
 import { checkSecret, readKeyFile, warnOfShortSecret } from '../../config/target.ts';
 import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
 import { cutText } from '../../kernel/escape.ts';
 import { failureKind } from '../../kernel/failure-kind.ts';
 import { createRedactor, type Redactor } from '../../kernel/redact.ts';
 import { version } from '../../kernel/version.ts';
+import { describeIssues, noSuchSetting, readOnce } from '../../protocol/schema-problem.ts';
+import { didYouMean } from '../../protocol/suggestion.ts';
 import type { ContextOf } from '../command.ts';
 import { readEnvironmentSecret } from '../control/secret.ts';
 import { createBoundary } from './boundary.ts';
+import { commandTools } from './command-tools.ts';
+import { serverTools } from './server-tools.ts';
 import { createServers } from './servers.ts';
 import { shorten } from './shorten.ts';
-import type { ToolSurroundings } from './tool.ts';
-import { callTool, describeTools } from './tools.ts';
+import type { Tool, ToolAnswer, ToolCall, ToolSurroundings } from './tool.ts';
 
 /**
  * Serves a client on standard input and output until it closes them or a signal ends the command. Everything that was started
@@ -173,4 +177,41 @@ function toWritable({ io }: ContextOf<'mcp'>): Writable {
   });
   // Each answer waits for room on its own, and there may be thousands.
   return writable.setMaxListeners(0);
+}
+
+const tools = new Map<string, Tool>(Object.entries({ ...serverTools, ...commandTools }));
+
+/** The tools as the protocol lists them. */
+export function describeTools() {
+  return [...tools].map(([name, { says, input, readOnly }]) => ({
+    name,
+    description: says,
+    inputSchema: z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' }) as {
+      type: 'object';
+      [key: string]: unknown;
+    },
+    annotations: { readOnlyHint: readOnly === true },
+  }));
+}
+
+/** Calls a tool. Throws `usage` for a tool or arguments that do not exist, and the reason of the signal. */
+export async function callTool(
+  name: string,
+  args: Record<string, unknown>,
+  surroundings: ToolSurroundings,
+  call: ToolCall,
+): Promise<ToolAnswer> {
+  const tool = tools.get(name);
+  if (tool === undefined)
+    throw new VoicectlError('usage', `There is no tool ${name}${didYouMean(name, [...tools.keys()])}`);
+  const parsed = tool.input.safeParse(args, readOnce);
+  if (!parsed.success) {
+    const problems = describeIssues(parsed.error.issues).slice(0, 5);
+    const words = problems.map(
+      ({ path, expected }) => `${path}: ${expected === noSuchSetting ? '' : 'expected '}${expected}`,
+    );
+    throw new VoicectlError('usage', `${name}: ${words.join('; ')}`);
+  }
+  call.signal.throwIfAborted();
+  return tool.act(parsed.data, surroundings, call);
 }

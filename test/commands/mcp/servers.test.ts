@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { createBoundary } from '../../../src/commands/mcp/boundary.ts';
 import type { ChildCommand, PrintedLine } from '../../../src/commands/mcp/child-command.ts';
+import { callTool } from '../../../src/commands/mcp/run.ts';
 import { createServers } from '../../../src/commands/mcp/servers.ts';
 import type { ToolSurroundings } from '../../../src/commands/mcp/tool.ts';
-import { callTool } from '../../../src/commands/mcp/tools.ts';
 
 const signal = new AbortController().signal;
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
-import { describeTools } from '../../../src/commands/mcp/tools.ts';
+import { describeTools } from '../../../src/commands/mcp/run.ts';
 
 const page = readFileSync(join(import.meta.dirname, '..', '..', '..', 'docs', 'MCP.md'), 'utf8');
 const tools = describeTools();
