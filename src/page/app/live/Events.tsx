@@ -1,22 +1,59 @@
-import { useComputed, useSignal, useSignalEffect } from '@preact/signals';
+import { computed, signal, useComputed, useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { jsonLines } from '../../../kernel/escape.ts';
 import { originSigns, whoText } from '../../../report/event-words.ts';
-import { heldCount, type Row } from '../../../ui/event-list.ts';
+import { heldCount, markedRow, moveMark, type Row, shownRows, toggleHold } from '../../../ui/event-list.ts';
 import { filterExample } from '../../../ui/keys.ts';
 import { tones } from '../../view-data.ts';
 import { paintSoon } from '../picture/painting.ts';
-import {
-  copyJson,
-  detail,
-  eventRows,
-  isFollowing,
-  mark,
-  marked,
-  pressList,
-  setEventFilter,
-} from './event-keys.ts';
+import { copy } from './Notice.tsx';
 import { list } from './store.ts';
+
+/** The rows that pass the filter, up to where the list is paused. */
+const eventRows = computed(() => shownRows(list.value));
+const marked = computed(() => (list.value.marked === undefined ? undefined : markedRow(list.value)));
+/** Whether the newest event stays in view. */
+const isFollowing = signal(true);
+/** The event that is shown as JSON. */
+export const detail = signal<Row>();
+
+/** Moves the mark by this many rows. */
+export function moveToEvent(by: number): void {
+  list.value = moveMark(list.value, by);
+  if (detail.value !== undefined) detail.value = marked.value;
+}
+
+function mark(row: Row): void {
+  list.value = { ...list.value, marked: row.id };
+  detail.value = row;
+}
+
+export function toggleDetail(): void {
+  detail.value = detail.value === undefined ? markedRow(list.value) : undefined;
+}
+
+export function copyJson(): void {
+  const row = markedRow(list.value);
+  if (row !== undefined) void copy(jsonLines(row.event), 'the event');
+}
+
+function setEventFilter(filter: string): void {
+  list.value = { ...list.value, filter, marked: undefined };
+  isFollowing.value = true;
+}
+
+export function pressList(command: 'first' | 'follow' | 'pause' | 'back'): void {
+  if (command === 'pause') list.value = toggleHold(list.value);
+  if (command === 'first') list.value = { ...list.value, marked: eventRows.value[0]?.id };
+  if (command === 'follow') {
+    list.value = { ...list.value, marked: undefined };
+    isFollowing.value = true;
+  }
+  if (command !== 'back') return;
+  if (detail.value !== undefined) detail.value = undefined;
+  else if (document.activeElement instanceof HTMLInputElement) document.activeElement.blur();
+  else setEventFilter('');
+}
 
 const rowPx = 24;
 /** Below the end of any list. */

@@ -3,7 +3,7 @@ import type { ScreenStart } from '../../../ui/port.ts';
 import { kind } from './Actions.tsx';
 import { actOn } from './act.ts';
 import { advance } from './Clock.tsx';
-import { copyJson, detail, moveToEvent, pressList, toggleDetail } from './event-keys.ts';
+import { copyJson, detail, moveToEvent, pressList, toggleDetail } from './Events.tsx';
 import { listenToKeys } from './listen-to-keys.ts';
 import { copy } from './Notice.tsx';
 import { hello, help, isProxy, openedRecording, shown } from './store.ts';
