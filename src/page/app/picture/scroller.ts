@@ -2,7 +2,7 @@ import type { Axis, PictureSpan } from '../../view-data.ts';
 import { themeColors } from './colors.ts';
 import { drawPicture, type PictureView } from './draw.ts';
 import { paintSoon } from './painting.ts';
-import { gutter, pictureHeight } from './places.ts';
+import { gutter, pictureHeight, placeTimeText } from './places.ts';
 
 /** Room after the end, for the names of events there. */
 const margin = 72;
@@ -167,4 +167,20 @@ export function createScroller(options: ScrollerOptions): Scroller {
       frame.removeEventListener('wheel', onWheel);
     },
   };
+}
+
+/** A time, and who speaks at it. */
+export function describeMoment({ turns }: Axis, ms: number): string {
+  const speaking = turns.filter(({ startMs, endMs }) => startMs <= ms && ms <= endMs);
+  const who = speaking.map(({ voice }) => (voice === 'out' ? 'you speak' : 'the AI speaks'));
+  return [placeTimeText(ms), ...who].join(', ');
+}
+
+/** Everything at a point of the picture. */
+export function describePoint(axis: Axis, ms: number, { distance }: Pick<Scroller, 'distance'>): string {
+  const near = axis.marks.filter(({ t }) => distance(t, ms) < 6);
+  const gap = axis.gaps.find(({ startMs, endMs }) => startMs <= ms && ms <= endMs);
+  const texts = [describeMoment(axis, ms), ...near.map(({ text }) => text)];
+  if (gap !== undefined) texts.push(`gap of ${Math.round(gap.endMs - gap.startMs)} ms`);
+  return texts.join('   ');
 }

@@ -3,8 +3,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { RecordingView } from '../../view-data.ts';
 import { peaksOfSamples } from '../picture/peaks.ts';
 import { placeTimeText } from '../picture/places.ts';
-import { createScroller, type Scroller } from '../picture/scroller.ts';
-import { describeMoment, describePoint } from './describe.ts';
+import { createScroller, describeMoment, describePoint, type Scroller } from '../picture/scroller.ts';
 import type { Player } from './player.ts';
 import type { Heard, Voices } from './voices.ts';
 
