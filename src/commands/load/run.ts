@@ -104,8 +104,7 @@ async function openMetrics({ settings, io, note }: ContextOf<'load'>) {
   const { metricsPort, metricsAllow } = settings;
   if (metricsPort === undefined) return undefined;
   const { createMetricsEndpoint } = await import('../../service/metrics/service-metrics.ts');
-  const { openMetricsServer } = await import('../../runs/load/metrics-server.ts');
-  const { loadFamilies } = await import('../../runs/load/load-families.ts');
+  const { loadFamilies, openMetricsServer } = await import('../../runs/load/metrics-server.ts');
   let latest: LoadProgress | undefined;
   const metrics = createMetricsEndpoint({
     ...{ allow: metricsAllow, clock: io.clock, command: 'load' },
