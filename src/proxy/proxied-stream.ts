@@ -16,7 +16,7 @@ import type { Faults } from '../service/faults/faults.ts';
 import { bugOf, closeAfterBug, guardClock } from '../service/guard.ts';
 import type { Random } from '../service/random.ts';
 import type { SlotLease } from '../service/state/state.ts';
-import { lostOnTheWay } from '../service/streams/lost-on-the-way.ts';
+import { lostOnTheWay } from '../service/streams/lost-time.ts';
 import { checkClose, createMessageValues } from '../service/streams/open-stream.ts';
 import { createSpeaker } from '../service/streams/speaker.ts';
 import type { Side, StreamEnd, TokenFacts, Upgrade } from '../wire/exchange.ts';

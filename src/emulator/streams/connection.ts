@@ -11,7 +11,7 @@ import { createMessageReader, writeError } from '../../protocol/messages.ts';
 import { unusualKind } from '../../protocol/read-message.ts';
 import type { EmulatorEvents, StreamTotals } from '../../service/events.ts';
 import type { Random } from '../../service/random.ts';
-import { lostOnTheWay } from '../../service/streams/lost-on-the-way.ts';
+import { lostOnTheWay } from '../../service/streams/lost-time.ts';
 import { createMessageValues, type OpenStream } from '../../service/streams/open-stream.ts';
 import { BatchedSocket } from '../../wire/server/batched-socket.ts';
 import { Line } from '../../wire/server/network/line.ts';

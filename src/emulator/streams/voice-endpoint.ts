@@ -19,6 +19,7 @@ import { bugOf, closeAfterBug, GuardedSocket, guardClock, guarded } from '../../
 import { invalidRequest } from '../../service/http/refusal.ts';
 import type { Random } from '../../service/random.ts';
 import { whenKnown } from '../../service/state/state.ts';
+import { createOwnLateness } from '../../service/streams/lost-time.ts';
 import { plainAddress } from '../../wire/addresses.ts';
 import { createAudioHeaders } from '../../wire/server/audio-frame.ts';
 import { sendRawAnswer } from '../../wire/server/http-answer.ts';
@@ -29,7 +30,6 @@ import { sendConnected } from './connected-message.ts';
 import { createConnection, type StreamConnection } from './connection.ts';
 import { createEarlyBytes, type EarlyBytes } from './early-bytes.ts';
 import { type LiveStream, type LiveStreamOptions, startLiveStream } from './live-stream.ts';
-import { createOwnLateness } from './lost-time.ts';
 import { tapStream, type Upgraded } from './tap-stream.ts';
 
 /** Maximum number of fragments of one message; beyond it ws closes with 1008. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createOwnLateness } from '../../../src/emulator/streams/lost-time.ts';
 import type { Clock } from '../../../src/kernel/clock.ts';
+import { createOwnLateness } from '../../../src/service/streams/lost-time.ts';
 import { createManualClock } from '../../helpers/manual-clock.ts';
 
 /** A clock whose timers fire as late as the test says. */

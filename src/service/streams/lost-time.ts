@@ -1,6 +1,8 @@
+import type { Socket } from 'node:net';
 import type { LostTime } from '../../audio/verdict/pace-check.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { type Lateness, watchLateness } from '../../kernel/lateness.ts';
+import { Line } from '../../wire/server/network/line.ts';
 
 /** Lateness that any timer may have. */
 const toleratedMs = 5;
@@ -32,6 +34,19 @@ export function createOwnLateness(clock: Clock): OwnLateness {
         lateness?.stop();
         lateness = undefined;
       };
+    },
+  };
+}
+
+/** The time that messages of a peer lose: in this process, and in the network that it simulates. */
+export function lostOnTheWay(own: LostTime, transport: Socket): LostTime {
+  if (!(transport instanceof Line)) return own;
+  return {
+    get lostMs() {
+      return own.lostMs + transport.lostMs;
+    },
+    get heldMs() {
+      return transport.heldMs;
     },
   };
 }
