@@ -6,6 +6,7 @@ import { connectedKind } from './read-message.ts';
 export {
   connectedKind,
   createMessageReader,
+  isConfirmingText,
   isInterruption,
   isOfKind,
   readServiceMessage,

@@ -56,6 +56,11 @@ function classify(text: string, kindField: string | undefined): Omit<ServiceMess
   }
 }
 
+/** Whether a text is the message that confirms a stream. */
+export function isConfirmingText(text: string): boolean {
+  return readServiceMessage(text).category === 'connected';
+}
+
 /** The same for JSON that is already parsed. */
 export function readServiceBody(body: unknown, kindField?: string): Omit<ServiceMessage, 'text'> {
   if (!isRecord(body)) return { category: 'other', kind: undefined, body };

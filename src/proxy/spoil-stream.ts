@@ -1,7 +1,7 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { TemplateValues } from '../protocol/dialect/templates.ts';
 import type { CloseCause, Dialect } from '../protocol/dialect.ts';
-import { readServiceMessage, writeError, writeMessage } from '../protocol/messages.ts';
+import { isConfirmingText, writeError, writeMessage } from '../protocol/messages.ts';
 import type { FaultSubject, Faults } from '../service/faults/faults.ts';
 import { createFaultyAudio, type FaultyAudio } from '../service/faults/faulty-audio.ts';
 import { injectLiveFaults, type LiveFaultOptions } from '../service/faults/live-faults.ts';
@@ -229,13 +229,9 @@ function createSpoiler(options: SpoilOptions): PassageSpoiler {
         // From here on the device is known.
         if (hadToken || !witness.hasToken || options.admitsToken()) passage.send(data, isBinary);
         else witness.presentedInVain();
-      } else if (!isConfirmed && isConfirmation(data)) confirm(data);
+      } else if (!isConfirmed && isConfirmingText(data.toString())) confirm(data);
       else pass(data, isBinary);
       current = undefined;
     },
   };
-}
-
-function isConfirmation(data: Buffer): boolean {
-  return readServiceMessage(data.toString()).category === 'connected';
 }

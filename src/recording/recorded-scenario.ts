@@ -4,7 +4,7 @@ import { safeYaml } from '../files/yaml-document.ts';
 import { bytesForMs } from '../protocol/audio-format.ts';
 import { isSendableCloseCode } from '../protocol/close-codes.ts';
 import { defaultDialect } from '../protocol/dialect.ts';
-import { readServiceMessage, writeStatus } from '../protocol/messages.ts';
+import { isConfirmingText, writeStatus } from '../protocol/messages.ts';
 import { parseJson } from '../protocol/parse-json.ts';
 import { isServiceText } from './format.ts';
 import type { Recording } from './read-recording.ts';
@@ -117,7 +117,7 @@ function messagesOf({ wire }: Recording, origin: number): { deeds: ServiceDeed[]
       else deeds.push({ t, endMs: t, act: { fault: 'abnormal-close' } });
       continue;
     }
-    if (!isServiceText(line) || readServiceMessage(line.text).category === 'connected') continue;
+    if (!isServiceText(line) || isConfirmingText(line.text)) continue;
     const body = parseJson(line.text);
     if (ownStatuses.some((own) => isDeepStrictEqual(own, body))) continue;
     if (body === undefined) leftOut += 1;

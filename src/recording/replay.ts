@@ -1,6 +1,6 @@
 import { refusal } from '../files/refusal.ts';
 import { bytesForMs, msForBytes } from '../protocol/audio-format.ts';
-import { createMessageReader, isInterruption, readServiceMessage } from '../protocol/messages.ts';
+import { createMessageReader, isConfirmingText, isInterruption } from '../protocol/messages.ts';
 import { isServiceText, type WireAudio, type WireLine } from './format.ts';
 import type { Recording } from './read-recording.ts';
 
@@ -9,9 +9,9 @@ import type { Recording } from './read-recording.ts';
  * `bad-input` if neither happened.
  */
 export function replayOrigin({ wire, folder }: Recording): number {
-  const isConfirmation = (line: WireLine) =>
-    isServiceText(line) && readServiceMessage(line.text).category === 'connected';
-  const origin = wire.find(isConfirmation) ?? wire.find(({ type }) => type === 'token');
+  const origin =
+    wire.find((line) => isServiceText(line) && isConfirmingText(line.text)) ??
+    wire.find(({ type }) => type === 'token');
   if (origin === undefined) throw refusal(folder, 'it contains no voice stream to replay');
   return origin.t;
 }
