@@ -111,12 +111,27 @@ export function readMoment(text: string | undefined, nowMs: number): number | un
   const trimmed = text?.trim() ?? '';
   if (/^\d+(\.\d+)?$/.test(trimmed)) {
     const value = Number(trimmed);
-    if (value < smallestEpochSeconds) return nowMs + value * 1000;
-    if (value < smallestEpochMs) return value * 1000;
+    const format = formatOfNumber(value);
+    if (format === 'delta') return nowMs + value * 1000;
+    if (format === 'seconds') return value * 1000;
     return value <= lastMomentMs ? value : undefined;
   }
   const parsed = /^\d{4}-|[A-Za-z]{3}/.test(trimmed) ? Date.parse(trimmed) : Number.NaN;
   return Number.isNaN(parsed) ? undefined : parsed;
+}
+
+function formatOfNumber(value: number): 'delta' | 'seconds' | 'milliseconds' {
+  if (value < smallestEpochSeconds) return 'delta';
+  return value < smallestEpochMs ? 'seconds' : 'milliseconds';
+}
+
+/** How a moment is written; undefined if it is none, or is written in a way that the dialect does not have. */
+export function resetFormatOf(text: string): ResetFormat | undefined {
+  const trimmed = text.trim();
+  if (readMoment(trimmed, 0) === undefined) return undefined;
+  if (/^\d+$/.test(trimmed)) return formatOfNumber(Number(trimmed));
+  if (/^\d{4}-\d\d-\d\dT/.test(trimmed)) return 'iso8601';
+  return /^[A-Z][a-z]{2}, .* GMT$/.test(trimmed) ? 'http-date' : undefined;
 }
 
 /** A device may try again this much before the time that a refusal names: its clock and ours are read at different moments. */

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import {
   readMoment,
   readRateLimitHeaders,
+  resetFormatOf,
   resetFormats,
   writeRateLimitHeaders,
   writeRetryAfter,
@@ -22,6 +23,7 @@ test.each([
     ['X-RateLimit-Remaining', '59'],
     ['X-RateLimit-Reset', text],
   ]);
+  expect(resetFormatOf(text)).toBe(format);
 });
 
 test.each(resetFormats)('a reset written as %s is read back, never as sooner than it is', (format) => {
@@ -99,6 +101,17 @@ test.each([
   ['9'.repeat(15), 999_999_999_999_999],
 ])('a limit of %j is %i', (text, limit) => {
   expect(readRateLimitHeaders(() => text, nowMs)).toMatchObject({ limit, remaining: limit });
+});
+
+test.each([
+  ['Xyz, no date at all GMT', undefined],
+  ['2026-99-99T00:00:00Z', undefined],
+  ['12345678901', 'seconds'],
+  ['123456789012', 'milliseconds'],
+  ['2026-11-27', undefined],
+  ['60.5', undefined],
+])('the format of %j is what it is read as: %s', (text, format) => {
+  expect(resetFormatOf(text)).toBe(format);
 });
 
 test.each(['', 'many', '-1', '1.5', '0x10', '60x', 'x60', '6 0', '9'.repeat(16)])(

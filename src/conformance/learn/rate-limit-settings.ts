@@ -1,7 +1,7 @@
 import {
-  type ResetFormat,
   rateLimitHeaderNames,
   rateLimitWindowMs,
+  resetFormatOf,
   retryAfterHeaderName,
 } from '../../protocol/rate-limit.ts';
 import { missingHeaders, remainingOf, resetAt } from '../../rules/rate-window.ts';
@@ -38,7 +38,7 @@ export const rateLimitSettings: readonly Setting[] = [
     infer(view) {
       const reset = resetOf(view.answer('E1'));
       if (reset === undefined) return undefined;
-      const format = formatOf(reset);
+      const format = resetFormatOf(reset);
       return format === undefined
         ? unlearned(`the reset is ${quote(reset)}`)
         : learned(format, `the reset is ${quote(reset)}`);
@@ -95,15 +95,6 @@ function resetOf(one: SeenAnswer | undefined): string | undefined {
 
 function hasHeaders(one: SeenAnswer | undefined): boolean | undefined {
   return one && missingHeaders(one).length === 0;
-}
-
-function formatOf(reset: string): ResetFormat | undefined {
-  const text = reset.trim();
-  if (/^\d{13}$/.test(text)) return 'milliseconds';
-  if (/^\d{9,10}$/.test(text)) return 'seconds';
-  if (/^\d{1,8}$/.test(text)) return 'delta';
-  if (/^\d{4}-\d\d-\d\dT/.test(text)) return 'iso8601';
-  return /^[A-Z][a-z]{2}, .* GMT$/.test(text) ? 'http-date' : undefined;
 }
 
 /** When the window resets; undefined if the answer does not tell the service's time. */
