@@ -5,6 +5,7 @@ import {
   confirmationOf,
   type FirstMessage,
   isOpened,
+  isServiceEnd,
   type SeenStream,
   streams,
   tokenMessage,
@@ -51,7 +52,7 @@ export function shownTokens(seen: readonly Seen[]): ShownToken[] {
     const message = tokenMessage(stream);
     if (message === undefined) return [];
     const confirmed = confirmationOf(stream) !== undefined;
-    const refused = !confirmed && stream.exchange.end?.by === 'service';
+    const refused = !confirmed && isServiceEnd(stream.exchange.end);
     return [{ stream, message, confirmed, refused }];
   });
 }

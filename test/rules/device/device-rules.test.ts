@@ -30,6 +30,16 @@ const live = (token: string, at: number, endAt?: number, by: 'device' | 'service
   });
 const refused = (token: string, at: number) =>
   connects({ at, messages: [presents(token, at)], end: { at: at + 5, by: 'service', code: 4401 } });
+/** The device ends the stream because of what the service sent. */
+function garbled(token: string, at: number): StreamExchange {
+  const stream = connects({
+    at,
+    messages: [presents(token, at)],
+    end: { at: at + 5, by: 'device', code: 1002 },
+  });
+  const breakdown = { by: 'service', code: 'protocol-violation', message: 'a reserved bit is set' } as const;
+  return { ...stream, end: stream.end && { ...stream.end, breakdown } };
+}
 /** An upgrade that was answered with 401. */
 function barred(at: number): StreamExchange {
   const stream = connects({ at });
@@ -650,6 +660,12 @@ const cases: Case[] = [
     'it is granted the same one again',
     'pass: it requested a new token after 0.0 s (X2 X3)',
     seenAs(asks({ token: one }), refused(one, 0), asks({ at: 50, token: one }), live(one, 100)),
+  ],
+  [
+    'D8',
+    'it asks for a new one after the service broke the protocol',
+    'pass: it requested a new token after 0.5 s (X2 X3)',
+    seenAs(asks({ token: one }), garbled(one, 0), asks({ at: 505, token: two }), live(two, 506)),
   ],
   [
     'D8',
