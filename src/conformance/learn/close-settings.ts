@@ -4,14 +4,14 @@ import { streamTooMany } from '../steps/connection-steps.ts';
 import { learned, notProbed, type Setting, unlearned } from './setting.ts';
 import { earlyAudioEnd, evictedEnd, expiryEnd, textSentAt } from './stream-settings.ts';
 import { lateSteps } from './token-settings.ts';
-import { confirmedAt, type LearnView, type ServiceEnd, serviceEnd, textsOf } from './view.ts';
+import { confirmedAt, type LearnView, type ServiceClose, serviceClose, textsOf } from './view.ts';
 
 /** Where the service closes a stream for each cause. */
 const causes: Partial<
-  Record<CloseCause, { steps: readonly string[]; find(view: LearnView): ServiceEnd | undefined }>
+  Record<CloseCause, { steps: readonly string[]; find(view: LearnView): ServiceClose | undefined }>
 > = {
-  tokenTimeout: { steps: ['S6', 'S6-end'], find: (view) => serviceEnd(view.stream('S6')) },
-  tokenInvalid: { steps: ['S4'], find: (view) => serviceEnd(view.stream('S4')) },
+  tokenTimeout: { steps: ['S6', 'S6-end'], find: (view) => serviceClose(view.stream('S6')) },
+  tokenInvalid: { steps: ['S4'], find: (view) => serviceClose(view.stream('S4')) },
   tokenExpired: { steps: lateSteps, find: (view) => firstRefusal(view, lateSteps) },
   tokenReused: { steps: ['S2'], find: (view) => firstRefusal(view, ['S2']) },
   tooManyConnections: { steps: ['C'], find: (view) => firstRefusal(view, [streamTooMany]) },
@@ -19,7 +19,7 @@ const causes: Partial<
   earlyAudioOverflow: { steps: ['S7'], find: earlyAudioEnd },
   unexpectedText: {
     steps: ['S3'],
-    find: (view) => (hasText(view) ? serviceEnd(view.stream('S3')) : undefined),
+    find: (view) => (hasText(view) ? serviceClose(view.stream('S3')) : undefined),
   },
   oddBytes: { steps: ['S3'], find: oddBytesEnd },
   sessionExpired: { steps: ['A55', 'A55-end'], find: expiryEnd },
@@ -71,7 +71,7 @@ function listText(names: readonly string[]): string {
   return names.join(', ').replace(/, ([^,]*)$/, ' and $1');
 }
 
-function fieldOf(end: ServiceEnd, field: (typeof fields)[number], evidence: string) {
+function fieldOf(end: ServiceClose, field: (typeof fields)[number], evidence: string) {
   if (field === 'reason' && !isSendableCloseCode(end.close))
     return unlearned(`a close with ${end.close} has no reason`);
   if (field === 'close' || field === 'reason') return learned(end[field], evidence);
@@ -96,27 +96,27 @@ function saidWithoutClose(view: LearnView, steps: readonly string[], field: (typ
 function wordOf(view: LearnView, field: (typeof fields)[number]) {
   const stream = view.stream('S3');
   const sentAt = stream && textSentAt(stream);
-  if (stream === undefined || sentAt === undefined || serviceEnd(stream) !== undefined) return undefined;
+  if (stream === undefined || sentAt === undefined || serviceClose(stream) !== undefined) return undefined;
   const error = textsOf(stream).find(({ category, at }) => category === 'error' && at >= sentAt)?.error;
   if (error === undefined || field === 'close' || field === 'reason') return undefined;
   const value = error[field];
   return value === undefined ? undefined : learned(value, 'the error message on S3');
 }
 
-function firstRefusal(view: LearnView, ids: readonly string[]): ServiceEnd | undefined {
+function firstRefusal(view: LearnView, ids: readonly string[]): ServiceClose | undefined {
   for (const id of ids) {
     const stream = view.stream(id);
-    const end = stream && confirmedAt(stream) === undefined ? serviceEnd(stream) : undefined;
+    const end = stream && confirmedAt(stream) === undefined ? serviceClose(stream) : undefined;
     if (end !== undefined) return end;
   }
   return undefined;
 }
 
 /** The close that follows a message of 641 bytes on a confirmed stream, before any text was sent. */
-function oddBytesEnd(view: LearnView): ServiceEnd | undefined {
+function oddBytesEnd(view: LearnView): ServiceClose | undefined {
   const stream = view.stream('S3');
   if (stream === undefined || confirmedAt(stream) === undefined || hasText(view)) return undefined;
-  return serviceEnd(stream);
+  return serviceClose(stream);
 }
 
 /** Whether text had been sent on S3 before it ended. */

@@ -13,7 +13,7 @@ import {
   confirmedAt,
   type LearnView,
   presentedAt,
-  serviceEnd,
+  serviceClose,
   type TimedServiceMessage,
   textsOf,
 } from './view.ts';
@@ -169,7 +169,7 @@ export const messageSettings: readonly Setting[] = [
     steps: ['S4', 'S5', 'S2'],
     how: 'whether an error message is the last message before a close',
     infer(view) {
-      const ends = ['S4', 'S5', 'S2'].flatMap((id) => serviceEnd(view.stream(id)) ?? []);
+      const ends = ['S4', 'S5', 'S2'].flatMap((id) => serviceClose(view.stream(id)) ?? []);
       if (ends.length === 0) return undefined;
       const explained = ends.filter(({ error }) => error !== undefined).length;
       return learned(explained > 0, `${explained} of ${ends.length} refusals came with one`);
@@ -253,8 +253,8 @@ export const messageRemarks: readonly Remark[] = [
   {
     steps: refusedSteps,
     find(view) {
-      const ended = refusedStreams.filter((id) => serviceEnd(view.stream(id)) !== undefined);
-      const bare = ended.filter((id) => serviceEnd(view.stream(id))?.error === undefined);
+      const ended = refusedStreams.filter((id) => serviceClose(view.stream(id)) !== undefined);
+      const bare = ended.filter((id) => serviceClose(view.stream(id))?.error === undefined);
       return bare.length === 0 || bare.length === ended.length
         ? undefined
         : `of the closes, those of ${bare.join(', ')} come without an error message: an emulator treats all alike`;

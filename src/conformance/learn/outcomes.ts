@@ -5,7 +5,7 @@ import { audioOf, type SeenStream } from '../../rules/stream-seen.ts';
 import { streamTooMany } from '../steps/connection-steps.ts';
 import type { Remark } from './setting.ts';
 import { evictedEnd } from './stream-settings.ts';
-import { confirmedAt, type LearnView, presentedAt, serviceEnd, textsOf } from './view.ts';
+import { confirmedAt, type LearnView, presentedAt, serviceClose, textsOf } from './view.ts';
 
 /** What is presented on a stream that decides whether it is confirmed. */
 const presented = {
@@ -34,7 +34,7 @@ export function outcomesOf(view: LearnView): ReadonlyMap<string, string> {
   if (conversation !== undefined)
     outcomes.set(
       'S1, after its confirmation',
-      serviceEnd(conversation) === undefined ? 'left open' : 'closed',
+      serviceClose(conversation) === undefined ? 'left open' : 'closed',
     );
   if (still !== undefined) outcomes.set('S3, without a turn', speaksUnasked(still) ? 'audio' : 'no audio');
   return outcomes;
@@ -42,7 +42,7 @@ export function outcomesOf(view: LearnView): ReadonlyMap<string, string> {
 
 function outcomeOf(stream: SeenStream): 'confirmed' | 'closed' | 'left open' {
   if (confirmedAt(stream) !== undefined) return 'confirmed';
-  const end = serviceEnd(stream);
+  const end = serviceClose(stream);
   if (end === undefined) return 'left open';
   return end.at - (presentedAt(stream) ?? end.at) > refusedWithinMs ? 'left open' : 'closed';
 }
@@ -103,7 +103,7 @@ export const outcomeRemarks: readonly Remark[] = [
     steps: ['S1'],
     find(view) {
       const stream = confirmedStream(view, 'S1');
-      const end = serviceEnd(stream);
+      const end = serviceClose(stream);
       if (stream === undefined || end === undefined) return undefined;
       const heardAt = audioOf(stream, 'service').at(-1)?.at;
       const ms = end.at - (heardAt ?? confirmedAt(stream) ?? end.at);
@@ -138,7 +138,7 @@ export const outcomeRemarks: readonly Remark[] = [
       if (at === undefined) return undefined;
       const ids = Array.from({ length: connectionsPerDevice }, (_, index) => `C${index + 1}`);
       const closed = ids.filter(
-        (id) => Math.abs((serviceEnd(view.stream(id))?.at ?? Number.NaN) - at) < 1_000,
+        (id) => Math.abs((serviceClose(view.stream(id))?.at ?? Number.NaN) - at) < 1_000,
       );
       return closed.length < 2
         ? undefined

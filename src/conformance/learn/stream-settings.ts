@@ -15,7 +15,14 @@ import {
   type Setting,
   unlearned,
 } from './setting.ts';
-import { confirmedAt, type LearnView, presentedAt, type ServiceEnd, serviceEnd, textsOf } from './view.ts';
+import {
+  confirmedAt,
+  type LearnView,
+  presentedAt,
+  type ServiceClose,
+  serviceClose,
+  textsOf,
+} from './view.ts';
 
 export const learnedStreamSettings: readonly Setting[] = [
   {
@@ -39,7 +46,7 @@ export const learnedStreamSettings: readonly Setting[] = [
     steps: ['S4', 'S5'],
     how: 'whether two invalid tokens get different explanations',
     infer(view) {
-      const [text, altered] = ['S4', 'S5'].map((id) => serviceEnd(view.stream(id))?.error?.error);
+      const [text, altered] = ['S4', 'S5'].map((id) => serviceClose(view.stream(id))?.error?.error);
       if (text === undefined || altered === undefined) return undefined;
       if (text.code !== altered.code) return unlearned('the two have different codes');
       return learned(
@@ -54,7 +61,7 @@ export const learnedStreamSettings: readonly Setting[] = [
     how: 'how long a connection without any message stays open',
     infer(view) {
       const stream = view.stream('S6');
-      const end = serviceEnd(stream);
+      const end = serviceClose(stream);
       if (stream === undefined || confirmedAt(stream) !== undefined) return undefined;
       if (end === undefined)
         return unlearned(`more than ${Math.floor(watchedMs(stream) / 1000)} s: --wait waits longer`);
@@ -115,7 +122,7 @@ export const learnedStreamSettings: readonly Setting[] = [
     infer(view) {
       const stream = view.stream('S3');
       if (stream === undefined || confirmedAt(stream) === undefined) return undefined;
-      const end = serviceEnd(stream);
+      const end = serviceClose(stream);
       if (end !== undefined && textSentAt(stream) === undefined)
         return learned('close', `a message of 641 bytes closed S3 with ${end.close}`);
       return unlearned('carried or dropped: S3 continued');
@@ -129,7 +136,7 @@ export const learnedStreamSettings: readonly Setting[] = [
       const stream = view.stream('S3');
       const textAt = stream && textSentAt(stream);
       if (stream === undefined || textAt === undefined) return undefined;
-      const end = serviceEnd(stream);
+      const end = serviceClose(stream);
       if (end !== undefined) return learned('close', `text closed S3 with ${end.close}`);
       const error = textsOf(stream).find(({ category, at }) => category === 'error' && at >= textAt);
       return error === undefined
@@ -147,7 +154,7 @@ export const learnedStreamSettings: readonly Setting[] = [
       const end = expiryEnd(view);
       if (end !== undefined)
         return learned('close', `A55 was closed with ${end.close} when its token expired`);
-      return serviceEnd(stream) === undefined
+      return serviceClose(stream) === undefined
         ? learned('continue', 'A55 was still open 15 s after its token expired')
         : undefined;
     },
@@ -155,9 +162,9 @@ export const learnedStreamSettings: readonly Setting[] = [
 ];
 
 /** The close of a stream whose token expired: between its `exp` and a little later. */
-export function expiryEnd(view: LearnView): ServiceEnd | undefined {
+export function expiryEnd(view: LearnView): ServiceClose | undefined {
   const stream = view.stream('A55');
-  const end = serviceEnd(stream);
+  const end = serviceClose(stream);
   const grant = view.grants.find(({ id }) => id === 'T55');
   if (stream === undefined || end === undefined || grant === undefined || confirmedAt(stream) === undefined)
     return undefined;
@@ -166,10 +173,10 @@ export function expiryEnd(view: LearnView): ServiceEnd | undefined {
 }
 
 /** The close for audio before the token; if it equals the close for an invalid token, the audio was taken for a token. */
-export function earlyAudioEnd(view: LearnView): ServiceEnd | undefined {
+export function earlyAudioEnd(view: LearnView): ServiceClose | undefined {
   const stream = view.stream('S7');
-  const end = stream && confirmedAt(stream) === undefined ? serviceEnd(stream) : undefined;
-  const invalid = serviceEnd(view.stream('S4'));
+  const end = stream && confirmedAt(stream) === undefined ? serviceClose(stream) : undefined;
+  const invalid = serviceClose(view.stream('S4'));
   const isAlike = end?.close === invalid?.close && end?.reason === invalid?.reason;
   return isAlike ? undefined : end;
 }
@@ -199,13 +206,14 @@ function inferBinaryToken(view: LearnView): Learned | undefined {
   const stream = view.stream('S8');
   if (stream === undefined) return undefined;
   if (confirmedAt(stream) !== undefined) return learned('accept', 'S8 was confirmed');
-  const end = serviceEnd(stream);
+  const end = serviceClose(stream);
   const presented = presentedAt(stream) ?? stream.exchange.messages.find(({ from }) => from === 'device')?.at;
   if (end === undefined || presented === undefined)
     return learned('audio', 'S8 was neither confirmed nor refused');
-  const [refused, late] = ['S4', 'S6'].map((id) => serviceEnd(view.stream(id)));
+  const [refused, late] = ['S4', 'S6'].map((id) => serviceClose(view.stream(id)));
   const overflow = earlyAudioEnd(view);
-  const isLike = (other: ServiceEnd | undefined) => other?.close === end.close && other.reason === end.reason;
+  const isLike = (other: ServiceClose | undefined) =>
+    other?.close === end.close && other.reason === end.reason;
   if (isLike(overflow) && !isLike(refused))
     return learned('audio', `S8 was closed with ${end.close}, like audio in S7`);
   if (isLike(overflow)) return unlearned('S8 was closed like both audio and an invalid token');
@@ -221,7 +229,7 @@ function inferConnectionLimit(view: LearnView): Learned | undefined {
   const last = view.stream(streamTooMany);
   if (last === undefined) return undefined;
   if (confirmedAt(last) === undefined)
-    return serviceEnd(last) && learned('refuse', `the token of ${streamTooMany} was refused`);
+    return serviceClose(last) && learned('refuse', `the token of ${streamTooMany} was refused`);
   const evicted = evictedEnd(view);
   return evicted === undefined
     ? unlearned(`${streamTooMany} was confirmed, and no other stream closed`)
@@ -235,10 +243,10 @@ export function refusedUpgrade(view: LearnView): SeenStream | undefined {
 }
 
 /** The close of the oldest stream of a device that makes room for the newest. */
-export function evictedEnd(view: LearnView): ServiceEnd | undefined {
+export function evictedEnd(view: LearnView): ServiceClose | undefined {
   const last = view.stream(streamTooMany);
   const confirmed = last && confirmedAt(last);
-  const end = serviceEnd(view.stream('C1'));
+  const end = serviceClose(view.stream('C1'));
   if (confirmed === undefined || end === undefined) return undefined;
   return Math.abs(end.at - confirmed) < 3_000 ? end : undefined;
 }
@@ -254,7 +262,7 @@ function inferLargestMessage(view: LearnView): Learned | undefined {
     const stream = view.stream(id);
     return stream === undefined
       ? []
-      : [{ bytes, isTooBig: serviceEnd(stream)?.close === closeCodes.messageTooBig }];
+      : [{ bytes, isTooBig: serviceClose(stream)?.close === closeCodes.messageTooBig }];
   });
   if (tried.length === 0) return undefined;
   const smallest = tried.find(({ isTooBig }) => isTooBig)?.bytes;

@@ -4,7 +4,7 @@ import { isSigningAlgorithm } from '../../protocol/dialect.ts';
 import { ownValue } from '../../protocol/parse-json.ts';
 import type { SeenGrant } from '../../rules/token-seen.ts';
 import { learned, notProbed, quote, type Remark, type Setting, unlearned } from './setting.ts';
-import { confirmedAt, type LearnView, serviceEnd } from './view.ts';
+import { confirmedAt, type LearnView, serviceClose } from './view.ts';
 
 const grantSteps = ['E1', 'E2', 'E3'] as const;
 /** Ages at which an expired token is presented, in seconds past `exp`. */
@@ -71,7 +71,7 @@ export const learnedTokenSettings: readonly Setting[] = [
       const [first, again] = [view.stream('S1'), view.stream('S2')];
       if (first === undefined || again === undefined || confirmedAt(first) === undefined) return undefined;
       if (confirmedAt(again) !== undefined) return learned(false, 'S2 was confirmed');
-      return serviceEnd(again) && learned(true, 'S2 was refused');
+      return serviceClose(again) && learned(true, 'S2 was refused');
     },
   },
   {

@@ -78,15 +78,15 @@ export function confirmedAt(stream: SeenStream): number | undefined {
 }
 
 /** How the service ended a stream, and the error that was its last message. */
-export interface ServiceEnd {
+export interface ServiceClose {
   close: number;
   reason: string;
   at: number;
   error: TimedServiceMessage | undefined;
 }
 
-/** Undefined if the service did not end the stream. */
-export function serviceEnd(stream: SeenStream | undefined): ServiceEnd | undefined {
+/** Undefined if the service did not close the stream: a close of the device’s, whatever its reason, has the device’s code. */
+export function serviceClose(stream: SeenStream | undefined): ServiceClose | undefined {
   const end = stream?.exchange.end;
   if (stream === undefined || end === undefined || end.by !== 'service') return undefined;
   const last = textsOf(stream).at(-1);
