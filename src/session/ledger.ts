@@ -7,12 +7,11 @@ import { describeFailure } from '../kernel/failure-kind.ts';
 import { shortText } from '../kernel/short-text.ts';
 import { msForBytes } from '../protocol/audio-format.ts';
 import { closeCodeName, closeCodes, closeText } from '../protocol/close-codes.ts';
-import type { ReadError } from '../protocol/error-body.ts';
 import { isInterruption, isOfKind, type ServiceMessage } from '../protocol/messages.ts';
 import type { ReadRateLimit } from '../protocol/rate-limit.ts';
 import { roundMs } from '../protocol/time-text.ts';
 import { readTranscript } from '../protocol/transcript.ts';
-import { streamEndError } from '../wire/client/refusal-error.ts';
+import { ServiceErrors } from '../wire/client/refusal-error.ts';
 import type { StreamEnd } from '../wire/exchange.ts';
 import type { ClipMoment, Conversation } from './conversation/conversation.ts';
 import type { AudioDirection, SessionEventBody } from './events.ts';
@@ -120,8 +119,7 @@ export function createLedger(
     close: null,
   };
   let end: Omit<StreamEnd, 'breakdown'> | undefined;
-  /** The last message of the service, if it was an error. */
-  let lastWord: ReadError | undefined;
+  const errors = new ServiceErrors();
   const emitAudio = createAudioEvents(emit);
   let figuresAt = startedAt;
   const emitFigures = (at: number) => {
@@ -152,7 +150,7 @@ export function createLedger(
     },
     message(message, at) {
       const { category, kind, body } = message;
-      lastWord = message.error;
+      errors.heard(message);
       if (isInterruption(message)) {
         metrics.interrupted(at);
         judged?.interrupted(at);
@@ -171,7 +169,7 @@ export function createLedger(
     },
     sourceEnded: () => emitSpeech(metrics.finishSpeech(), clock.now()),
     received(pcm, at) {
-      lastWord = undefined;
+      errors.heardAudio();
       const level = emitAudio('in', pcm, at);
       metrics.received(pcm.length, level, at);
       judged?.received(pcm, at);
@@ -193,7 +191,7 @@ export function createLedger(
         emit({ type: 'warning', code: 'close-answer', message: answerText(answer) }, at);
       }
     },
-    failure: (phase) => (end?.by === 'service' ? streamEndError(end, lastWord, phase) : undefined),
+    failure: (phase) => (end?.by === 'service' ? errors.endError(end, phase) : undefined),
     observed: () => ({
       ...metrics.snapshot(),
       events: counts.ofExpected(),

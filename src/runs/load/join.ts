@@ -3,10 +3,9 @@ import { waitUntil } from '../../kernel/clock.ts';
 import type { VoicectlError } from '../../kernel/errors.ts';
 import { createDeferred } from '../../kernel/promises.ts';
 import { createRedactor, type Redactor } from '../../kernel/redact.ts';
-import type { ReadError } from '../../protocol/error-body.ts';
 import { createMessageReader, isInterruption } from '../../protocol/messages.ts';
 import type { FastStream, FastStreamEnd } from '../../wire/client/fast-stream.ts';
-import { streamEndError, unconfirmedError } from '../../wire/client/refusal-error.ts';
+import { ServiceErrors } from '../../wire/client/refusal-error.ts';
 import { requestToken, type TokenGrant } from '../../wire/client/token.ts';
 import { concealText } from '../../wire/conceal.ts';
 import type { LoadContext, PlannedSession } from './context.ts';
@@ -64,10 +63,7 @@ export async function joinStream(
   const done = new AbortController();
   const givenUpAt = planned.due + times.giveUpMs;
   const limit = waitUntil(clock, givenUpAt, AbortSignal.any([signal, done.signal])).then(() => {
-    throw unconfirmedError(
-      joining.lastError,
-      `Not confirmed within ${times.giveUpMs / 1000} s of its arrival`,
-    );
+    throw joining.errors.unconfirmedError(`Not confirmed within ${times.giveUpMs / 1000} s of its arrival`);
   });
   limit.catch(() => {});
   try {
@@ -85,8 +81,7 @@ function openStream(
   { token, redactor, meter, due }: { token: string; redactor: Redactor; meter: ReplyMeter; due: number },
 ) {
   let step: { metric: LoadMetric; due: number } | undefined = { metric: 'connect', due };
-  let lastWord: ReadError | undefined;
-  let lastError: ReadError | undefined;
+  const errors = new ServiceErrors();
   let cut = () => {};
   const ended = createDeferred<FastStreamEnd>();
   const pass = (at: number) => {
@@ -99,7 +94,7 @@ function openStream(
   };
   const breakage = (end: FastStreamEnd, phase: 'authorising' | 'live' = 'live') => {
     if (end.failure !== undefined) return end.failure;
-    return streamEndError({ code: end.code, reason: redactor.text(end.reason) }, lastWord, phase);
+    return errors.endError({ code: end.code, reason: redactor.text(end.reason) }, phase);
   };
   const confirmed = new Promise<LoadStream>((resolve, reject) => {
     const stream: FastStream = dial({
@@ -110,8 +105,7 @@ function openStream(
       },
       onText(text, at) {
         const message = readText(concealText(text, redactor));
-        lastWord = message.error;
-        lastError = message.error ?? lastError;
+        errors.heard(message);
         if (isInterruption(message)) meter.interrupted(at);
         if (message.category !== 'connected' || step === undefined) return;
         pass(at);
@@ -121,7 +115,7 @@ function openStream(
         resolve({ stream, confirmedAt: at, ended: ended.promise, breakage });
       },
       onAudio(bytes, at) {
-        lastWord = undefined;
+        errors.heardAudio();
         meter.hear(bytes, at, stream);
       },
       onEnd(end) {
@@ -134,10 +128,7 @@ function openStream(
   });
   return {
     confirmed,
-    /** The last error that the service sent. */
-    get lastError() {
-      return lastError;
-    },
+    errors,
     /** Ends the connection; a step that was under way counts with its age. */
     giveUp() {
       giveUpStep();

@@ -2,6 +2,7 @@ import { type ErrorCode, VoicectlError } from '../../kernel/errors.ts';
 import { concealUrl } from '../../kernel/secret-fields.ts';
 import { closeCodes, closeText } from '../../protocol/close-codes.ts';
 import type { ReadError } from '../../protocol/error-body.ts';
+import type { ServiceMessage } from '../../protocol/messages.ts';
 import type { HttpAnswer } from '../exchange.ts';
 
 /**
@@ -88,14 +89,43 @@ export function closeError(
   return new VoicectlError(errorCode, `${text}: ${why}`, { details });
 }
 
+/** What the service of one stream said about errors: it explains why the stream ended, or was not confirmed. */
+export class ServiceErrors {
+  /** The last message of the service, if it was an error. */
+  #lastWord: ReadError | undefined;
+  /** The last error that it sent, whatever followed. */
+  #lastError: ReadError | undefined;
+
+  /** A text message of the service arrived. */
+  heard({ error }: Pick<ServiceMessage, 'error'>): void {
+    this.#lastWord = error;
+    this.#lastError = error ?? this.#lastError;
+  }
+
+  /** AI audio arrived: an error before it did not end the stream. */
+  heardAudio(): void {
+    this.#lastWord = undefined;
+  }
+
+  /** The error for the end of the stream, before or after it was confirmed. */
+  endError(close: StreamClose, phase: 'authorising' | 'live' = 'live'): VoicectlError | undefined {
+    return streamEndError(close, this.#lastWord, phase);
+  }
+
+  /** The error for a stream that was not confirmed in time. `late`: the sentence about the time. */
+  unconfirmedError(late: string): VoicectlError {
+    return unconfirmedError(this.#lastError, late);
+  }
+}
+
 /**
  * The error for the end of a stream; undefined if it was live, and the service ended it normally, and not after an error.
  * `lastWord`: the last message of the service, if it was an error.
  */
-export function streamEndError(
+function streamEndError(
   close: StreamClose,
   lastWord: ReadError | undefined,
-  phase: 'authorising' | 'live' = 'live',
+  phase: 'authorising' | 'live',
 ): VoicectlError | undefined {
   const isPlainEnd = close.code === closeCodes.normal || close.code === closeCodes.noStatus;
   return isPlainEnd && lastWord === undefined && phase === 'live'
@@ -107,7 +137,7 @@ export function streamEndError(
  * The error for a stream that was not confirmed in time, but is still open. `said`: the error message that the service sent
  * instead, which refuses the token; `late`: the sentence about the time.
  */
-export function unconfirmedError(said: ReadError | undefined, late: string): VoicectlError {
+function unconfirmedError(said: ReadError | undefined, late: string): VoicectlError {
   if (said === undefined) return new VoicectlError('timed-out', late);
   const [code, text] = classify({ code: closeCodes.noStatus, reason: '' }, said, 'authorising');
   const why = [text, textOf(said)].filter((one) => one !== '').join(': ');

@@ -2,12 +2,11 @@ import { WebSocket } from 'ws';
 import type { VoicectlError } from '../../kernel/errors.ts';
 import { createDeferred, withDeadline } from '../../kernel/promises.ts';
 import { createRedactor, type Redactor } from '../../kernel/redact.ts';
-import type { ReadError } from '../../protocol/error-body.ts';
 import { createMessageReader, type ServiceMessage } from '../../protocol/messages.ts';
 import { serviceUrl, streamPath } from '../../protocol/paths.ts';
 import { type Connection, connect, cutSoonAfter } from './connect.ts';
 import type { ClientLeg } from './http.ts';
-import { closeError, type StreamClose, streamEndError, unconfirmedError } from './refusal-error.ts';
+import { ServiceErrors, type StreamClose } from './refusal-error.ts';
 
 export interface VoiceStreamOptions extends Omit<ClientLeg, 'redactor'> {
   wsUrl: string;
@@ -56,10 +55,7 @@ const stallTimeoutMs = 10_000;
  */
 export async function openVoiceStream(options: VoiceStreamOptions): Promise<VoiceStream> {
   const { wsUrl, ca, clock, signal, tap, redactor = createRedactor(), onAudio, onMessage } = options;
-  /** The last message of the service, if it was an error. */
-  let lastWord: ReadError | undefined;
-  /** The last error that it sent, whatever followed. */
-  let lastError: ReadError | undefined;
+  const errors = new ServiceErrors();
   const readText = createMessageReader();
   let isClosing = false;
   let isDeaf = false;
@@ -68,13 +64,12 @@ export async function openVoiceStream(options: VoiceStreamOptions): Promise<Voic
     ...{ ca, clock, signal, tap, redactor },
     url: serviceUrl(wsUrl, streamPath),
     onBinary(pcm) {
-      lastWord = undefined;
+      errors.heardAudio();
       if (!isDeaf) onAudio(pcm);
     },
     onText(text) {
       const message = readText(text);
-      lastWord = message.error;
-      lastError = message.error ?? lastError;
+      errors.heard(message);
       if (message.category === 'connected') confirmed.resolve();
       onMessage(message);
     },
@@ -86,12 +81,12 @@ export async function openVoiceStream(options: VoiceStreamOptions): Promise<Voic
   return {
     closed,
     breakage(close) {
-      return connection.failure ?? streamEndError(close, lastWord);
+      return connection.failure ?? errors.endError(close);
     },
     async present(token) {
       connection.present(token);
       const ended = closed.then((close) => {
-        throw connection.failure ?? closeError(close, lastWord, 'authorising');
+        throw connection.failure ?? errors.endError(close, 'authorising');
       });
       // The stream may also end later, when nothing waits for this promise.
       ended.catch(() => {});
@@ -101,7 +96,7 @@ export async function openVoiceStream(options: VoiceStreamOptions): Promise<Voic
         ms: connectedTimeoutMs,
         what,
         // It is waited for even after an error: a service may try again by itself.
-        error: (late) => unconfirmedError(lastError, late),
+        error: (late) => errors.unconfirmedError(late),
       });
     },
     sendAudio: (pcm) => connection.sendBinary(pcm, outbox.wake),

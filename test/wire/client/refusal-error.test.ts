@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { closeError, upgradeError } from '../../../src/wire/client/refusal-error.ts';
+import { closeError, ServiceErrors, upgradeError } from '../../../src/wire/client/refusal-error.ts';
 
 const nothing = { code: undefined, message: undefined };
 
@@ -105,5 +105,34 @@ describe('a close in the middle of the conversation', () => {
   test('is reported with its code, its name, its reason and the error before it', () => {
     const error = closeError({ code: 1011, reason: 'bye' }, { code: 'MODEL', message: 'gone' }, 'live');
     expect(error.message).toBe('The service ended the stream: close 1011 internal error: bye, MODEL: gone');
+  });
+});
+
+describe('the errors of a service', () => {
+  const said = (code: string) => ({ error: { code, message: undefined } });
+  const plain = { code: 1000, reason: '' };
+
+  test('an error just before a normal close is why the stream ended', () => {
+    const errors = new ServiceErrors();
+    errors.heard(said('FULL'));
+    expect(errors.endError(plain)?.details).toMatchObject({ serviceCode: 'FULL' });
+  });
+
+  test.each([
+    ['audio', (errors: ServiceErrors) => errors.heardAudio()],
+    ['another message', (errors: ServiceErrors) => errors.heard({})],
+  ])('an error before %s does not make a normal close an error', (_, go) => {
+    const errors = new ServiceErrors();
+    errors.heard(said('BUSY'));
+    go(errors);
+    expect(errors.endError(plain)).toBeUndefined();
+  });
+
+  test('the last error is why a stream was not confirmed, whatever followed', () => {
+    const errors = new ServiceErrors();
+    for (const code of ['BUSY', 'EXPIRED']) errors.heard(said(code));
+    errors.heard({});
+    errors.heardAudio();
+    expect(errors.unconfirmedError('Not in time').details).toMatchObject({ serviceCode: 'EXPIRED' });
   });
 });

@@ -11,11 +11,10 @@ import type { Io } from '../../../kernel/io.ts';
 import { abortable } from '../../../kernel/promises.ts';
 import { createRedactor, type Redactor } from '../../../kernel/redact.ts';
 import { bytesForMs } from '../../../protocol/audio-format.ts';
-import type { ReadError } from '../../../protocol/error-body.ts';
 import { createMessageReader } from '../../../protocol/messages.ts';
 import { serviceUrl, streamPath } from '../../../protocol/paths.ts';
 import { type Connection, connect, cutSoonAfter } from '../../../wire/client/connect.ts';
-import { type StreamClose, streamEndError } from '../../../wire/client/refusal-error.ts';
+import { ServiceErrors, type StreamClose } from '../../../wire/client/refusal-error.ts';
 import { requestToken } from '../../../wire/client/token.ts';
 import type { Tap } from '../../../wire/tap.ts';
 import type { ContextOf } from '../../command.ts';
@@ -66,8 +65,7 @@ async function join(
   if ('token' in auth) redactor.conceal(auth.token);
   const token =
     'token' in auth ? auth.token : (await requestToken({ ...auth, ...leg, baseUrl, deviceId: device })).token;
-  /** The last message of the service, if it was an error. */
-  let lastWord: ReadError | undefined;
+  const errors = new ServiceErrors();
   const readText = createMessageReader();
   let isConfirmed = false;
   const connection = await connect({
@@ -75,17 +73,15 @@ async function join(
     url: serviceUrl(wsUrl, streamPath),
     onText(text) {
       const message = readText(text);
-      lastWord = message.error;
+      errors.heard(message);
       isConfirmed ||= message.category === 'connected';
     },
-    onBinary() {
-      lastWord = undefined;
-    },
+    onBinary: () => errors.heardAudio(),
   });
   connection.present(token);
   return {
     connection,
-    breakage: (close) => streamEndError(close, lastWord, isConfirmed ? 'live' : 'authorising'),
+    breakage: (close) => errors.endError(close, isConfirmed ? 'live' : 'authorising'),
   };
 }
 
