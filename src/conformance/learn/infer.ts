@@ -6,11 +6,13 @@ import { allSteps } from '../plan.ts';
 import { isOfStep, levelFlags, type Step } from '../steps/step.ts';
 import { answerRemarks } from './answer-remarks.ts';
 import { closeSettings } from './close-settings.ts';
+import { errorRemarks, errorSettings } from './error-settings.ts';
 import { messageRemarks, messageSettings } from './message-settings.ts';
 import { outcomeRemarks, outcomesOf } from './outcomes.ts';
 import { rateLimitSettings } from './rate-limit-settings.ts';
 import { refusalRemarks, refusalSettings } from './refusal-settings.ts';
 import type { Learned, Setting } from './setting.ts';
+import { statusRemarks, statusSettings } from './status-settings.ts';
 import { learnedStreamSettings } from './stream-settings.ts';
 import { learnedTokenSettings, lifetimeOf, tokenRemarks } from './token-settings.ts';
 import { createView, type LearnView } from './view.ts';
@@ -21,11 +23,21 @@ export const settings: readonly Setting[] = [
   ...refusalSettings,
   ...rateLimitSettings,
   ...messageSettings,
+  ...statusSettings,
+  ...errorSettings,
   ...learnedStreamSettings,
   ...closeSettings,
 ];
 
-const remarks = [...tokenRemarks, ...refusalRemarks, ...answerRemarks, ...messageRemarks, ...outcomeRemarks];
+const remarks = [
+  ...tokenRemarks,
+  ...refusalRemarks,
+  ...answerRemarks,
+  ...messageRemarks,
+  ...statusRemarks,
+  ...errorRemarks,
+  ...outcomeRemarks,
+];
 
 /** What a run shows about a service if the specification is silent. */
 export interface Lesson {

@@ -151,3 +151,10 @@ function counterNames(streams: readonly (readonly unknown[])[]): Set<string> {
     }),
   );
 }
+
+/** The fields that are the same in all messages, except those with a meaning of their own. */
+export function fieldsOf(samples: readonly Sample[], own: readonly string[]): Record<string, unknown> {
+  const { value } = toTemplate(samples);
+  const fields = isRecord(value) ? Object.entries(value) : [];
+  return Object.fromEntries(fields.filter(([name]) => !own.includes(name)));
+}

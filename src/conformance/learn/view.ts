@@ -1,5 +1,6 @@
 import { isRecord, readError } from '../../protocol/error-body.ts';
-import type { ServiceMessage } from '../../protocol/messages.ts';
+import { connectedKind, type ServiceMessage } from '../../protocol/messages.ts';
+import { ownValue } from '../../protocol/parse-json.ts';
 import type { Seen } from '../../rules/rule.ts';
 import {
   confirmationOf,
@@ -92,4 +93,25 @@ export function serviceClose(stream: SeenStream | undefined): ServiceClose | und
   const last = textsOf(stream).at(-1);
   const error = last?.category === 'error' ? last : undefined;
   return { close: end.code, reason: end.reason, at: end.at, error };
+}
+
+export function isConnected({ category }: TimedServiceMessage): boolean {
+  return category === 'connected';
+}
+
+/** The streams that were confirmed. */
+export function confirmedStreams(view: LearnView): SeenStream[] {
+  return view.streams.filter((stream) => confirmedAt(stream) !== undefined);
+}
+
+/** The field by which the service names the kind of a message. */
+export function kindFieldOf(view: LearnView): string | undefined {
+  for (const stream of confirmedStreams(view)) {
+    const body = textsOf(stream).find(isConnected)?.body;
+    const field = isRecord(body)
+      ? Object.keys(body).find((name) => ownValue(body, name) === connectedKind)
+      : undefined;
+    if (field !== undefined) return field;
+  }
+  return undefined;
 }
