@@ -68,7 +68,8 @@ export const learnedStreamSettings: readonly Setting[] = [
       // From the request on: the service may have begun to wait before its answer was here.
       const lasted = end.at - stream.exchange.upgrade.at;
       const evidence = `S6 was closed after ${secondsText(lasted)}`;
-      return learned(roundDown(lasted), evidence, [lasted - deadlineSlackMs, lasted]);
+      // A dialect that was learned from a late close says more than the deadline.
+      return learned(roundDown(lasted), evidence, [lasted - deadlineSlackMs, lasted + deadlineSlackMs]);
     },
   },
   {
