@@ -152,6 +152,53 @@ describe('voicectl learn', () => {
     expect(existsSync(file(`${fault}.yaml`))).toBe(false);
   });
 
+  describe('from a service that is gone after three tokens', () => {
+    const askThree = async (...flags: string[]) => {
+      let count = 0;
+      await using service = await startMiniService({
+        intercept({ fields }, response) {
+          if (fields.deviceId !== undefined) count += 1;
+          if (count > 3) response.destroy();
+          return count > 3;
+        },
+      });
+      return await runInProcess([...learn, service.baseUrl, ...flags], { clock: hastyClock });
+    };
+    const whyStopped = '# Stopped: ';
+
+    test('writes what it learned before', async () => {
+      const ended = await askThree('--out', file('part.yaml'));
+      expect(ended).toMatchObject({ code: 4, stdout: '' });
+      const text = readFileSync(file('part.yaml'), 'utf8');
+      expect(text).toContain(whyStopped);
+      expect(readDialect(text, 'part.yaml').token?.issuer).toBe('mini');
+    });
+
+    test('prints it if --out already holds a dialect, which it keeps', async () => {
+      writeFileSync(file('whole.yaml'), 'token: { issuer: somebody }\n');
+      const ended = await askThree('--out', file('whole.yaml'));
+      expect(ended.code).toBe(4);
+      expect(ended.stdout).toContain(whyStopped);
+      expect(ended.stderr).toContain(`${file('whole.yaml')} is kept`);
+      expect(readFileSync(file('whole.yaml'), 'utf8')).toBe('token: { issuer: somebody }\n');
+    });
+
+    test('updates a dialect that it merges into, and loses nothing of it', async () => {
+      writeFileSync(file('own.yaml'), 'rateLimit: { window: sliding }\n');
+      const ended = await askThree('--merge', file('own.yaml'), '--out', file('own.yaml'));
+      expect(ended).toMatchObject({ code: 4, stdout: '' });
+      const { token, rateLimit } = readDialect(readFileSync(file('own.yaml'), 'utf8'), 'own.yaml');
+      expect([token?.issuer, rateLimit?.window]).toEqual(['mini', 'sliding']);
+    });
+
+    test('does not say that the service does all that a dialect says', async () => {
+      await askThree('--out', file('agrees.yaml'));
+      const { code, stdout } = await askThree('--diff', file('agrees.yaml'));
+      const said = `Nothing that was asked before the run stopped differs from ${file('agrees.yaml')}.\n`;
+      expect([code, stdout]).toEqual([4, said]);
+    });
+  });
+
   test('a dialect that cannot be read is refused before anything is asked', async () => {
     writeFileSync(file('wrong.yaml'), 'tokens: {}\n');
     const { code, stderr, journal } = await ask('--diff', file('wrong.yaml'));

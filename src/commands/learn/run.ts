@@ -9,6 +9,7 @@ import {
 } from '../../conformance/learn/learn.ts';
 import { type Difference, dialectYaml, differences } from '../../conformance/learn/learned-dialect.ts';
 import { planRun } from '../../conformance/plan.ts';
+import { lookAt } from '../../files/output-file.ts';
 import { readText } from '../../files/read-text.ts';
 import { exitCodes } from '../../kernel/errors.ts';
 import { escapeText, jsonLine, jsonText } from '../../kernel/escape.ts';
@@ -32,13 +33,13 @@ export async function run(context: ContextOf<'learn'>): Promise<number> {
   const known = await openDialect(context, settings.diff);
   const { learned, options } = await learn(context);
   const { stopped } = learned;
-  if (stopped?.details.isTrouble === true) throw stopped;
+  if (stopped?.details.isTrouble === true && !learned.hasDialect) throw stopped;
   const hasLearned = learned.settings.some((one) => 'value' in one.learned);
   if (known !== undefined) {
     const code = await printDifferences(context, learned, known);
     if (stopped === undefined) return code;
   } else if (stopped === undefined || hasLearned) await write(context, learned, base);
-  // The user or a time limit stopped it: what was learned by then is written.
+  // The user, a time limit or the service stopped it: what was learned by then is written.
   if (stopped !== undefined) throw stopped;
   return printComparison(context, learned, options);
 }
@@ -82,7 +83,10 @@ async function printDifferences(
   known: DialectInput,
 ): Promise<number> {
   const found = differences(learned, dialectSchema.parse(known));
-  await print(learnObject(learned, found), differenceLines(found, { file: settings.diff ?? '' }));
+  await print(
+    learnObject(learned, found),
+    differenceLines(found, { file: settings.diff ?? '', isWhole: learned.stopped === undefined }),
+  );
   return found.length === 0 ? 0 : exitCodes['expectation-failed'];
 }
 
@@ -94,7 +98,12 @@ async function write(
   const { io, json, settings } = context;
   const text = dialectYaml(learned, { lines: headLines(learned, subjectName(context)) }, base);
   const { dialectOut } = settings;
-  if (dialectOut !== undefined) {
+  if (await keepsEarlier(settings, learned)) {
+    await context.note(
+      `${dialectOut} is kept: what was learned before the run stopped is on standard output`,
+    );
+    if (!json) await io.stdout.write(text);
+  } else if (dialectOut !== undefined) {
     const unwritten = await writeRunFile(context, { path: dialectOut, hasFailed: false }, () => text);
     if (unwritten !== undefined) {
       // The service was asked for it: what was learned is not lost.
@@ -103,6 +112,19 @@ async function write(
     }
   } else if (!json) await io.stdout.write(text);
   if (json) await io.stdout.write(jsonLine(learnObject(learned)));
+}
+
+/**
+ * Whether `--out` stays as it was: the dialect of an earlier run is worth more than a part of one. With `--merge` of the same
+ * file nothing of it is lost.
+ */
+async function keepsEarlier(
+  { dialectOut, merge }: ContextOf<'learn'>['settings'],
+  { stopped }: LearnResult,
+): Promise<boolean> {
+  if (stopped === undefined || dialectOut === undefined || dialectOut === merge) return false;
+  const there = await lookAt(dialectOut);
+  return there?.isFile() === true && there.size > 0;
 }
 
 /** What the emulator of this dialect still answers differently. */
@@ -133,8 +155,16 @@ function headLines({ spent, rateLimit, stopped }: LearnResult, service: string):
 }
 
 /** A line for each setting that differs from the file. */
-function differenceLines(found: readonly Difference[], { file }: { file: string }): string[] {
-  if (found.length === 0) return [`The service does what ${file} says.`];
+function differenceLines(
+  found: readonly Difference[],
+  { file, isWhole }: { file: string; isWhole: boolean },
+): string[] {
+  if (found.length === 0)
+    return [
+      isWhole
+        ? `The service does what ${file} says.`
+        : `Nothing that was asked before the run stopped differs from ${file}.`,
+    ];
   return found.map(({ path, expected, found: value, evidence }) =>
     escapeText(`${path}: ${file} says ${show(expected)}, the service ${show(value)} (${evidence})`),
   );

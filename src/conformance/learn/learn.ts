@@ -15,6 +15,8 @@ export type LearnOptions = Omit<ExchangeRunOptions, 'plan'>;
 
 export interface LearnResult extends Lesson, Pick<RunConclusion, 'stopped'> {
   spent: Cost;
+  /** Whether a token was granted, and a stream confirmed if one was asked for: without these there is no dialect. */
+  hasDialect: boolean;
 }
 
 /** Precision of the time of a close if time is moved. */
@@ -28,8 +30,9 @@ export async function learnDialect(options: LearnOptions): Promise<LearnResult> 
   const once = { ...plan, confirmCost: noCost };
   const run = createExchangeRun({ ...options, grainMs, plan: once });
   const { seen } = await run.hold(plan.steps);
-  const { spent, stopped = whyNothing(createView(seen)) } = run;
-  return { ...inferDialect(seen, scope.waitMs), spent, stopped };
+  const nothing = whyNothing(createView(seen));
+  const { spent, stopped = nothing } = run;
+  return { ...inferDialect(seen, scope.waitMs), spent, stopped, hasDialect: nothing === undefined };
 }
 
 /** Why a service whose answers were all seen has no dialect: it does not do what a dialect is about. */
