@@ -1,4 +1,5 @@
 import { readDialect } from '../../config/dialect-file.ts';
+import type { VoicectlError } from '../../kernel/errors.ts';
 import { cutText, escapeText, jsonText } from '../../kernel/escape.ts';
 import { dialectSchema, dialectSecrets } from '../../protocol/dialect.ts';
 import { isRecord } from '../../protocol/error-body.ts';
@@ -22,13 +23,21 @@ export function readRuns(content: string, name: string): RunSet {
   const lines = content.split('\n').map((text, index) => ({ line: index + 1, text }));
   const [first, ...others] = lines.filter(({ text }) => text.trim() !== '');
   if (first === undefined) throw refuseRun(name, 'it is empty');
-  if (!isRecord(parseJson(first.text))) return dialectRun(content, name);
+  if (!isRecord(parseJson(first.text))) {
+    // Our results begin like this, and no dialect does: this one was cut off.
+    if (/^\s*\{\s*"type"\s*:/.test(content)) throw notAnObject(name, first.line);
+    return dialectRun(content, name);
+  }
   const parsed = [first, ...others].map(({ line, text }) => {
     const value = parseJson(text);
-    if (!isRecord(value)) throw refuseRun(name, `line ${line} is not a JSON object`);
+    if (!isRecord(value)) throw notAnObject(name, line);
     return { line, value };
   });
   return runOfLines(parsed, name);
+}
+
+function notAnObject(name: string, line: number): VoicectlError {
+  return refuseRun(name, `line ${line} is not a JSON object`);
 }
 
 function dialectRun(content: string, name: string): RunSet {

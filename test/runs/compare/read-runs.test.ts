@@ -166,6 +166,11 @@ describe('a file that somebody else has written', () => {
     ['of another kind', line({ type: `other${esc}[2J` }), 'f: it has no summary: the run did not end'],
     ['of serve', lines({ type: 'listening' }, { type: 'summary' }), 'f: it is not a result of check'],
     ['without an end', lines(begin, run(300)), 'f: it has no summary'],
+    [
+      'a result that is cut off',
+      line(loadResult({ sessions: 9 })).slice(0, 300),
+      'f: line 1 is not a JSON object',
+    ],
     ['with half a line', `${lines(begin)}\n{"type":`, 'f: line 2 is not a JSON object'],
     [
       'with a verdict of its own',
