@@ -1,6 +1,7 @@
 import { cutText } from '../../kernel/escape.ts';
 import { isRecord } from '../../protocol/error-body.ts';
 import { parseJson } from '../../protocol/parse-json.ts';
+import { rateLimitHeaderNames } from '../../protocol/rate-limit.ts';
 import { missingHeaders } from '../../rules/rate-window.ts';
 import { hasSucceeded } from '../../rules/token-seen.ts';
 import { limitedOf } from './refusal-settings.ts';
@@ -8,6 +9,20 @@ import type { Remark } from './setting.ts';
 import type { LearnView } from './view.ts';
 
 const refusedSteps = ['E4', 'E5', 'E6', 'E7', 'E8', 'E9', 'E10', 'K1', 'K2', 'K3'];
+
+/** The headers of an emulator’s answer with a token, and those that HTTP sends in their place. */
+const sentHeaders: ReadonlySet<string> = new Set([
+  ...[
+    'content-type',
+    'cache-control',
+    'content-length',
+    'transfer-encoding',
+    'date',
+    'connection',
+    'keep-alive',
+  ],
+  ...Object.values(rateLimitHeaderNames).map((name) => name.toLowerCase()),
+]);
 
 /** What answers hold beside what the specification says, or lack of it: an emulator sends just that. */
 export const answerRemarks: readonly Remark[] = [
@@ -21,6 +36,16 @@ export const answerRemarks: readonly Remark[] = [
       return missing.length === 0
         ? undefined
         : `answers with a token lack ${missing.join(', ')}: an emulator sends them`;
+    },
+  },
+  {
+    steps: ['E1'],
+    find(view) {
+      const names = view.grants.flatMap(({ exchange }) => exchange.answer.headers.map(([name]) => name));
+      const further = names.filter((name) => !sentHeaders.has(name.toLowerCase()));
+      return further.length === 0
+        ? undefined
+        : `answers with a token have headers that an emulator does not send: ${listNames(further)}`;
     },
   },
   {
@@ -67,5 +92,9 @@ export function namesBeside(body: unknown, own: readonly string[]): string[] {
 /** A remark on fields that an emulator does not send; undefined if there are none. */
 export function furtherText(what: string, names: readonly string[]): string | undefined {
   if (names.length === 0) return undefined;
-  return `${what} further fields: ${cutText([...new Set(names)].join(', '), 80)}`;
+  return `${what} further fields: ${listNames(names)}`;
+}
+
+function listNames(names: readonly string[]): string {
+  return cutText([...new Set(names)].join(', '), 80);
 }
