@@ -3,16 +3,11 @@ import type { TokenClaims } from '../../protocol/claims.ts';
 import { isRecord } from '../../protocol/error-body.ts';
 import { parseJson } from '../../protocol/parse-json.ts';
 import type { EmulatorEvent } from '../../service/events.ts';
-import {
-  type JournalEntry,
-  type JournalFilter,
-  matchesFilter,
-  type StateJournal,
-} from '../../service/state/journal.ts';
+import { matchesFilter } from '../../service/state/journal.ts';
 import { createNewest } from '../../service/state/newest.ts';
+import type { JournalEntry, JournalFilter, StateJournal } from '../../service/state/state.ts';
 import type { RedisKeys } from './keys.ts';
-import type { RedisLink } from './link.ts';
-import { ignoreAway } from './link.ts';
+import { ignoreAway, type RedisLink } from './link.ts';
 import { appendScript, clearJournalScript } from './scripts/journal.ts';
 
 /** Events within this time are written together. */

@@ -2,8 +2,8 @@ import type { Pcm } from '../../audio/whole-pcm.ts';
 import type { EmulatorState, StreamSelector } from '../../protocol/control.ts';
 import type { ReplyState } from '../../protocol/messages.ts';
 import type { Faults } from '../faults/faults.ts';
-import type { Journal, StateJournal } from '../state/journal.ts';
-import type { Eventually } from '../state/state.ts';
+import type { Journal } from '../state/journal.ts';
+import type { Eventually, StateJournal } from '../state/state.ts';
 
 /** A text message to send: in the wording of the dialect, or raw. */
 export type ControlMessage =

@@ -1,17 +1,11 @@
-import type { JournalQuery } from '../../protocol/control.ts';
 import type { EmulatorEvent } from '../events.ts';
 import { estimateBytes } from './estimate-bytes.ts';
 import { createNewest } from './newest.ts';
-import type { Eventual } from './state.ts';
+import type { JournalEntry, JournalFilter, StateJournal } from './state.ts';
 
 /** Bounds of the journal: beyond either one the oldest events are dropped. */
 const maxEntries = 10_000;
 const maxBytes = 8 * 1024 * 1024;
-
-/** An event with its place in the order of all events. */
-export type JournalEntry = { seq: number } & EmulatorEvent;
-
-export type JournalFilter = Pick<JournalQuery, 'type' | 'device' | 'stream' | 'since'>;
 
 /** The past events that are still remembered. */
 export interface Journal {
@@ -20,14 +14,6 @@ export interface Journal {
   /** Calls the listener for each event from now on that matches the filter. Call the result to stop. */
   follow(filter: JournalFilter, listener: (entry: JournalEntry) => void): () => void;
   clear(): void;
-}
-
-/** Remembers the events of the service. */
-export interface StateJournal {
-  add(event: EmulatorEvent): void;
-  read(filter: JournalFilter, limit: number): Eventual<JournalEntry[]>;
-  follow(filter: JournalFilter, listener: (entry: JournalEntry) => void): () => void;
-  clear(): Eventual<void>;
 }
 
 export function createJournal(): Journal & StateJournal {

@@ -1,7 +1,8 @@
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { TokenClaims } from '../../protocol/claims.ts';
+import type { JournalQuery } from '../../protocol/control.ts';
 import type { RateLimit } from '../../protocol/rate-limit.ts';
-import type { StateJournal } from './journal.ts';
+import type { EmulatorEvent } from '../events.ts';
 
 /**
  * What the service knows beyond one connection. Each call is one atomic step: nobody else reads or
@@ -27,6 +28,19 @@ export interface State {
   /** Clears windows, the list of issued tokens, and the journal. A used token stays used, a taken slot stays taken. */
   forget(): Eventual<void>;
   readonly journal: StateJournal;
+}
+
+/** An event with its place in the order of all events. */
+export type JournalEntry = { seq: number } & EmulatorEvent;
+
+export type JournalFilter = Pick<JournalQuery, 'type' | 'device' | 'stream' | 'since'>;
+
+/** Remembers the events of the service. */
+export interface StateJournal {
+  add(event: EmulatorEvent): void;
+  read(filter: JournalFilter, limit: number): Eventual<JournalEntry[]>;
+  follow(filter: JournalFilter, listener: (entry: JournalEntry) => void): () => void;
+  clear(): Eventual<void>;
 }
 
 /** The state of a service in one process: every answer is synchronous. */

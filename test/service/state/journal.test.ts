@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { EmulatorEvent } from '../../../src/service/events.ts';
-import { createJournal, type JournalEntry } from '../../../src/service/state/journal.ts';
+import { createJournal } from '../../../src/service/state/journal.ts';
+import type { JournalEntry } from '../../../src/service/state/state.ts';
 
 const issued = (device: string): EmulatorEvent => ({
   t: 0,
