@@ -9,7 +9,7 @@ import { type Budget, NotAsked, type RequestPace } from './budget.ts';
 import type { Clockwork } from './clockwork.ts';
 import type { Cost } from './cost.ts';
 import type { DeviceRole, Devices } from './devices.ts';
-import { openLine, type ServiceLine } from './line.ts';
+import { openLine, type ServiceLine } from './service-line.ts';
 import type { StopWatch } from './stop.ts';
 
 /** The address of the service, and the credentials. */

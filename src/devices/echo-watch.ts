@@ -1,7 +1,7 @@
 import { createBlockJoiner } from '../audio/blocks.ts';
 import { createReference, referenceHoldMs } from '../audio/reference.ts';
 import { bytesPerSample, msForBytes } from '../protocol/audio-format.ts';
-import { findSamples } from './find-sound.ts';
+import { findSamples } from './locate-sound.ts';
 import type { Notices } from './notices.ts';
 
 /** Detects that the AI hears itself: what is played comes back through the microphone. */

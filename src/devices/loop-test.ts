@@ -3,7 +3,7 @@ import { type Level, measureLevel } from '../audio/level.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { bytesForMs, msForBytes } from '../protocol/audio-format.ts';
 import type { Capture } from './capture.ts';
-import { findSound, makeSweep } from './find-sound.ts';
+import { findSound, makeSweep } from './locate-sound.ts';
 import { type Speaker, speakerFrameMs } from './playout/speaker.ts';
 
 /** The result of a test of both devices. */

@@ -13,7 +13,7 @@ import { bytesForMs, defaultFrameMs } from '../protocol/audio-format.ts';
 import { isSafeTransport } from '../protocol/loopback.ts';
 import type { ServiceMessage } from '../protocol/messages.ts';
 import { type ApiVersion, apiVersions, wsUrlFor } from '../protocol/paths.ts';
-import type { ServiceAuth } from '../wire/client/join.ts';
+import type { ServiceAuth } from '../wire/client/join-service.ts';
 import type { StreamClose } from '../wire/client/refusal-error.ts';
 import type { VoiceStream } from '../wire/client/voice-stream.ts';
 import { createBackpressure, type QueueHandlers } from './output.ts';
@@ -90,7 +90,7 @@ export async function openSession(options: OpenSessionOptions): Promise<ClientSe
   const wsUrl = options.wsUrl ?? wsUrlFor(options.baseUrl);
   if (!options.allowPlaintext) [options.baseUrl, wsUrl].forEach(requireSafeTransport);
   // Loaded here, so that a program that only runs an emulator does not load it.
-  const { joinService } = await import('../wire/client/join.ts');
+  const { joinService } = await import('../wire/client/join-service.ts');
   const backpressure = createBackpressure(clock);
   const redactor = createRedactor();
   const inbox = createInbox<ClientEvent>(backpressure.queue());

@@ -1,6 +1,6 @@
 import type { Pace } from '../audio/pacer.ts';
 import type { AudioSource } from '../audio/source.ts';
-import type { JoinOptions } from '../wire/client/join.ts';
+import type { JoinOptions } from '../wire/client/join-service.ts';
 import type { ConversationPlan } from './conversation/conversation-plan.ts';
 import type { Expectations } from './expectations.ts';
 import type { AudioSink } from './output.ts';

@@ -5,7 +5,7 @@ import { createDeferred } from '../kernel/promises.ts';
 import { createRedactor } from '../kernel/redact.ts';
 import { isInterruption } from '../protocol/messages.ts';
 import { roundMs } from '../protocol/time-text.ts';
-import { type JoinOptions, joinService } from '../wire/client/join.ts';
+import { type JoinOptions, joinService } from '../wire/client/join-service.ts';
 import type { VoiceStream } from '../wire/client/voice-stream.ts';
 import { joinTaps } from '../wire/tap.ts';
 import { readToken } from '../wire/token-facts.ts';

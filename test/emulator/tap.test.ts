@@ -6,7 +6,7 @@ import { systemClock } from '../../src/kernel/clock.ts';
 import { createRedactor } from '../../src/kernel/redact.ts';
 import { interruptions } from '../../src/rules/device/device-seen.ts';
 import { endingRules } from '../../src/rules/device/endings.ts';
-import { joinService } from '../../src/wire/client/join.ts';
+import { joinService } from '../../src/wire/client/join-service.ts';
 import type { StreamExchange, WireMessage } from '../../src/wire/exchange.ts';
 import { setUpEmulators } from '../helpers/emulators.ts';
 import { createManualClock } from '../helpers/manual-clock.ts';

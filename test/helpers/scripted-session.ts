@@ -5,7 +5,7 @@ import { readServiceMessage } from '../../src/protocol/messages.ts';
 import type { SessionEvent } from '../../src/session/events.ts';
 import type { SessionOptions } from '../../src/session/options.ts';
 import { runSession } from '../../src/session/session.ts';
-import type { ServiceClient } from '../../src/wire/client/join.ts';
+import type { ServiceClient } from '../../src/wire/client/join-service.ts';
 import type { VoiceStream, VoiceStreamOptions } from '../../src/wire/client/voice-stream.ts';
 import type { Header, Side, WireMessage } from '../../src/wire/exchange.ts';
 import { tokenFacts } from '../../src/wire/token-facts.ts';

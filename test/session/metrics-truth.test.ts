@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { runSession } from '../../src/session/session.ts';
 import type { SessionSummary } from '../../src/session/summary.ts';
-import type { ServiceClient } from '../../src/wire/client/join.ts';
+import type { ServiceClient } from '../../src/wire/client/join-service.ts';
 import { requestToken } from '../../src/wire/client/token.ts';
 import { openVoiceStream } from '../../src/wire/client/voice-stream.ts';
 import type { Tap } from '../../src/wire/tap.ts';

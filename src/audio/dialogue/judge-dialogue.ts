@@ -9,7 +9,7 @@ import type {
   UserNoise,
   UserTurn,
 } from './dialogue.ts';
-import { findSounds } from './find-sound.ts';
+import { findSounds } from './find-sounds.ts';
 import { dialogueRules as rules } from './rules.ts';
 import { joinSounds, lengthOf, overlaps, type SoundSpan } from './sound-spans.ts';
 import { meanDb, type SideLevels } from './step-levels.ts';

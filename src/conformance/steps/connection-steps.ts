@@ -1,7 +1,7 @@
 import { connectionsPerDevice } from '../../protocol/rate-limit.ts';
 import type { Asker } from '../asker.ts';
 import type { DeviceRole } from '../devices.ts';
-import type { ServiceLine } from '../line.ts';
+import type { ServiceLine } from '../service-line.ts';
 import type { Step } from './step.ts';
 import { present } from './stream-steps.ts';
 

@@ -2,7 +2,7 @@ import { replyOverAt } from '../../audio/turn-taking.ts';
 import { bytesForMs, bytesPerMs, defaultFrameMs } from '../../protocol/audio-format.ts';
 import type { Asker, RefusalExpectation } from '../asker.ts';
 import { noCost, oneConnection } from '../cost.ts';
-import type { ServiceLine } from '../line.ts';
+import type { ServiceLine } from '../service-line.ts';
 import type { Step } from './step.ts';
 
 const muteMs = 500;

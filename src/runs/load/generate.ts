@@ -9,7 +9,7 @@ import { createFastDialer } from '../../wire/client/fast-stream.ts';
 import { createPulse } from '../../wire/pulse.ts';
 import { clipFrameMs, createClip } from './clip.ts';
 import type { LoadContext, LoadTarget } from './context.ts';
-import { fetchToken } from './join.ts';
+import { fetchToken } from './join-stream.ts';
 import { runLoadSession } from './load-session.ts';
 import { type LoadOrder, planLoad, type Share, sessionsOf } from './plan.ts';
 import { Pauses, Tally } from './tally.ts';

@@ -6,7 +6,7 @@ import { abortable, createDeferred } from '../../kernel/promises.ts';
 import { createRedactor } from '../../kernel/redact.ts';
 import type { LoadContext, PlannedSession } from './context.ts';
 import { FrameSender } from './frame-sender.ts';
-import { fetchToken, joinStream, type LoadStream } from './join.ts';
+import { fetchToken, joinStream, type LoadStream } from './join-stream.ts';
 import { ReplyMeter } from './reply-meter.ts';
 import { bargeInAfterMs } from './tasks.ts';
 

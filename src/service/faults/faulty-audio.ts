@@ -4,10 +4,10 @@ import type { Clock, ClockTimer } from '../../kernel/clock.ts';
 import { queueCostBytes } from '../../kernel/queue-cost.ts';
 import { bytesPerSample, msForBytes, sampleRate } from '../../protocol/audio-format.ts';
 import type { FaultAt } from '../../protocol/faults.ts';
+import { createUserEcho, type UserEcho } from './echo-fault.ts';
 import type { FaultSubject, Faults } from './faults.ts';
 import { createReplySpoiler, type ReplySpoiler } from './reply-faults.ts';
 import { createTurnFaults, type TurnFaults, type TurnTaker } from './turn-faults.ts';
-import { createUserEcho, type UserEcho } from './user-echo.ts';
 
 /** Sends AI audio to the connection, changed by the active faults. */
 export interface FaultyAudio {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ScriptedClip } from '../../../src/audio/dialogue/dialogue.ts';
-import { findSounds } from '../../../src/audio/dialogue/find-sound.ts';
+import { findSounds } from '../../../src/audio/dialogue/find-sounds.ts';
 import { judgeDialogue } from '../../../src/audio/dialogue/judge-dialogue.ts';
 import { measureSteps, type SideLevels } from '../../../src/audio/dialogue/step-levels.ts';
 import { bytesForMs } from '../../../src/protocol/audio-format.ts';

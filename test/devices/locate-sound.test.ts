@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { findSound, makeSweep } from '../../src/devices/find-sound.ts';
+import { findSound, makeSweep } from '../../src/devices/locate-sound.ts';
 
 const sweep = makeSweep(100);
 
