@@ -5,7 +5,7 @@ import { VoicectlError } from '../kernel/errors.ts';
 import type { EmulatorEvent, EmulatorEvents } from '../service/events.ts';
 import { guarded } from '../service/guard.ts';
 import type { OpenService } from '../service/open-service.ts';
-import { requireEventType } from '../service/require-event-type.ts';
+import { requireEventType } from '../service/state/journal.ts';
 import { type StateJournal, whenKnown } from '../service/state/state.ts';
 
 type EventOf<Type extends EmulatorEvent['type']> = Extract<EmulatorEvent, { type: Type }>;

@@ -34,7 +34,7 @@ import { plainAddress } from '../../wire/addresses.ts';
 import { sendJson } from '../../wire/server/http-answer.ts';
 import { readRequestBody, readTarget } from '../../wire/server/http-request.ts';
 import type { MetricsEndpoint } from '../metrics/service-metrics.ts';
-import { requireEventType } from '../require-event-type.ts';
+import { requireEventType } from '../state/journal.ts';
 import { isUnavailable, type JournalEntry } from '../state/state.ts';
 import { isPageAllowed, isSameSecret, needsPageToken } from './browser-request.ts';
 import { describeFaults } from './control.ts';

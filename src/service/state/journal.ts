@@ -1,4 +1,7 @@
-import type { EmulatorEvent } from '../events.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
+import { shortText } from '../../kernel/short-text.ts';
+import { didYouMean } from '../../protocol/suggestion.ts';
+import { type EmulatorEvent, emulatorEventTypes } from '../events.ts';
 import { estimateBytes } from './estimate-bytes.ts';
 import { createNewest } from './newest.ts';
 import type { JournalEntry, JournalFilter, StateJournal } from './state.ts';
@@ -52,4 +55,13 @@ export function matchesFilter(entry: JournalEntry, { type, device, stream, since
   if (type !== undefined && entry.type !== type) return false;
   if (device !== undefined && !('device' in entry && entry.device === device)) return false;
   return stream === undefined || ('stream' in entry && entry.stream === stream);
+}
+
+/** Throws `usage` for a type of event that does not exist: waiting or looking for it would find nothing, silently. */
+export function requireEventType(type: string): void {
+  if (emulatorEventTypes.includes(type)) return;
+  const meant = didYouMean(type, emulatorEventTypes);
+  throw new VoicectlError('usage', `There is no event of type ${shortText(type)}${meant}`, {
+    hint: `The types are ${emulatorEventTypes.join(', ')}.`,
+  });
 }
