@@ -9,7 +9,7 @@ import {
   pagePath,
   pageTokenHeader,
 } from '../../protocol/control-paths.ts';
-import { isPageAllowed, isSameSecret } from '../../service/control/browser-request.ts';
+import { isPageAllowed, isSameSecret } from '../../service/control/page-handler.ts';
 import { plainRefusals } from '../../service/http/refusal.ts';
 import { createBareServer, loopbackOnly } from '../../service/http/service-server.ts';
 import { closeServer, listen } from '../../service/open-service.ts';

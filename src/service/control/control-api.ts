@@ -36,10 +36,9 @@ import { readRequestBody, readTarget } from '../../wire/server/http-request.ts';
 import type { MetricsEndpoint } from '../metrics/service-metrics.ts';
 import { requireEventType } from '../state/journal.ts';
 import { isUnavailable, type JournalEntry } from '../state/state.ts';
-import { isPageAllowed, isSameSecret, needsPageToken } from './browser-request.ts';
 import { describeFaults } from './control.ts';
 import type { AnyControl, ControlMessage } from './emulator-control.ts';
-import type { PageHandler } from './page-handler.ts';
+import { isPageAllowed, isSameSecret, needsPageToken, type PageHandler } from './page-handler.ts';
 
 /** Maximum audio to say: over a minute of a 48 kHz stereo WAV. */
 const maxSpeechBytes = 16 * 1024 * 1024;
