@@ -8,7 +8,7 @@ import { type JudgedVoice, judgeReplyVoice } from '../rules/reply-audio.ts';
 import type { Finding, Rule, Seen } from '../rules/rule.ts';
 import type { Judgement } from '../service/events.ts';
 import { guarded } from '../service/guard.ts';
-import { estimateBytes } from '../service/state/estimate-bytes.ts';
+import { estimateBytes } from '../service/state/newest.ts';
 import type { Side, StreamExchange, TokenExchange } from '../wire/exchange.ts';
 import type { ProxyEvents } from './proxy-events.ts';
 

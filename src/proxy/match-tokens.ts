@@ -2,7 +2,7 @@ import { shortText } from '../kernel/short-text.ts';
 import type { TokenClaims } from '../protocol/claims.ts';
 import { isRecord } from '../protocol/error-body.ts';
 import { parseJson } from '../protocol/parse-json.ts';
-import { estimateBytes } from '../service/state/estimate-bytes.ts';
+import { estimateBytes } from '../service/state/newest.ts';
 import type { TokenExchange, TokenFacts } from '../wire/exchange.ts';
 
 /** Finds the request that granted a token, by the hash of the token: the token itself is not kept. */

@@ -2,8 +2,7 @@ import { VoicectlError } from '../../kernel/errors.ts';
 import { shortText } from '../../kernel/short-text.ts';
 import { didYouMean } from '../../protocol/suggestion.ts';
 import { type EmulatorEvent, emulatorEventTypes } from '../events.ts';
-import { estimateBytes } from './estimate-bytes.ts';
-import { createNewest } from './newest.ts';
+import { createNewest, estimateBytes } from './newest.ts';
 import type { JournalEntry, JournalFilter, StateJournal } from './state.ts';
 
 /** Bounds of the journal: beyond either one the oldest events are dropped. */

@@ -1,9 +1,8 @@
 import type { Clock, MovableClock } from '../../kernel/clock.ts';
 import type { TokenClaims } from '../../protocol/claims.ts';
 import type { Dialect } from '../../protocol/dialect.ts';
-import { estimateBytes } from './estimate-bytes.ts';
 import { createJournal, type Journal } from './journal.ts';
-import { createNewest } from './newest.ts';
+import { createNewest, estimateBytes } from './newest.ts';
 import { createRateLimiter } from './rate-limiter.ts';
 import type { LocalState, SlotLease } from './state.ts';
 
