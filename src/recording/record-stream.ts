@@ -68,7 +68,8 @@ export function recordStream(options: StreamRecordingOptions): StreamRecording {
     options.onFailure(failure);
   };
   const begin = (device: string, granted?: TokenExchange) => {
-    startedAt = granted?.at ?? startedAt;
+    // A device may open its stream before it requests the token.
+    startedAt = Math.min(startedAt, granted?.at ?? startedAt);
     starting ??= startSession(options, device, startedAt).then((started) => {
       session = started;
       void started.recorder.sink.failed?.then(fail);

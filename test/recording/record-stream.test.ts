@@ -56,6 +56,32 @@ test('the token is dated by its request, also one that was granted long before t
   expect(events.find(({ type }) => type === 'token')).toMatchObject({ t: 40 });
 });
 
+test('a stream that was opened before its token was requested is recorded from its upgrade', async () => {
+  const folder = sandbox.path('early');
+  const clock = createManualClock();
+  const upgradeAt = clock.now();
+  clock.advance(60);
+  const granted = grantedExchange({ at: clock.now(), totalMs: 40 });
+  clock.advance(40);
+  const { tap, close } = recordStream({
+    ...{ baseUrl: 'http://127.0.0.1:1', wsUrl: 'ws://127.0.0.1:1', source: 'a test' },
+    ...{ clock, folderOf: () => folder },
+    ownerOf: () => ({ device: 'lamp', granted }),
+    onFailure() {},
+  });
+  tap.opened?.(openedUpgrade(upgradeAt));
+  const token = granted.granted ?? expect.unreachable();
+  tap.message?.({ from: 'device', at: clock.now(), opcode: 'text', bytes: 5, token });
+  await close();
+  const { problems, wire } = await readRecording(folder);
+  expect(problems).toEqual([]);
+  expect(wire).toMatchObject([
+    { type: 'token-request', t: 60 },
+    { type: 'upgrade', t: 0 },
+    { type: 'token', t: 100 },
+  ]);
+});
+
 test.each([
   ['service', 4001, true, { ok: false, failure: { code: 'stream-broken' } }],
   ['service', 1011, true, { ok: false, failure: { code: 'stream-broken' } }],
