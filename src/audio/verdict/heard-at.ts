@@ -27,8 +27,12 @@ export class HeardAt {
     if (last >= 0) this.places[last + 2] = Math.min(this.places[last + 2] as number, now);
   }
 
-  /** The time on the clock at which this place of the audio is heard or, if it was dropped, when that happened. */
-  timeOf(audioMs: number): number {
+  /**
+   * The time on the clock at which this place of the audio is heard or, if it was dropped, when that happened. Undefined
+   * if no audio has arrived.
+   */
+  timeOf(audioMs: number): number | undefined {
+    if (this.count === 0) return undefined;
     let index = this.count - 1;
     while (index > 0 && (this.places[3 * index] as number) > audioMs) index -= 1;
     const [from = 0, at = 0, droppedAt = Number.POSITIVE_INFINITY] = this.places.subarray(

@@ -335,8 +335,9 @@ export class VoiceCheck {
 
   /** Keeps a finding at a place. Returns it if it is news. */
   private enter(one: FoundInVoice & { atMs: number }): readonly FoundInVoice[] {
-    const agoMs = Math.round(this.options.clock.now() - this.heardAt.timeOf(one.atMs));
-    return this.sounds.add({ ...one, agoMs });
+    const now = this.options.clock.now();
+    const heardAt = this.heardAt.timeOf(one.atMs) ?? now;
+    return this.sounds.add({ ...one, agoMs: Math.round(now - heardAt) });
   }
 
   /** Whether it was heard in samples that have another format. */

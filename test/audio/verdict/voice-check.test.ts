@@ -402,3 +402,8 @@ test('the figures of judgements have one decimal, like their texts', () => {
   expect(click?.text).toContain(`: ${value} × what is around it`);
   expect(value).toBe(Math.round(value * 10) / 10);
 });
+
+test('what is found before any audio has arrived was heard just now', () => {
+  const check = new VoiceCheck({ from: 'device', clock: { now: () => 9_000 } });
+  expect(check.note('too-early')).toMatchObject([{ finding: 'too-early', atMs: 0, agoMs: 0 }]);
+});
