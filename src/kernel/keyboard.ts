@@ -1,3 +1,4 @@
+import { StringDecoder } from 'node:string_decoder';
 import type { ReadStream } from 'node:tty';
 
 /** Events from the terminal and the system for a program that reads keys one by one. */
@@ -52,7 +53,10 @@ export function createKeyboard(stdin: ReadStream): Keyboard | undefined {
       }
     },
     listen({ onInput, onGone, onSuspend, onExit }) {
-      const onData = (chunk: Buffer | string) => onInput(chunk.toString());
+      // A read may end within a character.
+      const decoder = new StringDecoder();
+      const onData = (chunk: Buffer | string) =>
+        onInput(typeof chunk === 'string' ? chunk : decoder.write(chunk));
       const onEnd = () => onGone(new Error('it was closed'));
       const onDeadly = (signal: NodeJS.Signals) => {
         onExit();
