@@ -6,7 +6,7 @@ export type ScreenName = 'stream' | 'serve' | 'check' | 'drill' | 'load';
 export interface ScreenStart {
   screen: ScreenName;
   /** The command, for the head of the screen; default: the name of the screen. */
-  command?: string;
+  command?: string | undefined;
   version: string;
   /** Whether to use ASCII characters only. */
   ascii: boolean;

@@ -18,7 +18,8 @@ import { preparePage } from './page.ts';
 import { openServeView, runService } from './run-service.ts';
 import { tlsSettings } from './tls-settings.ts';
 
-export async function run(context: ContextOf<'serve'>): Promise<number> {
+/** `command`: the one that the user gave, if it is not `serve`. */
+export async function run(context: ContextOf<'serve'>, command?: string): Promise<number> {
   const { settings, signal } = context;
   const { processes } = settings;
   if (processes !== undefined && cluster.isWorker) {
@@ -42,6 +43,7 @@ export async function run(context: ContextOf<'serve'>): Promise<number> {
   // Behind a balancer every request seems to come from this machine.
   const trustsThisMachine = isLoopbackHost(settings.host) && settings.shared === undefined;
   const view = await openServeView(context, {
+    command,
     key: curlKey(settings),
     ...(trustsThisMachine ? { forwarded: given === undefined ? 'refused' : 'secret' } : {}),
   });

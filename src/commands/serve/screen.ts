@@ -120,11 +120,11 @@ export function createServeScreen(
 
 function startOf(
   { reply, scenario }: ServeContext['settings'],
-  { head }: ServeFacts,
+  { command, head }: ServeFacts,
 ): Omit<ScreenStart, 'version' | 'ascii'> {
   return {
     screen: 'serve',
-    ...(head ?? { subject: speakersText({ reply, scenario }) }),
+    ...(head ?? { command, subject: speakersText({ reply, scenario }) }),
     // A proxy has no clock to move.
     can: ['copy', 'copyCurl', 'save', ...(head ? [] : (['advance'] as const)), 'close', 'send', 'fault'],
     emulator: { faults: Object.entries(faultCatalogue).map(([name, { summary }]) => ({ name, summary })) },

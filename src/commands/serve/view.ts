@@ -13,7 +13,9 @@ import type { CommandContext } from '../command.ts';
 export type ServeContext = CommandContext<'reply' | 'scenario' | 'ascii'>;
 
 export interface ServeFacts extends Pick<StartFacts, 'key' | 'forwarded'> {
-  /** What the head of a screen says; default: `serve`, and who speaks. A proxy has no clock to move. */
+  /** The command in the head of a screen; default: `serve`. */
+  command?: string | undefined;
+  /** What the head of a screen says in place of the command and who speaks. A proxy has no clock to move. */
   head?: { command: string; subject: string };
   /** The first lines; default: the lines of an emulator. */
   linesOf?: (event: EmulatorEvent & { type: 'listening' }, running: RunningFacts, style: Style) => string[];

@@ -36,7 +36,7 @@ afterEach(async () => {
   counted.splice(0);
 });
 
-function open() {
+function open(command?: string) {
   const exits: number[] = [];
   const context = {
     settings: { reply: 'echo' },
@@ -45,7 +45,9 @@ function open() {
     colour: false,
   };
   const device = {} as TerminalDevice;
-  const view = createServeScreen(context as unknown as ServeContext, { device, key: { open: 'any-key' } });
+  const view = createServeScreen(context as unknown as ServeContext, {
+    ...{ device, command, key: { open: 'any-key' } },
+  });
   deferred.push(view.close);
   return {
     view,
@@ -82,4 +84,10 @@ test('the screen gets the counts of all events, also of those that it may not ha
   const issued = { device: 'd', jti: 'j', exp: 1, remaining: 1, resetAtMs: 1 };
   for (let at = 0; at < 3; at += 1) view.show({ t: at, type: 'token-issued', ...issued });
   await vi.waitFor(() => expect(counted.at(-1)).toMatchObject({ tokens: 3 }));
+});
+
+test('the head of the screen names the command that runs the emulator, which keeps its clock', () => {
+  open('replay');
+  expect(opened[0]?.start).toMatchObject({ command: 'replay', subject: 'replying with echo' });
+  expect(opened[0]?.start.can).toContain('advance');
 });
