@@ -246,6 +246,7 @@ const emulatorEvents: DescribedEvents<EmulatorEvent & EmulatorEventBody, Emulato
       baseUrl: 'string: HTTP address',
       wsUrl: 'string: WebSocket address',
       'lan?': 'list: addresses for other machines',
+      'page?': 'string: address of the page, with its token',
     },
   },
   'tls-failed': { says: 'A TLS handshake failed.', fields: { remote, why: 'string: the reason' } },

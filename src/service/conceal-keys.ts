@@ -41,6 +41,7 @@ const kinds: Readonly<Record<TextField, 'text' | 'name' | 'fact'>> = {
   figure: 'fact',
   lan: 'fact',
   pace: 'fact',
+  page: 'fact',
   protocol: 'fact',
   remote: 'fact',
   rule: 'fact',

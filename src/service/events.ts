@@ -9,8 +9,11 @@ import type { Side } from '../wire/exchange.ts';
 
 /** What happens in an emulator, or in a proxy. Every view of `serve` and `proxy` is a function of this stream. */
 export type EmulatorEventBody =
-  /** `lan`: the addresses for other machines, if it listens on all interfaces. */
-  | { type: 'listening'; version: string; baseUrl: string; wsUrl: string; lan?: Addresses[] }
+  /**
+   * `lan`: the addresses for other machines, if it listens on all interfaces. `page`: only in the output of a command; the
+   * service itself does not know the secret in it.
+   */
+  | { type: 'listening'; version: string; baseUrl: string; wsUrl: string; lan?: Addresses[]; page?: string }
   /** A connection that ended in its TLS handshake. */
   | { type: 'tls-failed'; remote: string; why: string }
   /** A TLS handshake that succeeded: the peer accepted the certificate. */

@@ -162,6 +162,7 @@ describe('what serve prints when it starts', () => {
       version: expect.stringMatching(/^\d+\.\d+\.\d+/),
       baseUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
       wsUrl: expect.stringMatching(/^ws:\/\/127\.0\.0\.1:\d+$/),
+      page: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/__voicectl\/#[\w-]{32}$/),
     });
     for (const line of lines)
       expect(line).toEqual(expect.objectContaining({ t: expect.any(Number), type: expect.any(String) }));

@@ -71,7 +71,8 @@ export function createServeLines(context: ServeContext, facts: ServeFacts): Serv
   });
   return {
     show(event) {
-      if (json) printer.print(jsonLine(event));
+      const { page } = event.type === 'listening' ? running : {};
+      if (json) printer.print(jsonLine(page === undefined ? event : { ...event, page }));
       else repeats.print(event);
     },
     note: context.note,

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { createEmulator } from '../../../src/emulator/emulator.ts';
 import { runInProcess } from '../../helpers/in-process.ts';
 import { setUpServices } from '../../helpers/services.ts';
-import { jsonLines } from '../../helpers/voicectl.ts';
+import { jsonLines, only } from '../../helpers/voicectl.ts';
 
 const services = setUpServices();
 const folders: string[] = [];
@@ -44,7 +44,11 @@ describe('voicectl proxy', () => {
     expect(ended).toMatchObject({ code: 0, stderr: '' });
     const told = jsonLines(ended.stdout);
     expect(told.map(({ type }) => type)).toEqual(['listening', 'stopping']);
-    expect(JSON.parse(readFileSync(readyFile, 'utf8'))).toMatchObject({ baseUrl: told[0]?.baseUrl });
+    const { baseUrl, page } = only(told, 'listening');
+    expect(page).toMatch(new RegExp(`^${baseUrl}/__voicectl/#[\\w-]{32}$`));
+    expect(JSON.parse(readFileSync(readyFile, 'utf8'))).toMatchObject({ baseUrl });
+    const without = await runInProcess(['proxy', ...args, '--json', '--no-page']);
+    expect(only(jsonLines(without.stdout), 'listening')).not.toHaveProperty('page');
     const plain = await runInProcess(['proxy', ...args]);
     expect(plain.stdout).toContain(`relays everything to ${emulator.baseUrl}`);
   });
