@@ -81,7 +81,9 @@ const longestCallMs = 60 * 60_000;
  */
 export async function readCall(path: string, { swap }: { swap: boolean }): Promise<Recording> {
   const read = (only?: 'left' | 'right') => loadPcm(path, { only, maxMs: longestCallMs });
-  const isMono = (await openWavFile(path)).description.channels === 1;
+  const { channels } = (await openWavFile(path)).description;
+  if (channels > 2) throw refusal(path, `it has ${channels} channels, but must have 1 or 2`);
+  const isMono = channels === 1;
   if (isMono && swap) throw refusal(path, 'it has 1 channel, and --swap needs 2');
   const audio = isMono
     ? { out: Buffer.alloc(0), in: await read() }

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { wireFormat } from '../../src/audio/source.ts';
+import { makeWavHeader } from '../../src/audio/wav/wav-header.ts';
 import type { FaultAt } from '../../src/protocol/faults.ts';
 import { readFault } from '../../src/protocol/read-fault.ts';
 import type { BundleWriter } from '../../src/recording/bundle-writer.ts';
@@ -8,9 +10,10 @@ import { createReplySpoiler } from '../../src/service/faults/reply-faults.ts';
 import { message, setUpBundles } from '../helpers/bundles.ts';
 import { speechPcm } from '../helpers/device-audio.ts';
 import { framesOf } from '../helpers/pcm.ts';
-import { fixture } from '../helpers/voicectl.ts';
+import { fixture, setUpSandbox } from '../helpers/voicectl.ts';
 
 const bundles = setUpBundles();
+const sandbox = setUpSandbox();
 // It clicks whatever the user says.
 const fault = readFault('clicks:every=1s,db=-6') as FaultAt<'reply'>;
 const clicking = createReplySpoiler(fault, {} as never).spoil(speechPcm);
@@ -40,6 +43,13 @@ test('a mono WAV is the voice of the AI, and the end of the file is not judged',
     activeDbov: expect.any(Number),
   });
   await expect(readCall(fixture('question.wav'), { swap: true })).rejects.toThrow('--swap needs 2');
+});
+
+test('a WAV with more channels than two voices is refused', async () => {
+  const audio = Buffer.alloc(3 * 16_000);
+  const header = makeWavHeader({ ...wireFormat, channels: 3 }, audio.length);
+  const path = sandbox.write('three.wav', Buffer.concat([header, audio]));
+  await expect(readCall(path, { swap: false })).rejects.toThrow('it has 3 channels, but must have 1 or 2');
 });
 
 /** A reply that ends in the middle of a sound; `fill` adds what else passes. */
