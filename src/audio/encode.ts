@@ -1,4 +1,5 @@
 import { bytesPerSample } from '../protocol/audio-format.ts';
+import { sampleAt } from './sample-at.ts';
 
 /** A value as a 16-bit sample: rounded and clamped. */
 export function toSample(value: number): number {
@@ -10,7 +11,9 @@ export function mapSamples(pcm: Buffer, change: (sample: number, index: number) 
   const changed = Buffer.from(pcm);
   for (let index = 0; index * bytesPerSample + 1 < pcm.length; index += 1) {
     const at = index * bytesPerSample;
-    changed.writeInt16LE(toSample(change(pcm.readInt16LE(at), index)), at);
+    const sample = toSample(change(sampleAt(pcm, at), index));
+    changed[at] = sample;
+    changed[at + 1] = sample >> 8;
   }
   return changed;
 }

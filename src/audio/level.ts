@@ -1,6 +1,7 @@
 import type { Clock } from '../kernel/clock.ts';
 import { bytesForMs, bytesPerSample } from '../protocol/audio-format.ts';
 import { createBlockJoiner } from './blocks.ts';
+import { sampleAt } from './sample-at.ts';
 
 /** The level of silence, instead of −∞. */
 const floorDbfs = -100;
@@ -42,16 +43,21 @@ export interface Level {
 /** The level of 16 kHz s16le mono, between −100 (also for no audio) and 0 dBFS. Ignores an odd last byte. */
 export function measureLevel(pcm: Buffer): Level {
   const count = Math.floor(pcm.length / bytesPerSample);
+  const end = count * bytesPerSample;
   let squares = 0;
-  let peak = 0;
-  let clipped = false;
-  for (let index = 0; index < count; index += 1) {
-    const sample = pcm.readInt16LE(index * bytesPerSample);
+  let least = 0;
+  let most = 0;
+  for (let at = 0; at < end; at += bytesPerSample) {
+    const sample = sampleAt(pcm, at);
     squares += sample * sample;
-    if (Math.abs(sample) > peak) peak = Math.abs(sample);
-    if (sample === 0x7fff || sample === -0x8000) clipped = true;
+    if (sample > most) most = sample;
+    else if (sample < least) least = sample;
   }
-  return { rmsDbfs: toDbfs(Math.sqrt(squares / Math.max(1, count))), peakDbfs: toDbfs(peak), clipped };
+  return {
+    rmsDbfs: toDbfs(Math.sqrt(squares / Math.max(1, count))),
+    peakDbfs: toDbfs(Math.max(most, -least)),
+    clipped: most === 0x7fff || least === -0x8000,
+  };
 }
 
 /** Measures message by message. A split sample counts for the message that completes it. */

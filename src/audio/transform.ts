@@ -1,4 +1,5 @@
 import { bytesPerSample, sampleRate } from '../protocol/audio-format.ts';
+import { sampleAt } from './sample-at.ts';
 
 /**
  * A Fourier transform of `size` complex numbers in place; `size` is a power of two. Before `transform`, write the value of an
@@ -97,7 +98,7 @@ export function measureSpectrogram(pcm: Buffer): Spectrogram {
   for (let row = 0; row < count; row += 1) {
     fft.load((at) => {
       const index = row * hopSamples + at;
-      return index < samples ? pcm.readInt16LE(index * bytesPerSample) : 0;
+      return index < samples ? sampleAt(pcm, index * bytesPerSample) : 0;
     });
     for (let band = 0; band < bands; band += 1)
       rows[row * bands + band] = 10 * Math.log10(fft.power(edges[band] ?? 0, edges[band + 1] ?? 0) + 1);

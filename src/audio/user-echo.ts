@@ -1,5 +1,6 @@
 import { bytesForMs, bytesPerSample, msForBytes } from '../protocol/audio-format.ts';
 import { measureLevel } from './level.ts';
+import { sampleAt } from './sample-at.ts';
 import { createCorrelation } from './transform.ts';
 
 /** The search runs at an eighth of the sample rate: speech is loudest below 1 kHz. */
@@ -249,7 +250,7 @@ class Track {
     const startAt = Math.round(nowMs * perMs) - Math.round((pcm.length / bytesForMs(1)) * perMs);
     if (startAt > this.end + pauseMs * perMs) this.skip(startAt);
     for (let at = 0; at + 1 < pcm.length; at += bytesPerSample) {
-      this.sum += pcm.readInt16LE(at);
+      this.sum += sampleAt(pcm, at);
       this.count += 1;
       if (this.count < every) continue;
       this.put(this.sum / every - this.before);

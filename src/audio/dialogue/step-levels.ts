@@ -1,4 +1,5 @@
 import { bytesForMs, bytesPerSample, sampleRate } from '../../protocol/audio-format.ts';
+import { sampleAt } from '../sample-at.ts';
 import { dialogueRules } from './rules.ts';
 
 /**
@@ -120,7 +121,7 @@ export function createStepLevels(): StepLevels {
           samples.fill(0);
         }
         const from = first - step * stepSamples;
-        for (; index < until; index += 1) samples[from + index] = pcm.readInt16LE(index * bytesPerSample);
+        for (; index < until; index += 1) samples[from + index] = sampleAt(pcm, index * bytesPerSample);
       }
     },
     clearFrom(step) {

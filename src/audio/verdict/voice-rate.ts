@@ -1,5 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { bytesForMs } from '../../protocol/audio-format.ts';
+import { sampleAt } from '../sample-at.ts';
 import type { FoundInVoice, FoundSounds } from './found-sounds.ts';
 import {
   type JudgedPace,
@@ -245,6 +246,6 @@ function keyOf(judged: JudgedPace): string {
 /** Whether the first samples of a message are as loud as speech. */
 function isAudible(message: Buffer): boolean {
   const length = Math.min(message.length, lookedAtBytes);
-  for (let at = 0; at + 1 < length; at += 2) if (Math.abs(message.readInt16LE(at)) >= speechPeak) return true;
+  for (let at = 0; at + 1 < length; at += 2) if (Math.abs(sampleAt(message, at)) >= speechPeak) return true;
   return false;
 }

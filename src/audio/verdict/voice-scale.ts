@@ -1,5 +1,6 @@
 import { bytesPerSample } from '../../protocol/audio-format.ts';
 import { dot } from '../resample.ts';
+import { sampleAt } from '../sample-at.ts';
 import { createFft } from '../transform.ts';
 
 /** The samples in a frame, and from one frame to the next. */
@@ -76,7 +77,7 @@ function mean(values: readonly number[]): number {
 function measureFrames(pcm: Buffer): { lags: number[]; rows: number[][] } {
   const count = Math.floor(pcm.length / bytesPerSample);
   const samples = new Float64Array(count);
-  for (let at = 0; at < count; at += 1) samples[at] = pcm.readInt16LE(at * bytesPerSample);
+  for (let at = 0; at < count; at += 1) samples[at] = sampleAt(pcm, at * bytesPerSample);
   const frames: { frame: Float64Array; power: number }[] = [];
   for (let at = 0; at + frameSamples <= count; at += hopSamples) {
     const frame = samples.subarray(at, at + frameSamples);
