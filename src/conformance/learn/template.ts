@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '../../protocol/error-body.ts';
 import { ownValue } from '../../protocol/parse-json.ts';
+import { memo } from '../../rules/memo.ts';
 import type { SeenStream } from '../../rules/stream-seen.ts';
 import { type LearnView, type TimedServiceMessage, textsOf } from './view.ts';
 
@@ -28,15 +29,18 @@ export function samplesOf(
   messages: readonly TimedServiceMessage[],
 ): Sample[] {
   const { upgrade } = stream.exchange;
-  const context = {
-    device: deviceOf(stream),
+  const context = { device: deviceOf(stream), ...namesOf(view) };
+  return messages.map(({ body, at }) => ({ body, wallAt: upgrade.wallAt + at - upgrade.at, ...context }));
+}
+
+const namesOf = memo(
+  (view: LearnView): Pick<Sample, 'sessionFields' | 'counters'> => ({
     // A short stream does not repeat the UUID of its session: another one does.
     sessionFields: new Set(view.streams.flatMap((one) => repeatedUuidFields(textsOf(one)))),
     // And none of its own to count.
     counters: counterNames(view.streams.map((one) => textsOf(one).map(({ body }) => body))),
-  };
-  return messages.map(({ body, at }) => ({ body, wallAt: upgrade.wallAt + at - upgrade.at, ...context }));
-}
+  }),
+);
 
 function deviceOf({ exchange }: SeenStream): unknown {
   for (const message of exchange.messages) if ('token' in message) return message.token.claims?.sub;

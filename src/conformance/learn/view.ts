@@ -1,6 +1,7 @@
 import { isRecord, readError } from '../../protocol/error-body.ts';
 import { connectedKind, type ServiceMessage } from '../../protocol/messages.ts';
 import { ownValue } from '../../protocol/parse-json.ts';
+import { memo } from '../../rules/memo.ts';
 import type { Seen } from '../../rules/rule.ts';
 import {
   confirmationOf,
@@ -51,12 +52,12 @@ export interface TimedServiceMessage extends ServiceMessage {
 }
 
 /** The text messages of the service, in their order. */
-export function textsOf(stream: SeenStream): TimedServiceMessage[] {
-  return serviceMessages(stream).flatMap((message) => {
+export const textsOf = memo((stream: SeenStream): readonly TimedServiceMessage[] =>
+  serviceMessages(stream).flatMap((message) => {
     const read = readTextMessage(message);
     return read === undefined ? [] : [{ ...read, ...flatError(read), at: message.at }];
-  });
-}
+  }),
+);
 
 /** A code and a message beside the kind are an error, whatever the kind is called. */
 function flatError({ category, body }: ServiceMessage): Partial<ServiceMessage> {
@@ -105,7 +106,7 @@ export function confirmedStreams(view: LearnView): SeenStream[] {
 }
 
 /** The field by which the service names the kind of a message. */
-export function kindFieldOf(view: LearnView): string | undefined {
+export const kindFieldOf = memo((view: LearnView): string | undefined => {
   for (const stream of confirmedStreams(view)) {
     const body = textsOf(stream).find(isConnected)?.body;
     const field = isRecord(body)
@@ -114,4 +115,4 @@ export function kindFieldOf(view: LearnView): string | undefined {
     if (field !== undefined) return field;
   }
   return undefined;
-}
+});
