@@ -13,12 +13,17 @@ export function createRealClockwork(clock: Clock): Clockwork {
   return { clock, isMoved: false, pass: (at, signal) => waitUntil(clock, at, signal) };
 }
 
+export interface ClockMover {
+  advance(ms: number): Promise<void>;
+  end(): Promise<void>;
+}
+
 export interface MovedClockworkOptions {
   base: Clock;
   /** How far the emulator's clock is ahead of the machine's at the start. */
   aheadMs: number;
-  /** Moves the emulator's clock. */
-  advance(ms: number): Promise<void>;
+  /** For moves of the emulator's clock, one after the other. */
+  createMover(): ClockMover;
   /** Size of one move over short spans, so that events in between happen at their time. Default: the whole span. */
   grainMs?: number | undefined;
 }
@@ -28,7 +33,7 @@ const longestFineMs = 40_000;
 
 /** Moves the emulator's clock instead of waiting. */
 export function createMovedClockwork(options: MovedClockworkOptions): Clockwork {
-  const { base, aheadMs, advance, grainMs } = options;
+  const { base, aheadMs, createMover, grainMs } = options;
   let moved = 0;
   const clock: Clock = {
     now: () => base.now() + moved,
@@ -41,11 +46,17 @@ export function createMovedClockwork(options: MovedClockworkOptions): Clockwork 
     async pass(at, _signal, isWatched = () => true) {
       const span = at - clock.now();
       const mostMs = () => (span > longestFineMs || !isWatched() ? span : (grainMs ?? span));
-      for (let left = span; left > 0; left = at - clock.now()) {
-        const ms = Math.min(left, mostMs());
-        // First: what the move causes may arrive before its answer, and must not seem early.
-        moved += ms;
-        await advance(ms);
+      if (span <= 0) return;
+      const mover = createMover();
+      try {
+        for (let left = span; left > 0; left = at - clock.now()) {
+          const ms = Math.min(left, mostMs());
+          // First: what the move causes may arrive before its answer, and must not seem early.
+          moved += ms;
+          await mover.advance(ms);
+        }
+      } finally {
+        await mover.end();
       }
     },
   };

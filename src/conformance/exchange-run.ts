@@ -8,7 +8,7 @@ import { parseJson } from '../protocol/parse-json.ts';
 import { serviceUrl } from '../protocol/paths.ts';
 import { developmentKey } from '../protocol/token-request.ts';
 import type { Seen } from '../rules/rule.ts';
-import { callControl } from '../wire/client/control.ts';
+import { createControlCaller } from '../wire/client/control.ts';
 import { type Asker, createAsker, type RunContext } from './asker.ts';
 import { type Budget, createBudget, createPace, NotAsked } from './budget.ts';
 import { type Clockwork, createMovedClockwork, createRealClockwork } from './clockwork.ts';
@@ -187,7 +187,10 @@ function moving({ subject, clock, signal, grainMs }: TakeOverOptions, aheadMs: n
     base: clock,
     aheadMs,
     grainMs,
-    advance: async (ms) => void (await callControl(target, 'advance', { body: { advanceMs: ms } })),
+    createMover() {
+      const { call, end } = createControlCaller(target);
+      return { advance: async (ms) => void (await call('advance', { body: { advanceMs: ms } })), end };
+    },
   });
 }
 

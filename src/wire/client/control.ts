@@ -42,20 +42,41 @@ export async function callControl<Name extends keyof ControlAnswers>(
   name: Name,
   call: ControlCall = {},
 ): Promise<ControlAnswers[Name]> {
-  const redactor = redactorFor(target);
-  const { body, end } = await send(target, name, call).catch((thrown) => {
-    throw redactor.thrown(thrown);
-  });
+  const caller = createControlCaller(target);
   try {
-    const { text, failure } = await readBody(body, target.baseUrl, maxAnswerBytes);
-    if (failure !== undefined) throw failure;
-    return redactor.value(parseControlAnswer(name, JSON.parse(text)));
-  } catch (cause) {
-    target.signal.throwIfAborted();
-    throw redactor.thrown(cause instanceof VoicectlError ? cause : noEmulator(target, cause));
+    return await caller.call(name, call);
   } finally {
-    await end();
+    await caller.end();
   }
+}
+
+/** For several calls, one after the other, on one connection. */
+export interface ControlCaller {
+  /** The same as `callControl`. */
+  call<Name extends keyof ControlAnswers>(name: Name, call?: ControlCall): Promise<ControlAnswers[Name]>;
+  /** Ends the connection. */
+  end(): Promise<void>;
+}
+
+export function createControlCaller(target: ControlTarget): ControlCaller {
+  const redactor = redactorFor(target);
+  const client = clientFor(target);
+  return {
+    async call(name, call = {}) {
+      const body = await send(client, target, name, call).catch((thrown) => {
+        throw redactor.thrown(thrown);
+      });
+      try {
+        const { text, failure } = await readBody(body, target.baseUrl, maxAnswerBytes);
+        if (failure !== undefined) throw failure;
+        return redactor.value(parseControlAnswer(name, JSON.parse(text)));
+      } catch (cause) {
+        target.signal.throwIfAborted();
+        throw redactor.thrown(cause instanceof VoicectlError ? cause : noEmulator(target, cause));
+      }
+    },
+    end: () => client.destroy(requestFinished),
+  };
 }
 
 /** An emulator answers at once. */
@@ -82,12 +103,13 @@ export async function* followJournal(
   query: ControlCall['query'] = {},
 ): AsyncGenerator<unknown> {
   const redactor = redactorFor(target);
-  const { body, end } = await send(target, 'live', { query }).catch((thrown) => {
-    throw redactor.thrown(thrown);
-  });
+  const client = clientFor(target);
   const decoder = new TextDecoder();
   let text = '';
   try {
+    const body = await send(client, target, 'live', { query }).catch((thrown) => {
+      throw redactor.thrown(thrown);
+    });
     for await (const chunk of untilCut(body, target.signal)) {
       text += decoder.decode(chunk, { stream: true });
       const blocks = text.split('\n\n');
@@ -99,7 +121,7 @@ export async function* followJournal(
       }
     }
   } finally {
-    await end();
+    await client.destroy(requestFinished);
   }
 }
 
@@ -118,17 +140,17 @@ async function* untilCut(body: AsyncIterable<Uint8Array>, signal: AbortSignal): 
   }
 }
 
-interface Answer {
-  body: Dispatcher.ResponseData['body'];
-  /** Ends the connection, even if the body was not read. */
-  end(): Promise<void>;
+function clientFor({ baseUrl, ca }: ControlTarget): Client {
+  const { origin } = new URL(serviceUrl(baseUrl, controlPrefix));
+  return new Client(origin, { connect: { ca }, headersTimeout: answerMs });
 }
 
 async function send(
-  { baseUrl, ca, secret, signal }: ControlTarget,
+  client: Client,
+  { baseUrl, secret, signal }: ControlTarget,
   name: ControlOperation,
   { query = {}, body }: ControlCall,
-): Promise<Answer> {
+): Promise<Dispatcher.ResponseData['body']> {
   const { method, path } = controlOperation(name);
   const url = new URL(serviceUrl(baseUrl, controlPrefix + path));
   for (const [key, value] of Object.entries(query)) {
@@ -146,13 +168,12 @@ async function send(
   const isBytes = body instanceof Uint8Array;
   // A followed journal is silent while nothing happens.
   const bodyTimeout = name === 'live' ? 0 : answerMs;
-  const client = new Client(url.origin, { connect: { ca }, headersTimeout: answerMs, bodyTimeout });
-  const end = () => client.destroy(requestFinished);
   try {
     const response = await request.call(client, {
       method,
       path: url.pathname + url.search,
       signal,
+      bodyTimeout,
       headers: {
         ...(secret === undefined ? {} : { Authorization: `Bearer ${secret}` }),
         ...(body === undefined
@@ -161,11 +182,10 @@ async function send(
       },
       ...(body === undefined ? {} : { body: isBytes ? body : JSON.stringify(body) }),
     });
-    if (isSuccess(response.statusCode)) return { body: response.body, end };
+    if (isSuccess(response.statusCode)) return response.body;
     const refusal = await readBody(response.body, url.host);
     throw refused(response.statusCode, parseJson(refusal.text), baseUrl);
   } catch (thrown) {
-    await end();
     if (signal.aborted) throw signal.reason;
     throw thrown instanceof VoicectlError ? thrown : connectionError(thrown, url.host);
   }

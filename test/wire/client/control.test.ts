@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { afterEach, expect, test } from 'vitest';
-import { callControl, followJournal } from '../../../src/wire/client/control.ts';
+import { callControl, createControlCaller, followJournal } from '../../../src/wire/client/control.ts';
 
 const servers: Server[] = [];
 afterEach(() => {
@@ -25,6 +25,18 @@ const clock = { now: '2026-01-01T00:00:00.000Z', aheadMs: 5 };
 test('an answer has the fields of its operation, and not what a newer emulator adds', async () => {
   const target = await answering({ ...clock, drift: 1 });
   expect(await callControl(target, 'clock')).toEqual(clock);
+});
+
+test('the calls of one caller share a connection, which ends with it', async () => {
+  const target = await answering(clock);
+  const [server] = servers;
+  const ended: Promise<unknown>[] = [];
+  server?.on('connection', (socket) => ended.push(once(socket, 'close')));
+  const caller = createControlCaller(target);
+  for (let call = 0; call < 3; call += 1) expect(await caller.call('clock')).toEqual(clock);
+  await caller.end();
+  expect(ended).toHaveLength(1);
+  await Promise.all(ended);
 });
 
 test.each([
