@@ -70,9 +70,11 @@ export async function runChaos({
   await raise({ ...mischief, seed: seed + 1 }, until(durationMs), child, control);
   await control.settle();
   let after = await measure(child);
-  // Connections of finished requests are kept open for a while, in case another one comes.
+  // Connections of finished requests are kept open for a while, in case another one comes; and one that its client gave up
+  // may only be accepted now.
   const deadline = systemClock.now() + keptAliveMs;
-  while (after.descriptors > before.descriptors && systemClock.now() < deadline) {
+  const isHeld = () => after.descriptors > before.descriptors || after.state.streams.length > 0;
+  while (isHeld() && systemClock.now() < deadline) {
     await pause(200);
     after = await measure(child);
   }
