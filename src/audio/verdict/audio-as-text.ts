@@ -6,6 +6,8 @@ const fewestCharacters = 32;
 const fewestNumbers = 80;
 /** Characters of a list of numbers in a row. */
 const listRun = /[\d.eE+,\s-]{159,}/g;
+/** A string of base64 in JSON. A shorter one may be an identifier. */
+const codedString = /"[\w+/=-]{100,}"/;
 /** Characters of base64 or hexadecimal in a row. A shorter run may be a word or an identifier. */
 const codedRun = /[A-Za-z0-9+/_-]{100,}/g;
 /** Less may be a token, a key or a picture of levels. */
@@ -21,7 +23,7 @@ export function recogniseText(text: string): 'base64' | 'json' | undefined {
   if (text.length < fewestCharacters) return undefined;
   const isVaried = [/[A-Z]/, /[a-z]/, /\d/].every((kind) => kind.test(text));
   if (isVaried && /^[\w+/=\s-]+$/.test(text)) return 'base64';
-  const hasString = /^\s*\{/.test(text) && /"[\w+/=-]{32,}"/.test(text);
+  const hasString = /^\s*\{/.test(text) && codedString.test(text);
   return hasString || (/^\s*[[{]/.test(text) && listsIn(text).length > 0) ? 'json' : undefined;
 }
 

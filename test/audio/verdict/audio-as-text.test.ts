@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { recogniseText } from '../../../src/audio/verdict/audio-as-text.ts';
 
 const letters = 'Abcdefghijklmnopqrstuvwxyz12345';
+const coded = `${letters}${letters}${letters}${letters}`.slice(0, 99).concat('=');
 const numbers = (count: number) => Array.from({ length: count }, (_, at) => at - 40);
 
 test.each([
@@ -15,13 +16,14 @@ test.each([
   [letters.toLowerCase() + letters.toLowerCase(), undefined],
   [letters.toUpperCase() + letters.toUpperCase(), undefined],
   ['Abcdefghijklmnopqrstuvwxyzabcdefgh', undefined],
-  [`{"audio":"${letters}6"}`, 'json'],
-  [` \n{"audio":"${letters}6"}`, 'json'],
-  [`{"audio":"${letters}"}`, undefined],
-  [`{"text":"${letters} 6"}`, undefined],
-  [`{"audio":${letters}6"}`, undefined],
-  [`["${letters}6"]`, undefined],
-  [`x{"audio":"${letters}6"}`, undefined],
+  [`{"audio":"${coded}"}`, 'json'],
+  [` \n{"audio":"${coded}"}`, 'json'],
+  [`{"audio":"${coded.slice(1)}"}`, undefined],
+  ['{"type":"hello","id":"123e4567-e89b-12d3-a456-426614174000"}', undefined],
+  [`{"text":"${coded.replace('z', ' ')}"}`, undefined],
+  [`{"audio":${coded}"}`, undefined],
+  [`["${coded}"]`, undefined],
+  [`x{"audio":"${coded}"}`, undefined],
   [JSON.stringify(numbers(80)), 'json'],
   [JSON.stringify(Array(80).fill(0)), 'json'],
   [JSON.stringify({ audio: numbers(80) }, undefined, 2), 'json'],
