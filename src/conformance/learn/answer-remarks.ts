@@ -10,7 +10,7 @@ import type { LearnView } from './view.ts';
 
 const refusedSteps = ['E4', 'E5', 'E6', 'E7', 'E8', 'E9', 'E10', 'K1', 'K2', 'K3'];
 
-/** The headers of an emulator’s answer with a token, and those that HTTP sends in their place. */
+/** The headers of an emulator’s answer with a token, those that HTTP sends in their place, and the names of programs. */
 const sentHeaders: ReadonlySet<string> = new Set([
   ...[
     'content-type',
@@ -20,6 +20,9 @@ const sentHeaders: ReadonlySet<string> = new Set([
     'date',
     'connection',
     'keep-alive',
+    'server',
+    'via',
+    'x-powered-by',
   ],
   ...Object.values(rateLimitHeaderNames).map((name) => name.toLowerCase()),
 ]);
