@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Dialogue } from '../../src/audio/dialogue/dialogue.ts';
 import { judgeDialogue } from '../../src/audio/dialogue/judge-dialogue.ts';
-import { measureSteps } from '../../src/audio/dialogue/step-levels.ts';
+import { measureSteps } from '../helpers/pcm.ts';
 import { type SeededConversation, seededConversation, withNoise } from './seeded-conversation.ts';
 import { type Speaker, speakersOfFixtures, speakersOfTools } from './voices-of-tools.ts';
 

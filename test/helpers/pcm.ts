@@ -1,3 +1,4 @@
+import { createStepLevels, type SideLevels } from '../../src/audio/dialogue/step-levels.ts';
 import { bytesForMs, sampleRate } from '../../src/protocol/audio-format.ts';
 
 /** A sine of 440 Hz at −16 dBFS RMS: speech, to a gate by level. */
@@ -19,4 +20,11 @@ export function framesOf(pcm: Buffer, ms = 20): Buffer[] {
   return Array.from({ length: Math.ceil(pcm.length / bytes) }, (_, i) =>
     pcm.subarray(i * bytes, (i + 1) * bytes),
   );
+}
+
+/** The levels of a whole track that begins at 0 on the time axis. */
+export function measureSteps(pcm: Buffer): SideLevels {
+  const levels = createStepLevels();
+  levels.add(0, pcm);
+  return levels.read();
 }

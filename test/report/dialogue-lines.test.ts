@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { judgeDialogue } from '../../src/audio/dialogue/judge-dialogue.ts';
-import { measureSteps } from '../../src/audio/dialogue/step-levels.ts';
 import { dialogueRows } from '../../src/report/dialogue-lines.ts';
+import { measureSteps } from '../helpers/pcm.ts';
 
 test('a session in which nobody spoke has no figures of turns', () => {
   const silence = measureSteps(Buffer.alloc(32_000));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { judgeDialogue } from '../../src/audio/dialogue/judge-dialogue.ts';
-import { measureSteps, type SideLevels } from '../../src/audio/dialogue/step-levels.ts';
+import type { SideLevels } from '../../src/audio/dialogue/step-levels.ts';
 import { type ErrorCode, VoicectlError } from '../../src/kernel/errors.ts';
 import { describeFailure } from '../../src/kernel/failure-kind.ts';
 import { bytesForMs } from '../../src/protocol/audio-format.ts';
@@ -8,6 +8,7 @@ import { type RepeatEvent, type RunResult, runRepeatedly, spreadOf } from '../..
 import type { SessionEvent } from '../../src/session/events.ts';
 import type { SessionSummary } from '../../src/session/summary.ts';
 import { createCountedClock } from '../helpers/counted-clock.ts';
+import { measureSteps } from '../helpers/pcm.ts';
 import { makeSummary } from '../helpers/summaries.ts';
 
 /** How a session ends: well, with the error of this code, or with an expectation that failed. */

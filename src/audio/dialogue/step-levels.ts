@@ -205,13 +205,6 @@ function constantOffset(
   return heard.subarray(0, count).sort()[Math.floor(count / 2)] ?? 0;
 }
 
-/** The levels of a whole track that begins at 0 on the time axis. */
-export function measureSteps(pcm: Buffer): SideLevels {
-  const levels = createStepLevels();
-  levels.add(0, pcm);
-  return levels.read();
-}
-
 /** The first step that does not begin before this byte. */
 export function stepFrom(atByte: number): number {
   return Math.ceil(atByte / stepBytes);

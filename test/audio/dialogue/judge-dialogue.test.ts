@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest';
 import type { ScriptedClip } from '../../../src/audio/dialogue/dialogue.ts';
 import { findSounds } from '../../../src/audio/dialogue/find-sounds.ts';
 import { judgeDialogue } from '../../../src/audio/dialogue/judge-dialogue.ts';
-import { measureSteps, type SideLevels } from '../../../src/audio/dialogue/step-levels.ts';
+import type { SideLevels } from '../../../src/audio/dialogue/step-levels.ts';
 import { bytesForMs } from '../../../src/protocol/audio-format.ts';
+import { measureSteps } from '../../helpers/pcm.ts';
 
 type Span = readonly [startMs: number, endMs: number];
 

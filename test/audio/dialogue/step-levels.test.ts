@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { bandCount, createStepLevels, measureSteps } from '../../../src/audio/dialogue/step-levels.ts';
+import { bandCount, createStepLevels } from '../../../src/audio/dialogue/step-levels.ts';
 import { bytesForMs } from '../../../src/protocol/audio-format.ts';
+import { measureSteps } from '../../helpers/pcm.ts';
 
 const tone = (hz: number, lengthMs: number, offset = 0) => {
   const pcm = Buffer.alloc(bytesForMs(lengthMs));
