@@ -54,6 +54,6 @@ function describeRun({
     '',
     markdownTable(benchmarks),
     '',
-    ...(details.length === 0 ? [] : ['Beside it:', '', ...details.map((line) => `- ${line}`), '']),
+    ...(details.length === 0 ? [] : ['Details:', '', ...details.map((line) => `- ${line}`), '']),
   ].join('\n');
 }

@@ -95,7 +95,7 @@ async function cpuOfEcho(starting) {
 /** @type {import('../measure/turns.js').Benchmark} */
 export const echoCpu = {
   name: 'echo-cpu',
-  figure: 'processor at 300 echo sessions',
+  figure: 'processor use with 300 echo sessions',
   unit: 'cores',
   turns: 4,
   goal: { of: 'ratio', atMost: 1.1, text: '≤ 1.1 ×' },

@@ -8,7 +8,7 @@ const steps = [few, 100, 300, 1_000];
 /** @type {import('../measure/turns.js').Benchmark} */
 export const growth = {
   name: 'growth',
-  figure: 'processor time of a frame among 1,000 echo sessions, over one among 10',
+  figure: 'processor time per frame with 1,000 echo sessions, divided by that with 10',
   unit: '×',
   turns: 1,
   goal: { of: 'value', atMost: 1.1, text: '≤ 1.1 ×' },
@@ -21,7 +21,7 @@ export const growth = {
     for (const sessions of steps) {
       const measured = await costOfEcho(await startEcho(), sessions);
       costs.push(measured.microseconds);
-      details[`µs a frame at ${sessions}`] = measured.microseconds;
+      details[`µs per frame at ${sessions} sessions`] = measured.microseconds;
       limit ??= measured.limit;
     }
     const value = (costs.at(-1) ?? Number.NaN) / (costs[0] ?? Number.NaN);

@@ -40,7 +40,7 @@ const percentOf = (statistic) => (statistic === 'max' ? 100 : Number(statistic.s
 /** @type {import('../measure/turns.js').Benchmark} */
 export const loadTruth = {
   name: 'load-truth',
-  figure: '`load`, the percentile of first audio and token furthest from the truth; 1 is 2 ms or 2 %',
+  figure: '`load`, largest error of a percentile of first audio or token; 1 is 2 ms or 2 %',
   unit: '×',
   turns: 1,
   goal: { of: 'value', atMost: 1, text: '≤ 1 ×' },

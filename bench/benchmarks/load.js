@@ -91,7 +91,7 @@ async function hold({ file, args, read }, { sessions, service: serviceArgs = [] 
           microseconds: ((after.own - before.own) * 1000) / frames,
           core: (after.own - before.own) / (after.at - before.at),
           serviceCore: (after.other - before.other) / (after.at - before.at),
-          'frames of those due': frames / (sessions * 50 * measuredSeconds),
+          'share of due frames': frames / (sessions * 50 * measuredSeconds),
           lateP99,
         };
       }
@@ -110,7 +110,7 @@ function details({ core, serviceCore, lateP99, ...held }) {
     'core of the client': core,
     'of the service': serviceCore,
     'sent late p99 ms': lateP99,
-    'frames of those due': held['frames of those due'],
+    'share of due frames': held['share of due frames'],
   };
 }
 
@@ -172,14 +172,14 @@ function costBesideWs(name, figure, goal, options) {
 
 export const loadCpu = costBesideWs(
   'load-cpu',
-  '`load`, processor of a frame, 300 sessions that only send',
+  '`load`, processor time per frame, 300 sessions that only send',
   { of: 'ratio', atMost: 0.85, text: '≤ 0.85 ×' },
   { sessions: 300 },
 );
 
 export const loadHeard = costBesideWs(
   'load-heard',
-  '`load`, processor of a frame, 300 sessions that send and hear',
+  '`load`, processor time per frame, 300 sessions that send and hear',
   { of: 'ratio', atMost: 0.9, text: '≤ 0.9 ×' },
   { sessions: 300, service: ['echo'] },
 );

@@ -24,7 +24,7 @@ export function peerBenchmarks(folder) {
   return [
     {
       name: 'peer-mockttp',
-      figure: 'token requests, 64 connections, beside mockttp',
+      figure: 'token requests, 64 connections, compared with mockttp',
       unit: '/s',
       turns: 2,
       goal: { of: 'ratio', atLeast: 1, text: '≥ 1 ×' },
@@ -40,7 +40,7 @@ export function peerBenchmarks(folder) {
     },
     {
       name: 'peer-prism',
-      figure: 'token requests, 64 connections, beside prism',
+      figure: 'token requests, 64 connections, compared with prism',
       unit: '/s',
       turns: 2,
       goal: { of: 'ratio', atLeast: 1, text: '≥ 1 ×' },
@@ -61,7 +61,7 @@ export function peerBenchmarks(folder) {
     },
     {
       name: 'peer-wscat',
-      figure: '`--version` beside `wscat --version`',
+      figure: '`--version` compared with `wscat --version`',
       unit: 'ms',
       turns: 10,
       goal: { of: 'ratio', atMost: 1, text: '≤ 1 ×' },

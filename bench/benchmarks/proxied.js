@@ -53,7 +53,7 @@ const relay = (kind) => () => added((port) => startFloor('relay', [kind, String(
 /** @type {import('../measure/turns.js').Benchmark} */
 export const proxied = {
   name: 'proxied',
-  figure: 'added to the echo p99 of 50 sessions by `proxy`',
+  figure: 'what `proxy` adds to the echo p99 of 50 sessions',
   unit: 'ms',
   turns: 3,
   goal: { of: 'value', atMost: 2, text: '≤ 2 ms' },
@@ -66,7 +66,7 @@ export const proxied = {
 export const relayedTcp = {
   ...proxied,
   name: 'proxied-tcp',
-  figure: 'the same, beside a relay of TCP',
+  figure: 'the same, compared with a TCP relay',
   floorName: 'bare TCP relay',
   floor: relay('tcp'),
 };

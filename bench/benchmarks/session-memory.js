@@ -58,7 +58,7 @@ async function ask(port, what) {
 /** @type {import('../measure/turns.js').Benchmark} */
 export const sessionMemory = {
   name: 'session-memory',
-  figure: 'memory of an active parrot session, beside its own audio',
+  figure: 'memory of an active parrot session, without its own audio',
   unit: 'kB',
   turns: 2,
   goal: { of: 'value', atMost: 50, text: '≤ 50 kB' },

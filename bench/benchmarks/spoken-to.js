@@ -19,7 +19,7 @@ async function lateness(subject) {
     });
     const cores = ((await subject.cpuMs()) - (await before)) / (performance.now() - at);
     const limit = limitOf(result);
-    const details = { cores, 'p50 ms': result.p50, 'frames of those due': result.received };
+    const details = { cores, 'p50 ms': result.p50, 'share of due frames': result.received };
     return { value: result.p99, details, ...(limit === undefined ? {} : { limit }) };
   } finally {
     load.stop();

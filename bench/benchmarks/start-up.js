@@ -35,7 +35,7 @@ export const version = {
 /** How much of the distance to an empty file is a line, and a program in a file of its own. @type {import('../measure/turns.js').Benchmark} */
 export const versionWritten = {
   name: 'version-written',
-  figure: 'the same, beside the least that writes a line',
+  figure: 'the same, compared with the smallest program that writes a line',
   unit: 'ms',
   turns: 25,
   goal: { of: 'ratio', atMost: 1.1, text: '≤ 1.1 ×' },

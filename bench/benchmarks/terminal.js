@@ -96,7 +96,7 @@ async function paceOf(send) {
 /** @type {import('../measure/turns.js').Benchmark} */
 export const pacingBesideTui = {
   name: 'pacing',
-  figure: '20 ms pacing beside the terminal interface, within 5 ms',
+  figure: '20 ms pacing with the terminal interface, within 5 ms',
   unit: '%',
   turns: 2,
   goal: { of: 'value', atLeast: 99, text: '≥ 99 %' },

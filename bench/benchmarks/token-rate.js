@@ -33,7 +33,7 @@ export const tokenRate = {
 /** How much of the distance to a constant answer is the request itself. @type {import('../measure/turns.js').Benchmark} */
 export const tokenRateSigned = {
   name: 'token-rate-signed',
-  figure: 'the same, beside the least that a token request asks',
+  figure: 'the same, compared with the least work that a token request needs',
   unit: '/s',
   turns: 4,
   goal: { of: 'ratio', atLeast: 0.9, text: '≥ 0.9 ×' },

@@ -39,7 +39,7 @@ async function peakMegabytes(seconds) {
 /** @type {import('../measure/turns.js').Benchmark} */
 export const wavMemory = {
   name: 'wav-memory',
-  figure: 'an hour-long WAV over a one-minute WAV, peak memory',
+  figure: 'peak memory with an hour-long WAV, beyond that with a one-minute WAV',
   unit: 'MB',
   turns: 2,
   goal: { of: 'value', atMost: 40, text: '+ ≤ 40 MB' },

@@ -222,7 +222,7 @@ export const endings: readonly Ending[] = [
     },
   },
   {
-    name: 'check while it asks',
+    name: 'check during its exchanges',
     of: 'check',
     moment: 'during',
     by: ['SIGINT'],
@@ -268,7 +268,7 @@ export const endings: readonly Ending[] = [
     found: ({ stdout }, _says, { expect }) => expect(stdout).toBe(''),
   },
   {
-    name: 'learn while it asks',
+    name: 'learn during its exchanges',
     of: 'learn',
     moment: 'during',
     by: ['SIGHUP'],
@@ -500,7 +500,7 @@ export const endings: readonly Ending[] = [
     found: ({ stdout }, _says, { expect }) => expect(stdout).toBe(''),
   },
   {
-    name: 'token while an answer comes',
+    name: 'token while an answer arrives',
     of: 'token',
     moment: 'during',
     by: [],
@@ -508,7 +508,7 @@ export const endings: readonly Ending[] = [
     found: ({ stdout }, _says, { expect }) => expect(stdout).toBe(''),
   },
   {
-    name: 'token while it writes what nobody reads',
+    name: 'token while it writes output that nobody reads',
     of: 'token',
     moment: 'writes',
     by: [],
@@ -557,7 +557,7 @@ export const endings: readonly Ending[] = [
     found: ({ junit }, says, { expect }) => expect(junit).toContain(says),
   },
   {
-    name: 'serve before anything is asked',
+    name: 'serve before any request',
     of: 'serve',
     moment: 'before',
     by: [],
@@ -575,7 +575,7 @@ export const endings: readonly Ending[] = [
     code: unwritten,
   },
   {
-    name: 'proxy before anything is asked',
+    name: 'proxy before any request',
     of: 'proxy',
     moment: 'before',
     by: [],
@@ -593,7 +593,7 @@ export const endings: readonly Ending[] = [
     code: unwritten,
   },
   {
-    name: 'replay before anything is asked',
+    name: 'replay before any request',
     of: 'replay',
     moment: 'before',
     by: [],
@@ -635,7 +635,7 @@ export const endings: readonly Ending[] = [
     start: writing(async (scene) => ['inspect', await recording(scene)]),
   },
   {
-    name: 'audio while it asks a sound system that hangs',
+    name: 'audio while it queries a sound system that hangs',
     of: 'audio',
     moment: 'during',
     by: ['SIGTERM'],
@@ -648,7 +648,7 @@ export const endings: readonly Ending[] = [
     },
   },
   {
-    name: 'doctor while it asks a service that is silent and a sound system that hangs',
+    name: 'doctor while it queries a silent service and a sound system that hangs',
     of: 'doctor',
     moment: 'during',
     by: [],
@@ -688,7 +688,7 @@ export const endings: readonly Ending[] = [
   ),
   ...['state', 'journal', 'journal --follow', 'reset'].map(
     (words): Ending => ({
-      name: `emulator ${words} while an answer comes`,
+      name: `emulator ${words} while an answer arrives`,
       of: `emulator ${words.replace(/ .*/, '')}`,
       moment: 'during',
       by: [],
@@ -697,7 +697,7 @@ export const endings: readonly Ending[] = [
   ),
   ...['state', 'journal --follow'].map(
     (words): Ending => ({
-      name: `emulator ${words} while it writes what nobody reads`,
+      name: `emulator ${words} while it writes output that nobody reads`,
       of: `emulator ${words.replace(/ .*/, '')}`,
       moment: 'writes',
       by: [],

@@ -270,7 +270,7 @@ describe('--baseline', () => {
     expect(stderr).toContain('expected a time above 0');
   });
 
-  test('that is not a baseline is refused before anything is asked', async () => {
+  test('that is not a baseline is refused before any request', async () => {
     sandbox.write('b.json', '{"type":"baseline","format":1}');
     const { code, stdout, stderr } = await sandbox.runHere([...session, '--baseline', 'b.json']);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

@@ -173,7 +173,7 @@ test.each([
   ['check', ['--junit', 'missing/f']],
   ['check', ['--baseline', 'missing/f', '--update-baseline']],
   ['stream', [...file, '--html', 'missing/f']],
-])('if a file of %s %j cannot be written, it is refused before anything is asked', async (command, flags) => {
+])('if a file of %s %j cannot be written, it is refused before any request', async (command, flags) => {
   const serve = await sandbox.serveHere();
   const ended = await sandbox.runHere([command, '--base-url', serve.baseUrl, ...flags]);
   expect(ended).toMatchObject({ code: 8, stderr: expect.stringContaining('its folder does not exist') });
