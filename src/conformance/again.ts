@@ -81,7 +81,7 @@ function allowed(again: Again, scope: PlanOptions): Again {
       : step?.id === plainPortStep.id
         ? 'without TLS'
         : 'with --one-device';
-  throw new VoicectlError('usage', `--again: ${again.id} cannot be asked ${why}`);
+  throw new VoicectlError('usage', `--again: ${again.id} cannot be repeated ${why}`);
 }
 
 /** The steps of what is repeated, and the steps that they use. */

@@ -240,7 +240,7 @@ describe('what counts as a failure', () => {
   test.each([
     ['R99 there is none', /known.txt, line 1: there is no rule R99/],
     ['R12', /known.txt, line 1: R12 has no reason/],
-  ])('a file of known failures with %j is refused before anything is asked', async (text, message) => {
+  ])('a file of known failures with %j is refused before any request', async (text, message) => {
     sandbox.write('known.txt', text);
     const { code, stderr, arrived } = await check({ flags: ['--expected', sandbox.path('known.txt')] });
     expect([code, arrived]).toEqual([2, []]);
@@ -311,7 +311,7 @@ describe('--jwks', () => {
     expect(stdout + stderr).not.toMatch(/canary|\u001b/);
   });
 
-  test('an address without keys is refused before anything is asked', async () => {
+  test('an address without keys is refused before any request', async () => {
     const { baseUrl } = await services.http((response) => response.writeHead(404).end());
     const { code, stderr } = await checkSigned(`${baseUrl}/keys`);
     expect(code).toBe(2);
@@ -494,9 +494,9 @@ describe('--again', () => {
   test('says why an exchange cannot be made with these options', async () => {
     const { code, stderr } = await again('E10', ['--no-wrong-key']);
     expect(code).toBe(2);
-    expect(stderr).toContain('E10 cannot be asked with --no-wrong-key');
-    expect((await again('E3', ['--one-device'])).stderr).toContain('E3 cannot be asked with --one-device');
-    expect((await again('K4')).stderr).toContain('K4 cannot be asked without TLS');
+    expect(stderr).toContain('E10 cannot be repeated with --no-wrong-key');
+    expect((await again('E3', ['--one-device'])).stderr).toContain('E3 cannot be repeated with --one-device');
+    expect((await again('K4')).stderr).toContain('K4 cannot be repeated without TLS');
   });
 
   test('reports what was not asked, and exits with 2 if --max-requests was too low', async () => {

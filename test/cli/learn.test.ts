@@ -194,12 +194,12 @@ describe('voicectl learn', () => {
     test('does not say that the service does all that a dialect says', async () => {
       await askThree('--out', file('agrees.yaml'));
       const { code, stdout } = await askThree('--diff', file('agrees.yaml'));
-      const said = `Nothing that was asked before the run stopped differs from ${file('agrees.yaml')}.\n`;
+      const said = `No setting that was probed before the run stopped differs from ${file('agrees.yaml')}.\n`;
       expect([code, stdout]).toEqual([4, said]);
     });
   });
 
-  test('a dialect that cannot be read is refused before anything is asked', async () => {
+  test('a dialect that cannot be read is refused before any request', async () => {
     writeFileSync(file('wrong.yaml'), 'tokens: {}\n');
     const { code, stderr, journal } = await ask('--diff', file('wrong.yaml'));
     expect([code, journal.map(({ type }) => type)]).toEqual([2, ['listening']]);

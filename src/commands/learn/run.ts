@@ -163,7 +163,7 @@ function differenceLines(
     return [
       isWhole
         ? `The service does what ${file} says.`
-        : `Nothing that was asked before the run stopped differs from ${file}.`,
+        : `No setting that was probed before the run stopped differs from ${file}.`,
     ];
   return found.map(({ path, expected, found: value, evidence }) =>
     escapeText(`${path}: ${file} says ${show(expected)}, the service ${show(value)} (${evidence})`),

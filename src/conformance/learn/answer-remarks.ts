@@ -56,7 +56,7 @@ export const answerRemarks: readonly Remark[] = [
     find(view) {
       const bodies = view.grants.map(({ exchange }) => parseJson(exchange.answer.body));
       const names = bodies.flatMap((body) => namesBeside(body, ['token']));
-      return furtherText('answers with a token hold', names);
+      return furtherText('answers with a token contain', names);
     },
   },
   {
@@ -67,7 +67,7 @@ export const answerRemarks: readonly Remark[] = [
         ...namesBeside(body, ['error']),
         ...namesBeside(body.error, ['code', 'message', 'details']).map((name) => `error.${name}`),
       ]);
-      return furtherText('errors of the token endpoint hold', names);
+      return furtherText('errors of the token endpoint contain', names);
     },
   },
   {

@@ -62,7 +62,7 @@ export const errorSettings: readonly Setting[] = [
       const ends = ['S4', 'S5', 'S2'].flatMap((id) => serviceClose(view.stream(id)) ?? []);
       if (ends.length === 0) return undefined;
       const explained = ends.filter(({ error }) => error !== undefined).length;
-      return learned(explained > 0, `${explained} of ${ends.length} refusals came with one`);
+      return learned(explained > 0, `${explained} of ${ends.length} refusals came with an error message`);
     },
   },
   notProbed('stream.replyFailed.code', 'seen only when a reply fails'),
@@ -74,7 +74,7 @@ export const errorRemarks: readonly Remark[] = [
     steps: refusedSteps,
     find: (view) =>
       furtherText(
-        'errors on streams hold',
+        'errors on streams contain',
         errorBodies(view)
           .flatMap(({ error }) => namesBeside(error, ['code', 'message']))
           .map((name) => `error.${name}`),
@@ -94,7 +94,7 @@ export const errorRemarks: readonly Remark[] = [
       const bare = ended.filter((id) => serviceClose(view.stream(id))?.error === undefined);
       return bare.length === 0 || bare.length === ended.length
         ? undefined
-        : `of the closes, those of ${bare.join(', ')} come without an error message: an emulator treats all alike`;
+        : `the closes of ${bare.join(', ')} come without an error message, the others with one: an emulator treats all closes alike`;
     },
   },
 ];

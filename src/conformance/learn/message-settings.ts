@@ -74,7 +74,7 @@ export const messageRemarks: readonly Remark[] = [
       const texts = stream === undefined ? [] : textsOf(stream).filter(({ body }) => !isRecord(body));
       return texts.length === 0
         ? undefined
-        : `${countText(texts.length, 'text message')} of S1 hold no JSON object: ${cutText(texts.map(({ text }) => text).join(' '), 80)}`;
+        : `${countText(texts.length, 'text message')} of S1 contain no JSON object: ${cutText(texts.map(({ text }) => text).join(' '), 80)}`;
     },
   },
   {

@@ -9,7 +9,7 @@ import { confirmedAt, type LearnView, presentedAt, serviceClose, textsOf } from 
 
 /** What is presented on a stream that decides whether it is confirmed. */
 const presented = {
-  S2: 'a token again, after its stream',
+  S2: 'a used token, after its stream has ended',
   S4: 'text that is not a token',
   S5: 'a token with an altered signature',
   S6: 'nothing',
@@ -95,7 +95,7 @@ export const outcomeRemarks: readonly Remark[] = [
     find(view) {
       const isAudio = withOutcome(view, ['S7'], 'confirmed').length > 0;
       return isAudio && withOutcome(view, ['S8'], 'left open').length === 0 && view.stream('S8') !== undefined
-        ? 'only a binary message that holds a token is taken for one (S7, S8): an emulator takes any'
+        ? 'a binary message is treated as a token only if it contains one (S7, S8): an emulator treats any binary message as a token'
         : undefined;
     },
   },
@@ -119,7 +119,7 @@ export const outcomeRemarks: readonly Remark[] = [
         stream !== undefined &&
         audioOf(stream, 'device').length > 0 &&
         audioOf(stream, 'service').length === 0;
-      return isUnanswered ? 'no reply came to the speech of S1: an emulator replies to turns' : undefined;
+      return isUnanswered ? 'S1 got no reply to its speech: an emulator replies to turns' : undefined;
     },
   },
   {

@@ -56,7 +56,7 @@ export const rateLimitSettings: readonly Setting[] = [
       const value = granted ? (limited ? 'all' : 'success') : 'limited';
       return learned(
         value,
-        `E1 ${granted ? 'has' : 'lacks'} them, the request over the limit ${limited ? 'has' : 'lacks'} them`,
+        `the answer to E1 ${granted ? 'has' : 'lacks'} them, the answer over the limit ${limited ? 'has' : 'lacks'} them`,
       );
     },
   },

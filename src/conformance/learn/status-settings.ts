@@ -22,7 +22,9 @@ export const statusSettings: readonly Setting[] = [
       const isSent = speaking !== undefined || listening !== undefined;
       return learned(
         isSent,
-        isSent ? `${quote((speaking ?? listening)?.body)} around the reply` : 'no text came around the reply',
+        isSent
+          ? `${quote((speaking ?? listening)?.body)} around the reply`
+          : 'no text came before or after the reply',
       );
     },
   },
@@ -103,7 +105,7 @@ export const statusRemarks: readonly Remark[] = [
       const others = othersOf(view);
       return others.length === 0
         ? undefined
-        : `S1 has messages beside the states, which an emulator does not send: ${cutText(others.join(', '), 80)}`;
+        : `S1 has messages other than the states, which an emulator does not send: ${cutText(others.join(', '), 80)}`;
     },
   },
   {

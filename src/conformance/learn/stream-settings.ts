@@ -89,7 +89,7 @@ export const learnedStreamSettings: readonly Setting[] = [
   {
     path: 'stream.maxMessageBytes',
     steps: ['M1', 'M2', 'M3'],
-    how: 'text of 64 KiB, 1 MiB and a byte, and 16 MiB instead of a token: this gives a lower and an upper bound',
+    how: 'text of 64 KiB, of 1 MiB plus one byte and of 16 MiB instead of a token: this gives a lower and an upper bound',
     infer: inferLargestMessage,
   },
   {

@@ -24,7 +24,10 @@ export const expiryShowSteps: readonly Step[] = [
   ...ages.map(
     (age): Step => ({
       id: `A${age}`,
-      title: age === validAge ? `a token after ${age} s` : `a token after ${age} s, unless one was refused`,
+      title:
+        age === validAge
+          ? `a token after ${age} s`
+          : `a token after ${age} s, unless an earlier one was refused`,
       level: 'standard',
       cost: oneConnection,
       uses: [`T${age}`],

@@ -194,7 +194,7 @@ const inexpressible: [does: string, change: Partial<MiniBehaviour>, remark: stri
   [
     'never closes',
     { onOpen: insteadOf([4401, 4408]) },
-    'refused tokens get no close within 4 s: a token again, after its stream (S2), text that is not a token (S4)',
+    'refused tokens get no close within 4 s: a used token, after its stream has ended (S2), text that is not a token (S4)',
     ['S2, ', 'S4, ', 'S5, ', 'S6, nothing'],
   ],
   [
@@ -204,7 +204,7 @@ const inexpressible: [does: string, change: Partial<MiniBehaviour>, remark: stri
         socket.send(JSON.stringify({ type: 'error', error: { code: 'BAD', message: 'no' } })),
       ),
     },
-    'refused tokens get an error message, but no close within 4 s: a token again, after its stream (S2), text that is not a token (S4)',
+    'refused tokens get an error message, but no close within 4 s: a used token, after its stream has ended (S2), text that is not a token (S4)',
     ['S2, ', 'S4, ', 'S5, '],
   ],
   [
@@ -221,7 +221,7 @@ const inexpressible: [does: string, change: Partial<MiniBehaviour>, remark: stri
           if (isBinary && data.toString().startsWith('eyJ')) socket.close(4403, 'text only');
         }),
     },
-    'only a binary message that holds a token is taken for one',
+    'a binary message is treated as a token only if it contains one',
     ['S7, audio, then a token'],
   ],
   [
@@ -276,28 +276,23 @@ const inexpressible: [does: string, change: Partial<MiniBehaviour>, remark: stri
     'answers with a token lack X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset: an emulator sends them',
     [],
   ],
-  [
-    'never speaks',
-    { onAudio: () => {} },
-    'no reply came to the speech of S1: an emulator replies to turns',
-    [],
-  ],
+  ['never speaks', { onAudio: () => {} }, 'S1 got no reply to its speech: an emulator replies to turns', []],
   [
     'says more than the token',
     { body: (token) => ({ token, expiresIn: 60 }) },
-    'answers with a token hold further fields: expiresIn',
+    'answers with a token contain further fields: expiresIn',
     [],
   ],
   [
     'says more in its errors',
     { errorBody: (error) => ({ error: { ...error, request: 'r1' }, at: 1 }) },
-    'errors of the token endpoint hold further fields: at, error.request',
+    'errors of the token endpoint contain further fields: at, error.request',
     [],
   ],
   [
     'says more in its errors on streams',
     { onText: ({ say }) => say({ type: 'error', error: { code: 'A', message: 'b', hint: 'c' } }) },
-    'errors on streams hold further fields: error.hint',
+    'errors on streams contain further fields: error.hint',
     [],
   ],
   [
@@ -314,7 +309,7 @@ const inexpressible: [does: string, change: Partial<MiniBehaviour>, remark: stri
         socket.close(4003, 'text');
       },
     },
-    'of the closes, those of S4, S5, S2, S6, S8, A62, C11 come without an error message: an emulator treats all alike',
+    'the closes of S4, S5, S2, S6, S8, A62, C11 come without an error message, the others with one: an emulator treats all closes alike',
     [],
   ],
   [
@@ -342,7 +337,7 @@ const inexpressible: [does: string, change: Partial<MiniBehaviour>, remark: stri
         hastyClock.after(320, () => say({ type: 'status', status: 'thinking' }));
       },
     },
-    'S1 has messages beside the states, which an emulator does not send: transcript, status thinking',
+    'S1 has messages other than the states, which an emulator does not send: transcript, status thinking',
     [],
   ],
   [
@@ -353,7 +348,7 @@ const inexpressible: [does: string, change: Partial<MiniBehaviour>, remark: stri
         for (const text of ['42', 'null', '"x"', '[]']) socket.send(text);
       },
     },
-    '4 text messages of S1 hold no JSON object: 42 null "x" []',
+    '4 text messages of S1 contain no JSON object: 42 null "x" []',
     [],
   ],
 ];
