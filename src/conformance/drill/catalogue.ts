@@ -71,7 +71,7 @@ const others: readonly DrillRule[] = [
   {
     id: 'D14',
     section: 'Authentication',
-    title: 'shows its key only to the service',
+    title: 'reveals its key only to the service',
     says: 'The token request is made over HTTPS. Transport is TLS (https and wss).',
   },
   {

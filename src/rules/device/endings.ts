@@ -103,6 +103,6 @@ function judgeClose(stream: SeenStream): Finding | undefined {
     return fail(`it closed without a code, expected ${closeCodes.normal}`, stream);
   if (end.code === closeCodes.abnormal && isUnanswered(stream))
     return pass('it cut a connection that did not answer its ping', stream);
-  if (end.code === closeCodes.abnormal) return fail('it cut the connection without a close', stream);
+  if (end.code === closeCodes.abnormal) return fail('it cut the connection without a close frame', stream);
   return fail(`it closed with ${end.code}, expected ${closeCodes.normal}`, stream);
 }

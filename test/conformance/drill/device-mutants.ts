@@ -145,7 +145,7 @@ export const deviceMutants: readonly DeviceMutant[] = [
     does: 'is silent while the service says that it speaks',
     change: { hushMs: (data, isBinary) => (!isBinary && data.includes('"speaking"') ? 20_000 : 0) },
   },
-  { rule: 'D13', does: 'hangs up without a close', change: { end: (socket) => socket.terminate() } },
+  { rule: 'D13', does: 'hangs up without a close frame', change: { end: (socket) => socket.terminate() } },
   {
     rule: 'D13',
     does: 'ends with a frame that violates the WebSocket protocol',

@@ -768,7 +768,7 @@ const cases: Case[] = [
   ),
   ['D13', 'a close without a code', 'fail: it closed without a code, expected 1000 (X1)', ended(1005)],
   ['D13', 'a close with a code of its own', 'fail: it closed with 4000, expected 1000 (X1)', ended(4000)],
-  ['D13', 'a cut', 'fail: it cut the connection without a close (X1)', ended(1006)],
+  ['D13', 'a cut', 'fail: it cut the connection without a close frame (X1)', ended(1006)],
   [
     'D13',
     'a cut after a ping without an answer',
@@ -784,25 +784,25 @@ const cases: Case[] = [
   [
     'D13',
     'a cut after a ping with an answer',
-    'fail: it cut the connection without a close (X1)',
+    'fail: it cut the connection without a close frame (X1)',
     ended(1006, beats(5, 'device', 'ping'), beats(6, 'service', 'pong')),
   ],
   [
     'D13',
     'a cut after a ping with an answer, and audio',
-    'fail: it cut the connection without a close (X1)',
+    'fail: it cut the connection without a close frame (X1)',
     ended(1006, beats(5, 'device', 'ping'), beats(6, 'service', 'pong'), ...speaks(7)),
   ],
   [
     'D13',
     'a cut after a ping with an answer in the same moment',
-    'fail: it cut the connection without a close (X1)',
+    'fail: it cut the connection without a close frame (X1)',
     ended(1006, beats(5, 'device', 'ping'), beats(5, 'service', 'pong')),
   ],
   [
     'D13',
     'a cut after a ping of the service',
-    'fail: it cut the connection without a close (X1)',
+    'fail: it cut the connection without a close frame (X1)',
     ended(1006, beats(5, 'service', 'ping')),
   ],
   [

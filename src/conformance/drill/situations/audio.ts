@@ -106,7 +106,7 @@ export const strangeSituations: readonly Situation[] = [
   ),
   tolerating('D11-odd', 'audio messages that end in the middle of a sample', {
     action: { audio: [641, 1, 639, 3] },
-    what: 'audio of odd sizes',
+    what: 'audio messages of unusual sizes',
   }),
   tolerating('D11-huge', 'an audio message of 512 KiB', {
     action: { audio: [512 * 1024] },
@@ -131,7 +131,7 @@ export const unevenSituations: readonly Situation[] = [
   }),
   tolerating('D12-drip', 'the reply arrives slower than real time', {
     action: { sayMs: replyMs },
-    what: 'a reply at half the speed',
+    what: 'a reply at half speed',
     watchMs: replyMs,
     service: { faults: [{ name: 'drip', factor: 0.5 }] },
   }),

@@ -92,7 +92,7 @@ function judgeTwice({ seen }: DrillView): Finding | undefined {
 function judgeExpired(view: DrillView): Finding {
   const noticed = shownTokens(view.seen).every(({ refused }) => !refused);
   if (noticed && confirmed(view).length > 0)
-    return pass('it noticed on its own, and requested another', view.seen);
+    return pass('it noticed that its token had expired, and requested another', view.seen);
   return judgeComeback(view, judgeBy('D8')(view));
 }
 
@@ -113,7 +113,7 @@ export const interruptionSituations: readonly Situation[] = [
   interrupted('1011', 'the service fails (1011)', { name: 'close', code: 1011 }),
   interrupted('1012', 'the service restarts (1012)', { name: 'close', code: 1012 }),
   interrupted('4000', 'a service-specific close code (4000)', { name: 'close', code: 4000 }),
-  interrupted('cut', 'the connection ends without a close', { name: 'abnormal-close' }),
+  interrupted('cut', 'the connection ends without a close frame', { name: 'abnormal-close' }),
   interrupted('reset', 'the connection is reset', { name: 'reset' }),
   {
     id: 'D9-again',
@@ -160,7 +160,7 @@ function judgeUpgrades(view: DrillView): Finding {
 export const silenceSituations: readonly Situation[] = [
   {
     id: 'D10-half-open',
-    title: 'the service disappears without a close',
+    title: 'the service disappears without a close frame',
     steps: [{ when: isStreaming, do: { fault: { name: 'half-open', times: 1 } } }],
     until: (view) => (isBack(view) && !isFirstOpen(view)) || isStuck(view),
     longest: { deviceTimeouts: 1.25 },
