@@ -149,7 +149,7 @@ function countsTable({ counts, failures, lateMs, generators }: LoadSummary): Htm
     ...Object.entries(counts).map(([name, count]): [string, string] => [name, String(count)]),
     ...Object.entries(failures).map(([kind, count]): [string, string] => [`failed: ${kind}`, String(count)]),
     ['sent late, p99', msText(lateMs.p99)],
-    ['core of the generators', cores.join('; ')],
+    ['core use of each generator', cores.join('; ')],
   ];
   return html`<details class="fold"><summary><h2>Counts</h2></summary>${wideTable('Counts', [], rows)}</details>`;
 }

@@ -32,7 +32,7 @@ export interface MetricsSnapshot {
   jitterMs: Spread | null;
   /** The longest time between two AI messages of one reply: see `TurnTaking`. */
   longestGapMs: number | null;
-  /** How late frames left, after their deadline. */
+  /** How late frames were sent, after their deadline. */
   sendLatenessMs: Spread | null;
 }
 

@@ -219,7 +219,7 @@ describe('what is counted', () => {
     });
   });
 
-  test('is how late frames left', () => {
+  test('is how late frames were sent', () => {
     const { metrics } = measure();
     for (let ms = 0; ms < 100; ms += 1) metrics.sentLate(ms);
     const { p50, p95, max } = metrics.snapshot().sendLatenessMs!;

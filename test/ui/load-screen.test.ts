@@ -61,10 +61,10 @@ describe('the screen of a load run', () => {
 
   test('ends with the verdict, and its clock stops', () => {
     const screen = open();
-    screen.show([{ type: 'ended', ok: false, text: 'not valid', reasons: ['frames left 31 ms late'] }]);
+    screen.show([{ type: 'ended', ok: false, text: 'not valid', reasons: ['frames were sent 31 ms late'] }]);
     const { lines } = screen.show([], 60_000);
     expect(lines[0]).toContain('✗ not valid  00:12.0');
-    expect(text(lines)).toMatch(/verdict +frames left 31 ms late/);
+    expect(text(lines)).toMatch(/verdict +frames were sent 31 ms late/);
   });
 
   test('q ends the run', () => {

@@ -17,7 +17,7 @@ const figureSchema = z
   })
   .refine(({ name, value }) => name === failedFigure || value > 0, 'expected a time above 0');
 const itemSchema = z.object({
-  id: z.string().regex(/^[A-Za-z0-9-]{1,60}(\/[A-Za-z0-9-]{1,60})?$/, 'expected an id such as R12'),
+  id: z.string().regex(/^[A-Za-z0-9-]{1,60}(\/[A-Za-z0-9-]{1,60})?$/, 'expected an ID such as R12'),
   title: textUpTo(200),
   verdict: verdictSchema,
   message: textUpTo(2_000).default(''),

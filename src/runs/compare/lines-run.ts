@@ -14,8 +14,8 @@ const ms = z.number().min(0).max(1e9).nullable();
 export const textUpTo = (most: number) => z.string().transform((given) => escapeText(cutText(given, most)));
 const spread = z.object({ p95: z.number().min(0).max(1e9) }).nullable();
 
-const ruleId = z.string().regex(/^[A-Z]\d{1,4}$/, 'expected an id such as R12');
-const situationId = z.string().regex(/^[A-Za-z0-9-]{1,60}$/, 'expected an id such as D9-1012');
+const ruleId = z.string().regex(/^[A-Z]\d{1,4}$/, 'expected an ID such as R12');
+const situationId = z.string().regex(/^[A-Za-z0-9-]{1,60}$/, 'expected an ID such as D9-1012');
 export const verdictSchema = z.enum(verdictNames);
 const common = { title: textUpTo(200), verdict: verdictSchema, message: textUpTo(2_000) };
 const ruleSchema = z.object({ id: ruleId, ...common });
@@ -154,7 +154,7 @@ function sessionRun(lines: readonly ResultLine[], summary: ResultLine, name: str
         invalid: [
           ...(own === undefined ? [] : [`a session failed on this machine: ${own}`]),
           ...(lateMs > maxLateMs
-            ? [`frames left ${lateMs.toFixed(1)} ms late (p95; at most ${maxLateMs} ms)`]
+            ? [`frames were sent ${lateMs.toFixed(1)} ms late (p95; at most ${maxLateMs} ms)`]
             : []),
         ],
         figures: [...sessionTimes(sessions), ...failedShare(total.runs - passed, total.runs)],

@@ -58,7 +58,7 @@ export function loadFamilies(progress: LoadProgress | undefined): MetricFamily[]
     },
     {
       name: 'voicectl_load_lateness_seconds',
-      help: 'How late frames and sessions left',
+      help: 'How late frames were sent and sessions started',
       type: 'histogram',
       samples: samplesOf([lateness]),
     },

@@ -193,5 +193,8 @@ function requireRoom(results: readonly LoadResult[]): void {
     ) <= maxTimeCount
   )
     return;
-  throw new VoicectlError('usage', 'The merged result would have more times than a result can hold');
+  throw new VoicectlError(
+    'usage',
+    'The merged result would contain more measured times than a result can hold',
+  );
 }

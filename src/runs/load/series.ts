@@ -12,7 +12,7 @@ export interface SeriesSecond {
   /** Open sessions at the end of the second. */
   open: number;
   times: Partial<Record<LoadMetric, SparseTimes>>;
-  /** How late frames and arrivals left. */
+  /** How late frames were sent and sessions started. */
   late: SparseTimes;
 }
 

@@ -43,7 +43,7 @@ export type SecondTimes = Record<'p50' | 'p95' | 'p99' | 'max', number>;
 export interface SecondSummary extends Pick<SeriesSecond, 'second' | 'counts' | 'open'> {
   /** By metric; a metric without values in this second is left out. */
   times: Partial<Record<LoadMetric, SecondTimes>>;
-  /** How late frames and sessions left; null if none did. */
+  /** How late frames were sent and sessions started; null if there were none. */
   late: SecondTimes | null;
 }
 
@@ -54,7 +54,7 @@ export interface LoadSummary
   thresholds: JudgedThreshold[];
   /** Why the run is not valid; empty if it is. */
   invalid: string[];
-  /** How late frames and sessions left, in milliseconds. */
+  /** How late frames were sent and sessions started, in milliseconds. */
   lateMs: { p50: number; p99: number; max: number };
   seconds: SecondSummary[];
 }

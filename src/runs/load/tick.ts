@@ -46,7 +46,7 @@ export interface LoadTick {
   /** Ages of what was refused, broken off or stopped: a lower bound of the time. */
   unfinished: Partial<Record<LoadMetric, number[]>>;
   failures: Partial<Record<FailureKind, number>>;
-  /** How late frames and arrivals left: microseconds, and how often. */
+  /** How late frames were sent and sessions started: microseconds, and how often. */
   lateness: (readonly [us: number, count: number])[];
   /** Share of a core that the generator used, from 0 to 1; undefined with a clock other than the machine's. */
   core: number | undefined;

@@ -21,7 +21,7 @@ export function whyInvalid({ counts, lateness, generators, metrics, touched }: J
   const frames = framesMissed + framesOut + framesHeld;
   return [
     ...(lateMs > maxLateMs
-      ? [`frames and sessions left ${lateMs.toFixed(1)} ms late (p99; at most ${maxLateMs} ms)`]
+      ? [`frames were sent and sessions started ${lateMs.toFixed(1)} ms late (p99; at most ${maxLateMs} ms)`]
       : []),
     ...generators.flatMap(({ name, core, longestPauseMs, lost }) => [
       ...(core !== null && core > maxCoreShare

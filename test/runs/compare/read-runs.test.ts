@@ -180,7 +180,7 @@ describe('a file that somebody else has written', () => {
     [
       'with an id of its own',
       lines({ ...rule, id: '__proto__' }, summary),
-      'line 1: id: "__proto__", expected an id such as R12',
+      'line 1: id: "__proto__", expected an ID such as R12',
     ],
     [
       'with a time that is none',

@@ -90,7 +90,7 @@ describe('a merge of results', () => {
   test('refuses more times than one result can count', () => {
     const full = (number: number) =>
       resultOf([tickOf({ lateness: [[25, 2 ** 31 - 1]] })], { has: [number], of: 2 });
-    expect(() => mergeResults([full(1), full(2)])).toThrow('more times than a result can hold');
+    expect(() => mergeResults([full(1), full(2)])).toThrow('more measured times than a result can hold');
   });
 
   test('accepts shards of other versions of the program', () => {
