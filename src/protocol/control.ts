@@ -158,7 +158,7 @@ export const stateSchema = z.object({
         burstMessages: z.int(),
       }),
       findings: z.array(z.string()).describe('Problems with what the device sends'),
-      remarks: z.array(z.string()).describe('The same in words'),
+      remarks: z.array(z.string()).describe('The findings in words'),
       advice: z.string().optional().describe('What to do about the first remark'),
     }),
   ),

@@ -56,8 +56,8 @@ export function createServiceTally(
       });
       return [
         gauge('voicectl_streams_open', 'Streams that are open', openStreams),
-        both('voicectl_stream_bytes', 'Audio that has passed, in bytes', 'bytesIn', 'bytesOut'),
-        both('voicectl_stream_messages', 'Audio messages that have passed', 'framesIn', 'framesOut'),
+        both('voicectl_stream_bytes', 'Audio in bytes, by direction', 'bytesIn', 'bytesOut'),
+        both('voicectl_stream_messages', 'Audio messages, by direction', 'framesIn', 'framesOut'),
         ...parts.flatMap((part) => part.families()),
       ];
     },
@@ -134,7 +134,7 @@ const countRows: readonly { name: string; help: string; labels?: readonly string
     labels: ['fault'],
     of: { 'fault-struck': ({ fault }) => [fault] },
   },
-  { name: 'voicectl_bugs', help: 'Handlers of voicectl that threw', of: { bug: () => [] } },
+  { name: 'voicectl_bugs', help: 'Internal errors of voicectl', of: { bug: () => [] } },
 ];
 
 function createEventCounts(): TallyPart {
