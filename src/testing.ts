@@ -82,7 +82,11 @@ export function setUpEmulator(
 function namedAlike(hooks: TestHooks): Extract<TestHooks, { before: Hook }> {
   if ('beforeAll' in hooks) return { ...hooks, before: hooks.beforeAll, after: hooks.afterAll };
   if ('before' in hooks) return hooks;
-  throw new VoicectlError('usage', 'No test runner has global hooks here: pass them to setUpEmulator', {
-    hint: 'With Vitest, use voicectl/vitest; otherwise pass { beforeAll, beforeEach, afterEach, afterAll }.',
-  });
+  throw new VoicectlError(
+    'usage',
+    'There are no global test hooks here: pass those of your test runner to setUpEmulator',
+    {
+      hint: 'With Vitest, use voicectl/vitest; otherwise pass { beforeAll, beforeEach, afterEach, afterAll }.',
+    },
+  );
 }

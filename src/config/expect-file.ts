@@ -151,7 +151,7 @@ export type ExpectFileTurn = ExpectFile['turns'][number];
 export function parseExpectFile(content: string, file: string): YamlFile<typeof expectFileSchema> {
   const parsed = parseYamlFile(content, file, {
     schema: expectFileSchema,
-    hint: 'schema/expect-file.schema.json describes it; editors can check it too.',
+    hint: 'schema/expect-file.schema.json describes the file; editors can check the file against it.',
   });
   const late = parsed.value.turns.findIndex(({ when }, index) => index > 0 && when === 'connected');
   if (late > 0)

@@ -65,10 +65,10 @@ export const audioLimits = {
   },
   'max-yield': {
     help: 'fail if the AI takes longer than this to fall silent after an interruption begins',
-    says: 'From the start of an interruption until the AI is silent; at most 2s: an AI that goes on for longer never yields',
+    says: 'From the start of an interruption until the AI is silent; at most 2s: an AI that speaks for longer counts as never yielding',
     most: {
       ms: neverYieldsMs,
-      why: 'an AI that keeps speaking for 2 s after an interruption never yields, which fails in any case',
+      why: 'an AI that keeps speaking for 2 s after an interruption counts as never yielding, which fails in any case',
     },
     kind: 'slow-yield',
     meaning: 'the AI spoke for too long after it was interrupted',

@@ -108,7 +108,10 @@ const tokenRequestFaults = {
   'token-huge': fault('token', 'the token is 1 MiB long'),
   'token-gibberish': fault('token', 'the token is not a JWT'),
   'token-expired': fault('token', 'the token expired an hour ago; the stream will refuse it'),
-  'token-future': fault('token', 'the token is issued an hour in the future; the stream will refuse it'),
+  'token-future': fault(
+    'token',
+    'the token’s time of issue is an hour in the future; the stream will refuse it',
+  ),
   'token-other-audience': fault('token', 'the token is for another audience; the stream will refuse it'),
   'token-other-issuer': fault('token', 'the token has another issuer; the stream will refuse it'),
   'token-bad-signature': fault('token', 'the signature is wrong; the stream will refuse the token'),
@@ -204,12 +207,12 @@ const replySoundFaults = {
       refuse: {
         key: 'for',
         when: ({ every, for: length }) => (length as number) >= (every as number),
-        because: 'expected less than every, otherwise no audio is left',
+        because: 'expected less than the value of every; otherwise no audio is left',
       },
     },
   ),
   'cut-off': fault('reply', 'the reply ends in the middle of a sound', {
-    after: durationParameter('2s', 'How far into the reply it ends, at a loud moment'),
+    after: durationParameter('2s', 'How far into the reply its audio ends, at a loud moment'),
   }),
   hum: fault('reply', 'mains hum is heard in the audio', {
     hz: z.int().min(20).max(1_000).default(50).describe('Frequency'),
@@ -302,7 +305,7 @@ const turnTakingFaults = {
     {
       by: durationParameter(
         '400ms',
-        'How long before the expected end of the turn; expected is the length of the previous turn',
+        'How long before the end of the turn, which is expected to last as long as the previous one',
       ),
       after: durationParameter('1s', 'How long after the start of the first turn of a stream'),
     },

@@ -32,7 +32,7 @@ export function spellingFlaw(token: string): string | undefined {
   if (/^[\w-]+\.[\w-]+\.[\w-]*$/.test(token)) return undefined;
   if (token.includes('=')) return 'its parts are padded with =';
   if (/[+/]/.test(token)) return 'its parts are base64 with + and /';
-  return 'its parts contain other characters';
+  return 'its parts contain characters that base64url does not have';
 }
 
 /** The facts that evidence keeps instead of a token. A service may put a key into the claims. */

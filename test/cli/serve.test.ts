@@ -123,7 +123,7 @@ describe('what serve prints when it starts', () => {
     const line = (await serve.line(/curl/)).replace(/^\s*try\s+/, '');
     const { code, stderr, stdout } = await sandbox.shell(`unset VOICECTL_API_KEY; ${line}`);
     expect({ failed: code !== 0, stdout }).toEqual({ failed: true, stdout: '' });
-    expect(stderr).toContain('VOICECTL_API_KEY: export it first: a key that serve accepts');
+    expect(stderr).toContain('VOICECTL_API_KEY: export it first, with a key that serve accepts');
   });
 
   test('with a file of accepted keys the curl line reads the key there', async () => {

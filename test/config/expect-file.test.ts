@@ -56,7 +56,7 @@ describe('a conversation file', () => {
     const file = (limit: string) => `turns: [{ max-yield: ${limit} }]\nmax-yield: ${limit}\n`;
     expect(() => parseExpectFile(file('2s'), 'f.yaml')).not.toThrow();
     expect(() => parseExpectFile(file('2001ms'), 'f.yaml')).toThrow(
-      /expected at most 2000 ms: an AI that keeps speaking for 2 s after an interruption never yields/,
+      /expected at most 2000 ms: an AI that keeps speaking for 2 s after an interruption counts as never yielding/,
     );
   });
 

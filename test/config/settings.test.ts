@@ -38,7 +38,8 @@ async function refusal(promise: Promise<unknown>): Promise<VoicectlError> {
 }
 
 test('a yield that is longer than can be measured is refused, wherever it is written', async () => {
-  const why = /at most 2000 ms: an AI that keeps speaking for 2 s after an interruption never yields/;
+  const why =
+    /at most 2000 ms: an AI that keeps speaking for 2 s after an interruption counts as never yielding/;
   expect((await resolve(['maxYield'], { maxYield: '2s' })).settings.maxYield).toBe(2_000);
   expect(await refusal(resolve(['maxYield'], { maxYield: '3s' }))).toMatchObject({
     ...{ code: 'usage', message: expect.stringMatching(why) },

@@ -180,7 +180,7 @@ describe('a wrong value', () => {
       { stream: { status: { stateField: 'type' } } },
       'stream.status.stateField',
       'type',
-      'another field than kindField: it holds the kind',
+      'a field other than kindField: it holds the kind',
     ],
     [
       'a kind in the field of a nested error',

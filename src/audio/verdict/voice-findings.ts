@@ -37,8 +37,8 @@ export const voiceFindings = {
   'frame-header': {
     about: 'format',
     device:
-      'each message begins with a header that counts, which is audible as clicks: send only the samples',
-    service: 'has a header that counts in each message, which is audible as clicks',
+      'each message begins with a header that contains a counter, which is audible as clicks: send only the samples',
+    service: 'has a header with a counter in each message, which is audible as clicks',
     explains: [...ofOtherBytes, 'byte-shift', 'clipping'],
   },
   compressed: {
@@ -129,7 +129,7 @@ export const voiceFindings = {
   'cut-on': sounds('begins in the middle of a sound', 'send the audio from its start'),
   'user-echo': sounds(
     'contains the user’s words while they are spoken',
-    'cancel the echo, or do not mix in what is received',
+    'cancel the echo, or do not mix the received audio into what is sent',
     ['noise', 'click', 'narrow-band', 'quiet-voice', 'level-jump', 'cut-on', 'cut-off', 'dropout'],
   ),
   noise: sounds('is noisy', 'look for hum or noise in the pauses'),

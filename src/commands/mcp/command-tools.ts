@@ -53,7 +53,7 @@ export const commandTools = {
       reply: anyText()
         .regex(/^(parrot|echo|tone|silence|file:.+)$/)
         .optional()
-        .describe('What the emulator for this call says'),
+        .describe('What the AI of this call’s emulator says'),
       dialect: anyDialect().optional(),
       scenario: anyText().optional(),
     }),

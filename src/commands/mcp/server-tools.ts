@@ -51,7 +51,7 @@ export const serverTools = {
       faults: anyFaults().optional(),
       network: anyText().optional().describe('Simulated network, such as slow-3g or latency=100ms,loss=2%'),
       dialect: anyDialect().optional(),
-      scenario: anyText().optional().describe('emulator: a script, by its file or included name'),
+      scenario: anyText().optional().describe('emulator: a script: a file, or the name of an included one'),
       reply: anyText()
         .regex(/^(parrot|echo|tone|silence|file:.+|replay:.+)$/)
         .optional()

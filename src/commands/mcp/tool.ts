@@ -47,7 +47,7 @@ export const anyText = () =>
 export const anyTexts = () => z.array(anyText()).max(64);
 export const anyDuration = () => anyText().describe('Such as 500ms, 10s or 2m');
 export const anyService = () =>
-  anyText().describe('Id of an emulator or proxy returned by start, or the HTTP URL of a service');
+  anyText().describe('ID of an emulator or proxy returned by start, or the HTTP URL of a service');
 export const anyFaults = () =>
   anyTexts().describe('Such as token-slow or close:code=1012,after=2s,times=1; list shows them all');
 export const anyDialect = () =>

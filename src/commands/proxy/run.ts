@@ -64,7 +64,7 @@ async function proxyOptions(context: ContextOf<'proxy'>): Promise<ProxyOptions> 
 }
 
 /** What the curl command of a proxy sends. */
-const proxyKey = { missing: 'export it first: the key of the service' };
+const proxyKey = { missing: 'export it first, with the key of the service' };
 
 /** The view of `serve`, of a proxy: on a screen, as lines, or as JSON. */
 function openProxyView(

@@ -95,7 +95,7 @@ async function openSeveral(
 function curlKey({ acceptKey, acceptKeyFile }: Settings<'acceptKey' | 'acceptKeyFile'>): CurlKey {
   if (acceptKeyFile !== undefined && acceptKeyFile !== '-') return { file: acceptKeyFile };
   if (acceptKey.length === 0 && acceptKeyFile === undefined) return { open: 'any-key' };
-  return { missing: 'export it first: a key that serve accepts' };
+  return { missing: 'export it first, with a key that serve accepts' };
 }
 
 /** Starts the emulator, alone or as one of several, and says with which secret it is controlled. */

@@ -44,7 +44,7 @@ export function createJudge(command: readonly string[], options: JudgeOptions): 
       } catch (thrown) {
         return {
           ok: false,
-          says: `the reply could not be written to a file for it: ${(thrown as Error).message}`,
+          says: `the reply could not be written to a temporary file: ${(thrown as Error).message}`,
         };
       } finally {
         if (place !== undefined) await rm(place, { recursive: true, force: true });

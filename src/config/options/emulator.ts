@@ -126,7 +126,7 @@ export const emulatorSettings = {
     allowOrigin: {
       flag: '--allow-origin <ORIGIN>',
       repeatable: true,
-      help: 'also serve web pages from this origin (repeatable)',
+      help: 'also allow web pages of this origin (repeatable)',
     },
   }),
   ...section([...serveCommands, 'drill'], 'listen', {

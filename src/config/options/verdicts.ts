@@ -161,7 +161,7 @@ export const compareSettings = {
       help: 'compare with the runs in this file; exit 1 if this run is worse',
     },
     updateBaseline: {
-      needs: { baseline: 'that is the file to write' },
+      needs: { baseline: 'it names the file to update' },
       flag: '--update-baseline',
       flagOnly: true,
       help: 'add this run to --baseline, which keeps the newest 20 runs; a run that is worse or not valid is not added',

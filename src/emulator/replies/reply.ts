@@ -117,5 +117,5 @@ export function guardReply(
 }
 
 function notPlayable(): VoicectlError {
-  return new VoicectlError('usage', 'A reply must have a method read, like the result of playPcm');
+  return new VoicectlError('usage', 'A reply must have a read method, like the result of playPcm');
 }

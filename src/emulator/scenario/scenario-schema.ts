@@ -112,7 +112,7 @@ const part = {
       }),
     )
     .default([])
-    .describe('Steps of each stream, in order; without steps the reply mode speaks'),
+    .describe('Steps of each stream, in order; without steps, the AI uses the reply mode'),
   repeat: z.boolean().default(false).describe('Whether to begin again after the last step'),
 };
 

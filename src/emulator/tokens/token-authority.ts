@@ -179,7 +179,7 @@ function claimsProblem(
   latestIat: number,
 ): TokenProblem | undefined {
   const advice = 'request the token from this emulator';
-  if (typeof sub !== 'string' || sub === '') return { why: 'the sub claim is not a device id', advice };
+  if (typeof sub !== 'string' || sub === '') return { why: 'the sub claim is not a device ID', advice };
   if (typeof jti !== 'string' || jti === '') return { why: 'the jti claim is not an identifier', advice };
   if (exp - iat !== tokenLifetimeSeconds)
     return { why: `the lifetime of the token is ${exp - iat} s, expected ${tokenLifetimeSeconds} s`, advice };

@@ -92,7 +92,7 @@ export function createRecordings({ stage, service, replayed }: RecordingsOptions
     if (!isHere(stage, stream))
       throw new VoicectlError(
         'usage',
-        `Stream ${stream} is open on another emulator: record it on the page of that one`,
+        `Stream ${stream} is open on another emulator: record it on that emulator’s page`,
       );
     const under = await openHome();
     const id = nextId++;

@@ -179,7 +179,7 @@ export const streamSchema = z
     const refuse = (path: string[], input: string, expected: string) =>
       addIssue({ code: 'custom', path, input, message: `expected ${expected}: it holds the kind` });
     if (status.stateField === kindField)
-      refuse(['status', 'stateField'], kindField, 'another field than kindField');
+      refuse(['status', 'stateField'], kindField, 'a field other than kindField');
     if (Object.keys(errorShapes[error.shape]('', '')).includes(kindField))
       refuse(['kindField'], kindField, `a field that a ${error.shape} error does not have`);
   })

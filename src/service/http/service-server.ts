@@ -71,7 +71,7 @@ export const loopbackOnly: AdmissionOptions = {
   boundAddresses: false,
   links: false,
   hostAdvice: 'use an address of this machine, on this machine',
-  originAdvice: 'use a page of a loopback address, or voicectl emulator',
+  originAdvice: 'open the page at a loopback address, or use voicectl emulator',
 };
 const underControl = `${controlPrefix}/`;
 /** What a device may send besides a GET for an upgrade. */

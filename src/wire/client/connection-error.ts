@@ -52,7 +52,7 @@ function tlsHint(problem: string, thrown: unknown): string {
     return 'The certificate is for other host names: use one of them in the address.';
   // OpenSSL takes an answer in plain HTTP for one of another version.
   if (/WRONG_VERSION|wrong version/i.test(`${problem} ${messageOf(thrown)}`))
-    return 'Nothing speaks TLS there: if the service has none, use http:// and ws:// in the addresses.';
+    return 'That port does not speak TLS: to connect without it, use http:// and ws:// in the addresses.';
   return 'Trust a private certificate authority, or a self-signed certificate, with --ca FILE.';
 }
 

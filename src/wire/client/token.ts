@@ -194,7 +194,7 @@ export const madeUpKeyHint = 'Set VOICECTL_API_KEY, or use --api-key-file FILE (
 function hintFor(status: number): string {
   if (status === 404) return 'Check --base-url, and --api-version for the versioned path.';
   if (status >= 500) return 'The service, or a proxy in front of it, failed: see their logs.';
-  return 'Check the API key and the device id.';
+  return 'Check the API key and the device ID.';
 }
 
 /** A leg that keeps secrets out of its evidence. */

@@ -55,7 +55,7 @@ test('a module that says something else is told what to return', async () => {
     ),
   );
   reply.hear(speech(20));
-  expect(log).toEqual(['failed: A reply must have a method read, like the result of playPcm']);
+  expect(log).toEqual(['failed: A reply must have a read method, like the result of playPcm']);
 });
 
 test('a module gets named events, and learns when everything is said and when the stream ends', async () => {

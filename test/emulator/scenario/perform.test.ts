@@ -230,7 +230,7 @@ test('a device can have its own steps instead of the common ones', async () => {
   expect(await next()).toEqual(['listening', '"d1"']);
 });
 
-test('if a scenario has no steps, the reply mode speaks', async () => {
+test('if a scenario has no steps, the AI uses the reply mode', async () => {
   const { next, log } = await play({ faults: ['mute'], devices: { d2: { steps: [] } } });
   await next();
   expect(log).toEqual([]);

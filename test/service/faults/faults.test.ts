@@ -147,6 +147,6 @@ test.each(['clicks', 'dropouts'])('%s are at least 10 ms apart', (name) => {
 
 test('dropouts are shorter than the audio between them', () => {
   for (const fault of ['dropouts:every=20ms', 'dropouts:every=100ms,for=150ms', 'dropouts:for=1s'])
-    expect(() => readFault(fault)).toThrow('dropouts: for: expected less than every');
+    expect(() => readFault(fault)).toThrow('dropouts: for: expected less than the value of every');
   expect(readFault('dropouts:every=100ms,for=99ms')).toMatchObject({ every: 100, for: 99 });
 });
