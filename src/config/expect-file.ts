@@ -119,7 +119,7 @@ const turn = z.strictObject({
     .union([z.string().min(1), spoken])
     .optional()
     .describe(
-      'WAV, relative to this file, or text and the command that speaks it; without it the turn is silent',
+      'WAV, relative to this file, or text and the command that speaks it; if missing, the turn is silent',
     ),
   when: cue.optional(),
   ...limits,

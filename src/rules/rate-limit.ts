@@ -197,7 +197,10 @@ function judgeCountdown(seen: readonly Seen[]): Finding | undefined {
     const text = fallText(wrong);
     const suspicion = `${text}; on a fresh device it also falls by more than one`;
     return {
-      ...unknown(`${text}: another user of the device, or each token counts more than one`, evidence),
+      ...unknown(
+        `${text}: something else also uses this device, or each token counts as more than one`,
+        evidence,
+      ),
       suspicion,
     };
   }

@@ -120,7 +120,7 @@ test('a suspicion about one device stays unknown with --one-device, and says why
     'R25 unknown',
   ]);
   expect(alone.rules.find(({ rule }) => rule.id === 'R25')?.finding.message).toBe(
-    'Remaining goes from 58 to 56: another user of the device, or each token counts more than one (only another device can tell, and --one-device allows none)',
+    'Remaining goes from 58 to 56: something else also uses this device, or each token counts as more than one (only another device can tell, and --one-device allows none)',
   );
   const several = await check(service, { scope: { rules: ['R12', 'R25'] } });
   expect(several.rules.map(({ finding }) => finding.verdict)).toEqual(['fail', 'fail']);

@@ -96,7 +96,7 @@ const cases: Case[] = [
   [
     'R25',
     'two less',
-    'unknown: Remaining goes from 59 to 57: another user of the device, or each token counts more than one (X1 X2)',
+    'unknown: Remaining goes from 59 to 57: something else also uses this device, or each token counts as more than one (X1 X2)',
     window([0, 59], [10, 57]),
   ],
   [
@@ -379,7 +379,7 @@ const cases: Case[] = [
   [
     'R29',
     'somebody else asks',
-    'unknown: Remaining is 59, 57 after 40.0 s, and 59 after 61.0 s: another user of the device (X1 X2 X3)',
+    'unknown: Remaining is 59, 57 after 40.0 s, and 59 after 61.0 s: something else also uses this device (X1 X2 X3)',
     window([0, 59], [40_000, 57], [61_000, 59]),
   ],
   [

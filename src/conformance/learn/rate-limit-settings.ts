@@ -129,7 +129,7 @@ function inferWindow(view: LearnView): Learned | undefined {
   const isOwn = starts.every(resetsAfterWindow);
   if (isMinute && !isOwn) return learned('calendar-minute', `${values}; each reset is at a full minute`);
   if (within >= first) return learned('token-bucket', values);
-  if (within !== first - 1) return unlearned(`${values}: another user of the device`);
+  if (within !== first - 1) return unlearned(`${values}: something else also uses this device`);
   if (after === first && isMinute)
     return unlearned(`${values}; the windows end at full minutes, perhaps by chance`);
   if (after === first) return learned('first-request', values);
