@@ -10,7 +10,7 @@ const loadMetrics = {
   response:
     'from the moment when the last frame of speech was due until AI audio is heard that is not silent',
   jitter:
-    'how much the time between two AI messages differs from the audio in the first: the worst of a reply',
+    'how much the time between two AI messages differs from the audio in the first: the worst case of each reply',
   gap: 'the longest time between two AI messages of a reply',
   stops: 'from the first frame of a barge-in to the last AI audio of the interrupted reply',
   yield: 'from the first word of a barge-in until the interrupted reply is no longer heard',

@@ -601,8 +601,8 @@ const compareEvents: DescribedEvents<
     fields: {
       version,
       kind: 'string: load, stream, check, drill or dialect',
-      a: 'object: the result before',
-      b: 'object: the result now',
+      a: 'object: the earlier result',
+      b: 'object: the later result',
       verdict: 'string: worse, changed, unknown, better, same or not valid',
       text: 'string: the verdict in words',
       invalid: 'list: why one of them is not valid',
