@@ -174,7 +174,6 @@ export function createTalker(
     interruptedAt = due;
     yieldsFrom = due + sender.speechStartMs;
     meter.watchStop();
-    meter.endReply();
     sender.speak();
   };
   /** There is no yield if the reply was over before the first word. */

@@ -66,8 +66,12 @@ export class ReplyMeter extends ReplyArrivals {
     return verdict?.ok === false ? String(verdict.measured) : undefined;
   }
 
-  /** The user interrupts: from now on `audibleAt` and `audibleUntil` tell whether the AI stops. Silent audio is a stop. */
+  /**
+   * The user interrupts: from now on `audibleAt` and `audibleUntil` tell whether the AI stops. Silent audio is a stop. What
+   * still comes of the reply counts with it, but its end is no longer awaited.
+   */
   watchStop(): void {
+    this.#forgetReply();
     this.#isWatched = true;
     this.audibleAt = this.lastAt;
     this.wasAudible();
@@ -181,10 +185,14 @@ export class ReplyMeter extends ReplyArrivals {
       this.#tally.finished('jitter', this.#worstJitterMs, this.#heardSince);
       this.#tally.finished('gap', this.#longestGapMs, this.#heardSince);
     }
-    this.#replyBegan = undefined;
-    this.#replyHeard = undefined;
+    this.#forgetReply();
     this.#pairs = 0;
     this.#worstJitterMs = 0;
     this.#longestGapMs = 0;
+  }
+
+  #forgetReply(): void {
+    this.#replyBegan = undefined;
+    this.#replyHeard = undefined;
   }
 }

@@ -156,6 +156,16 @@ describe('a barge-in', () => {
     expect(counts).toMatchObject({ turns: 2, replies: 2 });
   });
 
+  test('counts jitter and gap once for each reply, with what still comes of an interrupted one', () => {
+    // The interruption at 940 ms is between two messages of the first reply, which are 60 ms apart.
+    const { finished, counts } = play(interrupt, {
+      audioAt: [...every20(440, 940), ...every20(980, 1_060), ...every20(1_400, 1_500)],
+    });
+    expect(counts).toMatchObject({ replies: 2 });
+    expect(finished.gap).toEqual([60_000, 20_000]);
+    expect(finished.jitter).toEqual([40_000, 1]);
+  });
+
   test('takes the silence that a service goes on sending for the end of the reply', () => {
     const { finished, thrown } = play(interrupt, {
       audioAt: every20(0, 2_500),
