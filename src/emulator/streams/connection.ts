@@ -15,7 +15,7 @@ import { lostOnTheWay } from '../../service/streams/lost-time.ts';
 import { createMessageValues, type OpenStream } from '../../service/streams/open-stream.ts';
 import { BatchedSocket } from '../../wire/server/batched-socket.ts';
 import { Line } from '../../wire/server/network/line.ts';
-import { receiverOf, violationOf } from '../../wire/server/unfinished.ts';
+import { receiverOf, violationCode, violationOf } from '../../wire/server/unfinished.ts';
 import { AudioOut } from './audio-out.ts';
 import { createEnding, type Ending } from './ending.ts';
 import { joinWatches, type OurEnd, type SentWatch } from './tap-stream.ts';
@@ -185,6 +185,8 @@ function reportEnd({
   socket.on('error', (error) => {
     totals.cause ??= 'protocol-error';
     violation = violationOf(socket, error);
+    // ws reads no answer to it.
+    totals.sentCode ??= violationCode(error);
     ending.begin();
   });
   ending.onEnding(() => {

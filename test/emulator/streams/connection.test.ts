@@ -56,8 +56,11 @@ describe('a message', () => {
     await client.send(Buffer.alloc(1024 * 1024));
     client.socket.send(Buffer.alloc(1024 * 1024 + 1));
     expect(await client.closed).toMatchObject({ code: 1009 });
+    // What was sent, and that this side sent it: the answer of the device is no longer read.
     expect(await emulator.event('stream-closed')).toMatchObject({
       cause: 'protocol-error',
+      code: 1009,
+      sentCode: 1009,
       framesIn: 1,
       reason: expect.stringMatching(/payload/i),
     });
