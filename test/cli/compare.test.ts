@@ -49,6 +49,16 @@ describe('compare', () => {
     expect(allowed.code).toBe(0);
   });
 
+  test('with --quiet prints only what is not good, and all of it as JSON', async () => {
+    const [a, b] = [sandbox.write('a.json', result(400)), sandbox.write('b.json', result(480, 2))];
+    const compare = (...flags: string[]) => sandbox.runHere(['compare', a, b, '--quiet', ...flags]);
+    const allowed = ['--tolerance', 'first-audio:p95<30%'];
+    expect(await compare(...allowed)).toMatchObject({ code: 0, stdout: '', stderr: '' });
+    expect((await compare(...allowed, '--json')).stdout).toContain('"verdict":"same"');
+    expect((await compare()).stdout).toMatch(/^unknown /);
+    expect((await compare('--tolerance', 'first-audio:p95<10%')).stdout).toMatch(/^WORSE /);
+  });
+
   test('writes the same results as JSON, JUnit, a page and a step summary', async () => {
     const [a, b] = [sandbox.write('a.json', result(400)), sandbox.write('b.json', result(480, 2))];
     const flags = [

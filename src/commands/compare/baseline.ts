@@ -14,12 +14,12 @@ import type { CommandContext } from '../command.ts';
 
 type BaselineContext = Pick<
   CommandContext<'baseline' | 'updateBaseline'>,
-  'settings' | 'io' | 'stdin' | 'signal' | 'json' | 'style' | 'note'
+  'settings' | 'io' | 'stdin' | 'signal' | 'json' | 'quiet' | 'style' | 'note'
 > & { settings: Partial<CommandContext<'tolerance'>['settings']> };
 
 /** The outcome of a comparison with a baseline. */
 export interface BaselineVerdict {
-  /** The printed text: lines, or an object with `--json`. Empty if there was nothing to compare with. */
+  /** The printed text: lines, or an object with `--json`. Empty if there was nothing to compare with, or to tell with `--quiet`. */
   text: string;
   /** Why the run fails, if it does. */
   error: VoicectlError | undefined;
@@ -82,7 +82,7 @@ async function judge(
   context: BaselineContext,
   { path, base, run, hasFailed }: Judged,
 ): Promise<BaselineVerdict> {
-  const { settings, io, json, style } = context;
+  const { settings, io, json, quiet, style } = context;
   const [next] = run.runs;
   if (base === undefined) {
     const isValid = next.invalid.length === 0;
@@ -106,10 +106,9 @@ async function judge(
       );
   }
   const error = worse ?? unwritten;
+  const lines = quiet && !isToldQuietly(comparison) ? [] : ['', ...compareLines(comparison, style), ''];
   return {
-    text: json
-      ? jsonLine(comparisonObject(comparison, error?.exitCode ?? 0))
-      : `\n${compareLines(comparison, style).join('\n')}\n`,
+    text: json ? jsonLine(comparisonObject(comparison, error?.exitCode ?? 0)) : lines.join('\n'),
     error,
     page: { comparison },
     reported: (found) => withComparison(found, comparisonReport(comparison, { startedAt: io.clock.wall() })),
@@ -146,6 +145,11 @@ export function comparisonError(comparison: RunComparison): VoicectlError | unde
   return new VoicectlError('expectation-failed', `${text[0]?.toUpperCase()}${text.slice(1)}`, {
     details: { kind: 'worse' },
   });
+}
+
+/** Whether a comparison is a warning or an error, which `--quiet` prints too. */
+export function isToldQuietly({ verdict }: Pick<RunComparison, 'verdict'>): boolean {
+  return verdict !== 'better' && verdict !== 'same';
 }
 
 function notValid(invalid: readonly string[]): VoicectlError {

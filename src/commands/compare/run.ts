@@ -6,10 +6,10 @@ import { compareRuns } from '../../runs/compare/compare-runs.ts';
 import { readRuns } from '../../runs/compare/read-runs.ts';
 import type { ContextOf } from '../command.ts';
 import { reportRun, writeRunFile } from '../run-reporter.ts';
-import { comparisonError } from './baseline.ts';
+import { comparisonError, isToldQuietly } from './baseline.ts';
 
 export async function run(context: ContextOf<'compare'>): Promise<number> {
-  const { settings, io, args, style } = context;
+  const { settings, io, args, json, quiet, style } = context;
   const { junit, html, tolerance } = settings;
   const [before = '', now = ''] = args;
   if (before === '-' && now === '-')
@@ -26,7 +26,11 @@ export async function run(context: ContextOf<'compare'>): Promise<number> {
       return comparisonPage(comparison);
     });
     const error = worse ?? unwritten;
-    await context.print(comparisonObject(comparison, error?.exitCode ?? 0), compareLines(comparison, style));
+    if (json || !quiet || isToldQuietly(comparison))
+      await context.print(
+        comparisonObject(comparison, error?.exitCode ?? 0),
+        compareLines(comparison, style),
+      );
     if (error !== undefined) throw error;
     return 0;
   });

@@ -16,13 +16,13 @@ interface FinishOptions {
   judge: JudgeByBaseline | undefined;
 }
 
-/** Prints a result, writes the requested reports, and throws if the run failed. */
+/** Prints a result (with `--quiet` only of a run that failed), writes the requested reports, and throws if the run failed. */
 export async function finishLoad(
   context: ContextOf<'load merge'>,
   { result, summary }: JudgedResult,
   { report, ended, judge }: FinishOptions,
 ): Promise<number> {
-  const { io, json, style } = context;
+  const { io, json, quiet, style } = context;
   const own = ended ?? errorOf({ result, summary });
   const compared = await judge?.(() => runOfLoad(result, 'this run'), { hasFailed: own !== undefined });
   const error = own ?? compared?.error;
@@ -36,11 +36,9 @@ export async function finishLoad(
     return compared?.reported(found) ?? found;
   });
   const text = compared?.text ?? '';
-  await io.stdout.write(
-    json
-      ? `${text}${jsonLine(loadSummaryObject(summary, exitCode))}`
-      : `\n${loadSummaryLines(summary, style).join('\n')}\n${text}`,
-  );
+  if (json) await io.stdout.write(`${text}${jsonLine(loadSummaryObject(summary, exitCode))}`);
+  else if (!quiet || outcome !== undefined)
+    await io.stdout.write(`\n${loadSummaryLines(summary, style).join('\n')}\n${text}`);
   if (outcome !== undefined) throw outcome;
   return exitCode;
 }

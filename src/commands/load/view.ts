@@ -28,12 +28,12 @@ export interface LoadView {
 /** If the line cannot change, a new one is written at this interval. */
 const lineEverySeconds = 10;
 
-/** The plan, on standard output. */
+/** The plan, on standard output. A dry run has nothing else to print. */
 export async function showPlan(
-  { json, style, quiet, print }: ContextOf<'load'>,
+  { json, style, quiet, print, settings }: ContextOf<'load'>,
   facts: LoadFacts,
 ): Promise<void> {
-  if (json || !quiet) await print(loadPlanObject(facts), loadPlanLines(facts, style));
+  if (json || !quiet || settings.dryRun) await print(loadPlanObject(facts), loadPlanLines(facts, style));
 }
 
 export function createLoadLines({ io, json, quiet, note, warn, signal }: ContextOf<'load'>): LoadView {

@@ -151,6 +151,16 @@ describe('a run', () => {
     expect(emulator.events.map(({ type }) => type)).toEqual(['listening']);
   });
 
+  test('with --quiet prints no more than a result that is not good, or the plan of a dry run', async () => {
+    const good = await load(['--sessions', '1', '--quiet']);
+    expect(good).toMatchObject({ code: 0, stdout: '', stderr: '' });
+    const bad = await load(['--sessions', '1', '--quiet', '--threshold', 'token:max<0.001ms']);
+    expect(bad.code).toBe(1);
+    expect(bad.stdout).toMatch(/^FAIL {5}token:max<0.001ms: /m);
+    const plan = await load(['--sessions', '900', '--quiet', '--dry-run']);
+    expect(plan.stdout.trim().split('\n')).toHaveLength(3);
+  });
+
   test('that crosses a threshold is annotated in GitHub Actions, and in the step summary', async () => {
     const limits = ['--threshold', 'token:max<0.001ms', '--threshold', 'failed<1%'];
     const env = { GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: sandbox.write('summary.md', '') };
