@@ -92,7 +92,11 @@ export function createFaults({ initial, random, events, refuses, onStruck }: Fau
     active.push(entry);
     return entry;
   };
-  const add = (input: FaultInput | string) => enter(nextId++, checkFault(input, refuses));
+  const add = (input: FaultInput | string) => {
+    const entry = enter(nextId, checkFault(input, refuses));
+    nextId += 1;
+    return entry;
+  };
   const emitAdded = (entry: Entry) => {
     const take = strikeFrom(() => [entry]);
     for (const listener of listeners) listener(take);

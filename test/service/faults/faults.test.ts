@@ -88,6 +88,14 @@ test('an invalid fault is a usage error that says what is wrong', () => {
   expect(() => add({ name: 'close', code: 1005 })).toThrow(/code: expected a close code that may be sent/);
 });
 
+test('a fault that is refused takes no number', () => {
+  const { add } = create();
+  expect(() => add('nope')).toThrow('nope');
+  expect(add('mute').id).toBe(1);
+  expect(() => add({ name: 'close', code: 1005 })).toThrow('code');
+  expect(add('mute').id).toBe(2);
+});
+
 test('a thousand faults are accepted, and no more', () => {
   const { add } = create();
   for (let count = 0; count < 1_000; count += 1) add({ name: 'mute' });
