@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { loadScenario, type Scenario } from '../../emulator/scenario/scenario.ts';
 import { scenarioSchema } from '../../emulator/scenario/scenario-schema.ts';
 import { noStdin, type Stdin } from '../../files/read-text.ts';
+import { nameOf, refusal } from '../../files/refusal.ts';
 import { exists, shippedFolder } from '../../files/shipped-file.ts';
 import { readYamlFile } from '../../files/yaml-file.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
@@ -17,10 +18,10 @@ const scenarioFolder = shippedFolder('examples/scenarios');
  */
 export async function readScenario(nameOrFile: string, input: Stdin = noStdin): Promise<Scenario> {
   const file = await find(nameOrFile);
-  const { input: written, refuse } = await readYamlFile(file, input, {
-    schema: scenarioSchema,
-    hint: 'docs/SCENARIOS.md describes scenarios; schema/scenario.schema.json is their JSON Schema.',
-  });
+  const hint = 'docs/SCENARIOS.md describes scenarios; schema/scenario.schema.json is their JSON Schema.';
+  const { input: written, refuse } = await readYamlFile(file, input, { schema: scenarioSchema, hint });
+  // Most likely it is not the file that was meant: nothing would be played.
+  if (Object.keys(written).length === 0) throw refusal(nameOf(file), 'it is empty', hint);
   return loadScenario(written, dirname(file)).catch((thrown: VoicectlError) => {
     const path = thrown.details?.path;
     throw path === undefined ? thrown : refuse(path, thrown.message, thrown.cause);
