@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { isError, messageOf, VoicectlError } from '../kernel/errors.ts';
 
 export const convertHint =
@@ -63,9 +65,14 @@ export function readFailure(name: string, thrown: unknown): VoicectlError {
 /** The error for a failed create or write: `input-output`, "Cannot write PATH: REASON". */
 export function writeFailure(path: string, thrown: unknown): VoicectlError {
   if (thrown instanceof VoicectlError) return thrown;
-  // A file that is missing is created. ENOENT means that its folder is missing.
-  const reason = systemCode(thrown) === 'ENOENT' ? 'its folder does not exist' : reasonOf(thrown);
+  const reason = systemCode(thrown) === 'ENOENT' ? missingReason(path, thrown) : reasonOf(thrown);
   return cannotWrite(path, reason, thrown);
+}
+
+/** A file or folder that is missing is created: its folder is missing, or takes none, as /proc. */
+function missingReason(path: string, thrown: unknown): string {
+  const refused = isError(thrown) && 'path' in thrown ? String(thrown.path) : path;
+  return existsSync(dirname(refused)) ? 'its folder takes no new files' : 'its folder does not exist';
 }
 
 /** The error for an output that cannot be used: `input-output`, "Cannot write PATH: REASON". */

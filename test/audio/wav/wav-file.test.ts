@@ -223,6 +223,13 @@ test.each([
   });
 });
 
+test.skipIf(!existsSync('/proc/self'))('a folder that takes no files is not called missing', async () => {
+  await expect(createWavFile('/proc/no-such-file.wav')).rejects.toMatchObject({
+    code: 'input-output',
+    message: 'Cannot write /proc/no-such-file.wav: its folder takes no new files',
+  });
+});
+
 test.skipIf(!existsSync('/dev/full'))('a full device is reported', async () => {
   await expect(createWavFile('/dev/full')).rejects.toMatchObject({
     code: 'input-output',
