@@ -40,7 +40,7 @@ export async function settleOptions(options: EmulatorOptions): Promise<SettledOp
 export function requireKeysBeyondLoopback(host: string, acceptKeys: readonly string[]): void {
   if (isLoopbackHost(host) || acceptKeys.length > 0) return;
   throw new VoicectlError('host-exposed', `Refusing to listen on ${host} with any API key accepted`, {
-    hint: 'Set the keys to accept with --accept-key or --accept-key-file.',
+    hint: 'Set the keys to accept: --accept-key or --accept-key-file, or acceptKeys of the library.',
   });
 }
 

@@ -168,7 +168,7 @@ export function closeServer(server: Server): Promise<void> {
 function listenError(cause: NodeJS.ErrnoException, host: string, port: number): VoicectlError {
   if (cause.code === 'EADDRINUSE') {
     return new VoicectlError('port-in-use', `Port ${port} on ${host} is taken`, {
-      hint: 'Choose another port with --port, or let the system choose one with --port 0.',
+      hint: 'Choose another port, or let the system choose one: --port 0, or port: 0 of the library.',
       cause,
     });
   }

@@ -72,7 +72,7 @@ describe('a scrape', () => {
       '10.0.0.0/99',
     ]);
     expect(code).toBe(2);
-    expect(stderr).toMatch(/--metrics-allow: "10\.0\.0\.0\/99" is neither an address nor a network/);
+    expect(stderr).toMatch(/: "10\.0\.0\.0\/99" is neither an address nor a network\n.*--metrics-allow/);
   });
 
   test('of a load run is answered while the run lasts', async () => {

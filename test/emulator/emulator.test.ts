@@ -25,7 +25,11 @@ test('an emulator listens on loopback, on a free port, and reports its address',
 test.each(['0.0.0.0', '::', '192.0.2.1', 'example.com', ''])(
   'a host beyond loopback, %j, is refused while any key is accepted',
   async (host) => {
-    await expect(createEmulator({ host })).rejects.toMatchObject({ code: 'host-exposed', exitCode: 2 });
+    await expect(createEmulator({ host })).rejects.toMatchObject({
+      code: 'host-exposed',
+      exitCode: 2,
+      hint: expect.stringContaining('acceptKeys'),
+    });
   },
 );
 
@@ -43,10 +47,18 @@ test('a port in use is reported, and nothing is left running', async () => {
     code: 'port-in-use',
     exitCode: 2,
     message: expect.stringContaining(String(port)),
-    hint: expect.any(String),
+    hint: expect.stringContaining('port: 0 of the library'),
   });
   await new Promise((resolve) => taken.close(resolve));
   await startEmulator({ port });
+});
+
+test('an address that may not scrape is refused in the words of the library and of the command line', async () => {
+  await expect(createEmulator({ metrics: { allow: ['bad'] } })).rejects.toMatchObject({
+    code: 'usage',
+    message: 'metrics: "bad" is neither an address nor a network',
+    hint: 'Allow (--metrics-allow, or metrics.allow of the library) for example 192.168.1.7 or 192.168.1.0/24.',
+  });
 });
 
 test('an address of another machine is a usage error', async () => {

@@ -156,9 +156,9 @@ function listOf(allow: readonly string[]): BlockList {
     if (isIP(address) === 0 || !isBits || more.length > 0)
       throw new VoicectlError(
         'usage',
-        `--metrics-allow: ${JSON.stringify(text)} is neither an address nor a network`,
+        `metrics: ${JSON.stringify(text)} is neither an address nor a network`,
         {
-          hint: 'For example 192.168.1.7 or 192.168.1.0/24.',
+          hint: 'Allow (--metrics-allow, or metrics.allow of the library) for example 192.168.1.7 or 192.168.1.0/24.',
         },
       );
     if (bits === undefined) list.addAddress(address, family);
