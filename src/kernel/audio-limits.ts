@@ -134,8 +134,10 @@ export interface MeasuredTurns {
   unjudged: string | null;
   /** Null: no reply came after the end of a turn. */
   responseMs: number | null;
-  /** How long a reply began before the end of its turn. */
+  /** How long a reply began before the end of its turn, if this process ran all the time. */
   earlyMs: number | null;
+  /** The same for a reply after a pause of this process in its turn, and the length of that pause. */
+  earlyAfterPause?: { ms: number; pausedMs: number } | undefined;
   /** A turn had no reply. */
   isUnanswered: boolean;
   /** Null: nobody was interrupted, or the AI ended by itself. */
@@ -215,10 +217,15 @@ function judged(
   return judge(found);
 }
 
-function judgeResponse(ms: number, { responseMs, earlyMs, isUnanswered }: MeasuredTurns): Judgement {
+function judgeResponse(ms: number, found: MeasuredTurns): Judgement {
+  const { responseMs, earlyMs, earlyAfterPause, isUnanswered } = found;
   const expected = `at most ${ms} ms`;
-  if (earlyMs !== null)
-    return { ok: false, kind: 'early-reply', expected, measured: `${earlyMs} ms before the end of the turn` };
+  const earlyText = (byMs: number) => `${byMs} ms before the end of the turn`;
+  if (earlyMs !== null) return { ok: false, kind: 'early-reply', expected, measured: earlyText(earlyMs) };
+  if (earlyAfterPause !== undefined && !isUnanswered && (responseMs ?? 0) <= ms) {
+    const measured = pausedText(earlyText(earlyAfterPause.ms), earlyAfterPause.pausedMs);
+    return { ok: true, skipped: true, expected, measured };
+  }
   if (isUnanswered || responseMs === null)
     return { ok: false, kind: 'no-reply', expected, measured: 'no reply' };
   return atMost(ms, responseMs);

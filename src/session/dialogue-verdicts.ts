@@ -26,10 +26,12 @@ export function measureTurns(
   };
   const response = measure('responseMs', 'endMs');
   const yielding = measure('yieldMs', 'startMs');
+  const early = measureEarly(turns, pausedMs);
   return {
     unjudged,
     responseMs: response.ms,
-    earlyMs: worst(turns.map(({ earlyMs }) => earlyMs)),
+    earlyMs: worst(early.map(({ ms, pausedMs }) => (pausedMs === 0 ? ms : null))),
+    earlyAfterPause: early.find(({ pausedMs }) => pausedMs > 0),
     isUnanswered: turns.some(({ reply }) => reply === 'lost' || reply === 'unanswered'),
     yieldMs: yielding.ms,
     neverYields: turns.some(({ interruption }) => interruption === 'never-yields'),
@@ -40,6 +42,19 @@ export function measureTurns(
       talkOverMs: turns.reduce((sum, { startMs, endMs }) => sum + pausedMs(startMs, endMs), 0),
     },
   };
+}
+
+/**
+ * By how much each early reply came before the end of its turn, and how long this process did not run in the turn before it: the
+ * service heard nothing then, which may have been the end of the turn for it.
+ */
+function measureEarly(
+  turns: readonly UserTurn[],
+  pausedMs: (fromMs: number, untilMs: number) => number,
+): { ms: number; pausedMs: number }[] {
+  return turns.flatMap(({ startMs, endMs, earlyMs: ms }) =>
+    ms === null ? [] : [{ ms, pausedMs: pausedMs(startMs, endMs - ms) }],
+  );
 }
 
 /** Judges how the AI reacted to a sound that is not a turn. */
