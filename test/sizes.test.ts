@@ -24,10 +24,21 @@ interface Node {
   end: number;
 }
 
+/** The number of the line of an offset, from 1. */
+function createLineOf(text: string): (offset: number) => number {
+  const numbers = new Uint32Array(text.length + 1);
+  let line = 1;
+  for (let offset = 0; offset <= text.length; offset += 1) {
+    numbers[offset] = line;
+    if (text[offset] === '\n') line += 1;
+  }
+  return (offset) => numbers[offset] as number;
+}
+
 /** The number of lines of each function in a file, including inner ones. */
 function functionsOf({ file, text }: { file: string; text: string }): { at: string; lines: number }[] {
   const found: { at: string; lines: number }[] = [];
-  const lineOf = (offset: number) => text.slice(0, offset).split('\n').length;
+  const lineOf = createLineOf(text);
   const visit = (value: unknown) => {
     if (typeof value !== 'object' || value === null) return;
     const { type, start, end } = value as Node;
