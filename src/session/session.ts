@@ -14,7 +14,7 @@ import type { AudioDirection, SessionEvent } from './events.ts';
 import { type Expectations, type ExpectationVerdict, judge } from './expectations.ts';
 import { type AudioEvent, sumAudio } from './fold-audio.ts';
 import { createLedger, type EmitEvent, type Ledger } from './ledger.ts';
-import type { SessionOptions } from './options.ts';
+import { type SessionOptions, shownDevice } from './options.ts';
 import { type Backpressure, createBackpressure, createOutput, type QueueHandlers } from './output.ts';
 import { createSessionTap } from './session-tap.ts';
 import { type TalkParts, talk } from './talk.ts';
@@ -80,7 +80,7 @@ async function converse(
   };
   const redactor = createRedactor();
   const ledger = createLedger(
-    { ...options, startedAt, pace: paceOf(options) },
+    { ...options, device: shownDevice(options), startedAt, pace: paceOf(options) },
     {
       emit: emitAndHold,
       playback: () => output.playback,
@@ -139,7 +139,8 @@ function paceOf({ source, pace }: SessionOptions): Pace {
 }
 
 function announce(options: SessionOptions, ledger: Ledger): void {
-  const { version, device, baseUrl, wsUrl, source, sourceName } = options;
+  const { version, baseUrl, wsUrl, source, sourceName } = options;
+  const device = shownDevice(options);
   const pace = paceOf(options);
   const { text: format, converted } = source.description;
   const durationMs = source.durationMs === undefined ? {} : { durationMs: Math.round(source.durationMs) };

@@ -306,6 +306,13 @@ describe('what a client may not do', () => {
     expect(seen.at(-1)).toBe(`Bearer ${controlSecret}`);
   });
 
+  test('give them as an argument, which a recording would keep', async () => {
+    const { refusal } = await friend.connect();
+    const named = { device: `lamp ${apiKey}`, record: 'named', file: 'barge-in.wav' };
+    expect(await refusal('stream', named)).toContain('An argument holds the API key');
+    expect(existsSync(sandbox.path('out/named'))).toBe(false);
+  });
+
   test('get them from a drill whose device prints its environment and the key file', async () => {
     const { call } = await friend.connect();
     const drilled = await call('drill', {

@@ -23,6 +23,15 @@ const warnings = (events: SessionEvent[]) =>
   events.flatMap((event) => (event.type === 'warning' ? [event.code] : []));
 
 describe('a session', () => {
+  test('is shown with the name of its device, unless that is the API key', async () => {
+    const shown = async (device: string) => {
+      const { events, summary } = await run({ options: { device } });
+      return [events[0], summary].map((event) => event && 'device' in event && event.device);
+    };
+    expect(await shown('lamp-key-1')).toEqual(['lamp-key-1', 'lamp-key-1']);
+    expect(await shown('key-1')).toEqual(['[redacted]', '[redacted]']);
+  });
+
   test('emits its steps in order, with times that never go back, and the summary last', async () => {
     const session = await run({
       onLive: (service) => service.at(2_500, () => service.speakInTime(speech(400))),

@@ -86,7 +86,9 @@ function createToolServer(surroundings: ToolSurroundings, redactor: Redactor, en
     const token = extra._meta?.progressToken;
     let progress = 0;
     let pending = 0;
-    const call = callTool(params.name, params.arguments ?? {}, surroundings, {
+    const { name, arguments: args = {} } = params;
+    const act: typeof callTool = redactor.value(args) === args ? callTool : refuseSecret;
+    const call = act(name, args, surroundings, {
       signal: AbortSignal.any([extra.signal, ended]),
       progress(message) {
         progress += 1;
@@ -115,6 +117,13 @@ function createToolServer(surroundings: ToolSurroundings, redactor: Redactor, en
     }
   });
   return { server, settled: () => Promise.allSettled(calls) };
+}
+
+/** A recording, a file name or a log of the service would keep it. */
+async function refuseSecret(): Promise<never> {
+  throw new VoicectlError('usage', 'An argument holds the API key or the control secret', {
+    hint: 'No tool takes them: voicectl adds them where they are needed.',
+  });
 }
 
 const instructions =

@@ -11,7 +11,7 @@ import type { StereoFileOptions } from '../../recording/stereo-file.ts';
 import { type RepeatEvent, type RepeatSummary, type RunResult, runRepeatedly } from '../../runs/repeat.ts';
 import type { SessionEvent, SessionState } from '../../session/events.ts';
 import { foldAudio } from '../../session/fold-audio.ts';
-import type { SessionOptions } from '../../session/options.ts';
+import { type SessionOptions, shownDevice } from '../../session/options.ts';
 import type { AudioSink } from '../../session/output.ts';
 import { runSession } from '../../session/session.ts';
 import { joinTaps } from '../../wire/tap.ts';
@@ -83,7 +83,13 @@ export async function runSessions(
         );
         yield* view.isDetailed ? events : foldAudio(events, 1_000);
       };
-      const several = { clock: options.clock, device: options.device, repeat, warmup, onRun: reports.ran };
+      const several = {
+        clock: options.clock,
+        device: shownDevice(options),
+        repeat,
+        warmup,
+        onRun: reports.ran,
+      };
       for await (const event of runRepeatedly(startRun, several, until)) {
         if (event.type === 'session') isAnswered = false;
         if (event.type === 'audio' && event.direction === 'in') isAnswered = true;
@@ -196,7 +202,8 @@ async function openStereo(options: StereoFileOptions) {
 
 async function openRecorder(options: Omit<SessionOptions, 'sinks'>, folder: string) {
   const { createRecorder } = await import('../../recording/recorder.ts');
-  const { clock, version, device, baseUrl, wsUrl, sourceName: source, settleMs } = options;
+  const { clock, version, baseUrl, wsUrl, sourceName: source, settleMs } = options;
+  const device = shownDevice(options);
   return createRecorder({ folder, clock, version, device, baseUrl, wsUrl, source, settleMs });
 }
 
