@@ -3,6 +3,7 @@ import { checkOptions, clockOption, functionOption, objectOption } from '../file
 import { VoicectlError } from '../kernel/errors.ts';
 import { isLoopbackHost } from '../protocol/loopback.ts';
 import { connectionsPerDevice, tokenRequestsPerWindow } from '../protocol/rate-limit.ts';
+import type { ScrapeOptions } from '../service/metrics/service-metrics.ts';
 import { defaultHost, type SettledService, settleService } from '../service/settings.ts';
 import type { EmulatorOptions } from './options.ts';
 import { createReplyMode } from './replies/registry.ts';
@@ -64,6 +65,12 @@ async function settleScenario(scenario: EmulatorOptions['scenario']): Promise<Sc
 const texts = z.array(z.string()).readonly();
 const count = z.int().min(0).max(1_000_000);
 
+const metricsSchemas: { [Name in keyof Required<ScrapeOptions>]: z.ZodType } = {
+  allow: texts.optional(),
+  devices: z.boolean().optional(),
+  refused: z.string().optional(),
+};
+
 /** The type of each option. Files that an option names are read later. */
 const schemas: { [Name in keyof Required<EmulatorOptions>]: z.ZodType } = {
   host: z.string(),
@@ -86,7 +93,7 @@ const schemas: { [Name in keyof Required<EmulatorOptions>]: z.ZodType } = {
   tap: functionOption,
   keepAudio: z.boolean(),
   page: functionOption,
-  metrics: objectOption,
+  metrics: z.strictObject(metricsSchemas),
   faults: z.array(z.union([z.string(), objectOption])).readonly(),
   scenario: z.union([z.string(), objectOption]),
 };

@@ -29,6 +29,8 @@ async function firstMessage({ baseUrl }: Emulator): Promise<unknown> {
 describe('a wrong option is named', () => {
   test.each<[string, object, string]>([
     ['that does not exist', { replyy: 'echo' }, 'unknown option replyy'],
+    ['of metrics that does not exist', { metrics: { alow: [] } }, 'unknown option metrics.alow'],
+    ['of metrics of another type', { metrics: { devices: 'all' } }, 'metrics.devices is "all", expected'],
     ['that does not exist, beside another one', { a: 1, b: 2 }, 'unknown option a; unknown option b'],
     ['of the wrong type', { rateLimit: '3' }, 'rateLimit is "3", expected number'],
     ['out of range', { port: 99_999 }, 'port is 99999, expected number to be <=65535'],
