@@ -332,6 +332,8 @@ interface StartedProcess {
  * has ended is nobody's descendant: whoever ends the parent looks first. Synchronous, because at exit nothing can wait.
  */
 function descendantsOf(pids: readonly number[]): StartedProcess[] {
+  // Most commands have ended by now, and left nothing: reading all processes takes milliseconds.
+  if (pids.length === 0) return [];
   const all = readProcesses();
   const found: StartedProcess[] = [];
   const ancestors = new Set(pids);
