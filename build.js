@@ -89,7 +89,6 @@ const program = await build({
     vitest: 'src/vitest.ts',
     jest: 'src/jest.ts',
     // The program of a process of its own, beside whatever starts it.
-    'device-host': 'src/devices/host/device-host.ts',
     'load-worker': 'src/runs/load/load-worker.ts',
     // The thread that draws, beside whatever opens a screen.
     'draw-worker': 'src/ui/draw-worker.ts',
@@ -118,6 +117,13 @@ const files = await joinChunks(program, starts, printed);
 await startAsCommonJs(files, 'dist/cli.js', { ...printed, target: common.target });
 await mkdir(join(root, 'dist'), { recursive: true });
 await Promise.all([...files].map(([path, text]) => writeFile(join(root, path), text)));
+// A process for each sound device, which starts with each session: one file that has what it needs, and nothing else.
+await build({
+  ...common,
+  entryPoints: { 'device-host': 'src/devices/host/device-host.ts' },
+  outdir: 'dist',
+  format: 'esm',
+});
 // The library for require(): Node 20 and Jest cannot load an ES module from CommonJS.
 await build({
   ...common,
@@ -170,7 +176,7 @@ await writeFile(
   join(root, 'dist', 'LICENSES.txt'),
   await licensesOf(packagesOf({ ...program.metafile.inputs, ...page.metafile.inputs })),
 );
-await removeStale(join(root, 'dist'), [...files.keys()]);
+await removeStale(join(root, 'dist'), [...files.keys(), 'device-host.js']);
 await removeStale(join(root, 'dist', 'page'), [
   ...Object.keys(page.metafile.outputs),
   'verdicts.js',

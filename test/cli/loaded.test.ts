@@ -101,6 +101,12 @@ test('drill without --tls loads nothing that makes certificates', async () => {
   expect(packages).not.toContain('selfsigned');
 });
 
+test('the process of a sound device loads one file, which has little else', () => {
+  const text = readFileSync(join(program, '../../dist/device-host.js'), 'utf8');
+  expect(text).not.toMatch(/(?:from|import)\s*\(?\s*"\./);
+  expect(text.length).toBeLessThan(20_000);
+});
+
 test('an emulator that nobody scrapes loads nothing that writes metrics', async () => {
   const { packages, modules } = await loadedBy(['exec', '--', 'true']);
   expect(modules).toContain('src/service/metrics/service-tally.ts');
