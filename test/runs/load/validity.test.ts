@@ -35,7 +35,7 @@ test('a run whose machine was not the bottleneck is valid', () => {
 });
 
 test.each([
-  [{ lateMs: 21 }, 'left 21.0 ms late'],
+  [{ lateMs: 21 }, 'started 21.0 ms late'],
   [{ core: 0.93 }, 'generator 1/2.1 used 93 % of its core'],
   [{ longestPauseMs: 300 }, 'generator 1/2.1 stalled for 300 ms'],
   [{ framesMissed: 11 }, '11 of 1000 frames were not sent, because this machine stalled'],
