@@ -22,7 +22,7 @@ export async function createEchoCanceller(): Promise<EchoCanceller> {
     played: reference.played,
     clean(pcm) {
       const heard = decode(pcm);
-      canceller.analyze([reference.take(heard.length)]);
+      canceller.analyze([reference.read(heard.length)]);
       const clean = new Float32Array(canceller.processSize([heard]));
       canceller.process([clean], [heard]);
       return encodeS16le(clean);

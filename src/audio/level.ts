@@ -90,7 +90,7 @@ export class LatestLevel {
     this.clock = clock;
   }
 
-  note(pcm: Buffer): void {
+  measure(pcm: Buffer): void {
     const from = this.isOdd ? 1 : 0;
     if (pcm.length % bytesPerSample !== 0) this.isOdd = !this.isOdd;
     this.passed += pcm.length;

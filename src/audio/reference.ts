@@ -7,7 +7,7 @@ export interface Reference {
   /** Takes what goes to the loudspeaker: 16 kHz s16le mono. */
   played(pcm: Buffer): void;
   /** What was played while the microphone delivered `count` samples, −1 to 1. Silence if nothing was played. */
-  take(count: number): Float32Array;
+  read(count: number): Float32Array;
 }
 
 /** Audio is held back for this long so that frames that come a little late leave no gap. */
@@ -38,7 +38,7 @@ export function createReference(): Reference {
       for (const sample of decode(pcm)) waiting.push(sample);
       if (waiting.length > maxSamples) waiting = waiting.slice(-maxSamples);
     },
-    take(count) {
+    read(count) {
       const samples = new Float32Array(count);
       const from = Math.min(hold, count);
       hold -= from;

@@ -53,7 +53,7 @@ export class TurnGate {
   endTurn(): boolean {
     if (this.state !== 'turn') return false;
     this.state = 'unheard';
-    this.tellEnd(this.gate.positionMs);
+    this.reportEnd(this.gate.positionMs);
     return true;
   }
 
@@ -73,7 +73,7 @@ export class TurnGate {
       return;
     }
     this.lookForTurn(atMs);
-    if (this.state === 'turn') this.tellEnd(atMs);
+    if (this.state === 'turn') this.reportEnd(atMs);
     this.state = 'quiet';
   }
 
@@ -84,7 +84,7 @@ export class TurnGate {
     this.listener.started({ startMs: this.startMs, agoMs: this.agoMs(this.startMs) });
   }
 
-  private tellEnd(endMs: number): void {
+  private reportEnd(endMs: number): void {
     this.listener.ended({ startMs: this.startMs, endMs, agoMs: this.agoMs(endMs) });
   }
 

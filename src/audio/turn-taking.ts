@@ -148,7 +148,7 @@ export function createTurnTaking({ settleMs, onPair }: TurnTakingOptions): TurnT
   let firstAudioAt: number | undefined;
   const arrivals = new ReplyArrivals(settleMs);
 
-  const tell = (pair: MessagePair | undefined) => {
+  const emitPair = (pair: MessagePair | undefined) => {
     if (pair === undefined) return;
     const from = pair.at - pair.betweenMs;
     const endedBetween = speechEndedAt !== undefined && from < speechEndedAt && pair.at >= speechEndedAt;
@@ -160,7 +160,7 @@ export function createTurnTaking({ settleMs, onPair }: TurnTakingOptions): TurnT
       const held = speech.release();
       speechEndedAt = leftAt;
       firstAudioAt = held.find(({ at }) => at >= leftAt)?.at;
-      for (const { pair } of held) tell(pair);
+      for (const { pair } of held) emitPair(pair);
     }
     return moments;
   };
@@ -175,10 +175,10 @@ export function createTurnTaking({ settleMs, onPair }: TurnTakingOptions): TurnT
       const { betweenMs, jitterMs, silenceMs } = arrivals;
       const pair = goesOn ? { at: now, betweenMs, jitterMs, silenceMs } : undefined;
       if (speech.speaking) {
-        for (const expired of speech.hold({ at: now, pair })) tell(expired.pair);
+        for (const expired of speech.hold({ at: now, pair })) emitPair(expired.pair);
       } else {
         firstAudioAt ??= now;
-        tell(pair);
+        emitPair(pair);
       }
     },
     interrupted: (now) => arrivals.interrupted(now),

@@ -83,7 +83,7 @@ async function startMember({ options, settled, shared, initial }: MemberOptions)
   const instance = () => shared.instance;
   const events = createEvents({ options, baseClock, clock, journal: state.journal, instance });
   const random = createRandom(options.seed === undefined ? undefined : options.seed + number);
-  const { authority, takeSecrets } = await createRenewableAuthority(shared.secrets, (secrets) =>
+  const { authority, replaceSecrets } = await createRenewableAuthority(shared.secrets, (secrets) =>
     createTokenAuthority({
       ...{ clock, random, clockErrorMs },
       settings: withKey(settled.dialect.token, secrets),
@@ -108,9 +108,9 @@ async function startMember({ options, settled, shared, initial }: MemberOptions)
   await shared.attach({
     emit: events.emit,
     syncFaults: faults.sync,
-    takeSecrets,
+    replaceSecrets,
     forget: service.token.forget,
-    takeNumber: (taken) => service.voice.countFrom(firstStreamOf(taken)),
+    renumber: (taken) => service.voice.countFrom(firstStreamOf(taken)),
     perform({ op, args }) {
       if (op === 'struck') {
         const { struck, by } = args as { struck: [id: number, strikes: number][]; by: string };
@@ -137,18 +137,18 @@ async function startMember({ options, settled, shared, initial }: MemberOptions)
   };
 }
 
-/** An authority that signs and verifies with other secrets after each `takeSecrets`. */
+/** An authority that signs and verifies with other secrets after each `replaceSecrets`. */
 async function createRenewableAuthority<Secrets>(
   first: Secrets,
   make: (secrets: Secrets) => Promise<TokenAuthority>,
-): Promise<{ authority: TokenAuthority; takeSecrets(secrets: Secrets): Promise<void> }> {
+): Promise<{ authority: TokenAuthority; replaceSecrets(secrets: Secrets): Promise<void> }> {
   let current = await make(first);
   return {
     authority: {
       issue: (device, wrong) => current.issue(device, wrong),
       verify: (token) => current.verify(token),
     },
-    async takeSecrets(secrets) {
+    async replaceSecrets(secrets) {
       current = await make(secrets);
     },
   };

@@ -50,7 +50,7 @@ async function runWithin(
   await setUpEngine();
   const names: OptionName[] = [...spec.options, ...generalOptions];
   // A note that cannot be written does not fail the command: the result does not depend on it.
-  const tell = (text: string) => io.stderr.write(`${escapeText(text)}\n`).catch(() => {});
+  const writeNote = (text: string) => io.stderr.write(`${escapeText(text)}\n`).catch(() => {});
   const resolve = async () => {
     const found = await resolveSettings(names, {
       flags,
@@ -72,7 +72,7 @@ async function runWithin(
     const isAtFault = refused.details.problems?.some((one) => 'path' in one && one.path === '--junit');
     const junit = typeof flags.junit === 'string' && !isAtFault ? flags.junit : undefined;
     const about = { command: spec.name, subject: 'settings', junit };
-    return reportRun({ io, warn: tell }, about, () => Promise.reject(refused));
+    return reportRun({ io, warn: writeNote }, about, () => Promise.reject(refused));
   });
   const { output, color, quiet = false, verbose = false, debug = false, timeout, out } = resolved.settings;
   const json = resolved.settings.json === true || output === 'json';
@@ -80,7 +80,7 @@ async function runWithin(
   formed({ json, lines, debug });
   if (!quiet) {
     const lines = [...(renamed === undefined ? [] : [renamed]), ...resolved.renamed];
-    for (const line of lines) await tell(`voicectl: ${line}`);
+    for (const line of lines) await writeNote(`voicectl: ${line}`);
   }
   limit.set(timeout);
   limit.awaits(undefined);
@@ -109,8 +109,8 @@ async function runWithin(
       leaveCtrlC: ending.leaveCtrlC,
       awaits: limit.awaits,
       print: (value, text) => lines.write(json ? jsonLine(value) : `${text.join('\n')}\n`),
-      note: async (text) => (quiet ? undefined : tell(text)),
-      warn: tell,
+      note: async (text) => (quiet ? undefined : writeNote(text)),
+      warn: writeNote,
     }).catch((thrown) => {
       throw withHelpHint(thrown, spec.name);
     });

@@ -6,18 +6,18 @@ export interface ListedValue {
   help: string;
 }
 
-export interface Surroundings extends Pick<Io, 'cwd' | 'env'> {
+export interface ListSources extends Pick<Io, 'cwd' | 'env'> {
   /** `--config` of the command line. */
   config?: string | undefined;
 }
 
 /** Every value of a setting or an argument; none for files and folders, which the shell completes. */
-export async function listValues(values: Values, surroundings: Surroundings): Promise<ListedValue[]> {
-  return typeof values === 'string' ? lists[values](surroundings) : values.map(bare);
+export async function listValues(values: Values, sources: ListSources): Promise<ListedValue[]> {
+  return typeof values === 'string' ? lists[values](sources) : values.map(bare);
 }
 
 /** Each list loads what it needs. */
-const lists: Record<ValueList, (surroundings: Surroundings) => Promise<ListedValue[]>> = {
+const lists: Record<ValueList, (sources: ListSources) => Promise<ListedValue[]>> = {
   async faults() {
     const { faultCatalogue, faultNames } = await import('../protocol/faults.ts');
     return faultNames.map((name) => ({ value: name, help: faultCatalogue[name].summary }));

@@ -15,12 +15,12 @@ const renamed = new Map(known.map((name) => [oldKey(optionSpec(name)), name]));
  * is not used. Never shows a secret, or a name that may be a secret.
  */
 export async function findConfigProblems({ value: config, placeOf }: PlacedValue): Promise<PlacedProblem[]> {
-  const toldAt = ({ at, part, ...problem }: ConfigProblem): PlacedProblem => ({
+  const placed = ({ at, part, ...problem }: ConfigProblem): PlacedProblem => ({
     path: pathText(at),
     ...problem,
     ...placeOf(at, part),
   });
-  return inOrder((await findProblems(config)).map(toldAt));
+  return inOrder((await findProblems(config)).map(placed));
 }
 
 interface ConfigProblem {

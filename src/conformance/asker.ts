@@ -100,7 +100,7 @@ export function createAsker(context: RunContext, devices: Devices, suffix = ''):
     requireGoing(stop);
     await pace.turn(clockwork.isMoved ? Number.POSITIVE_INFINITY : hurry, signal);
     requireGoing(stop);
-    budget.take(kind);
+    budget.spend(kind);
   };
   const keep = (seen: Seen) => {
     entries.push({ id: seen.id, look: () => seen });
@@ -141,7 +141,7 @@ export function createAsker(context: RunContext, devices: Devices, suffix = ''):
       // Another step needs this one again, after its token was used or has expired.
       const isMore = entries.some((entry) => entry.id === id + suffix);
       const seen = await send(id, request, { ...options, isMore });
-      apart.note(deviceId, seen);
+      apart.remember(deviceId, seen);
       if (stop.look(seen) !== 'again') return seen;
       await beginning('tokens', options.hurry);
       const again = await send(id, request, { ...options, isRetry: true });
@@ -234,7 +234,7 @@ function tokenRequest(
 interface Apart {
   /** Resolves when another token of the device cannot be the same as the last one. */
   wait(device: string, signal: AbortSignal): Promise<void>;
-  note(device: string, seen: Seen): void;
+  remember(device: string, seen: Seen): void;
 }
 
 /** Without a `jti`, tokens of the same device and second are identical, and one of them counts as reused. */
@@ -247,7 +247,7 @@ function createApart({ clock, pass }: Clockwork): Apart {
       const at = nextAt.get(device);
       if (at !== undefined && at > clock.now()) await pass(at, signal);
     },
-    note(device, { exchange }) {
+    remember(device, { exchange }) {
       const claims = exchange.kind === 'token' ? exchange.granted?.claims : undefined;
       if (claims !== undefined && !Object.hasOwn(claims, 'jti')) nextAt.set(device, clock.now() + apartMs);
     },

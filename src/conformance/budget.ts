@@ -8,7 +8,7 @@ export class NotAsked extends Error {}
 export interface Budget {
   readonly spent: Cost;
   /** Counts one request or connection; throws `NotAsked` if that exceeds the plan. */
-  take(kind: keyof Cost): void;
+  spend(kind: keyof Cost): void;
   /** Takes back a request that turned out not to concern the service. */
   giveBack(kind: keyof Cost): void;
   fits(cost: Cost): boolean;
@@ -38,7 +38,7 @@ export function createBudget(
       spent = { ...spent, [kind]: spent[kind] - 1 };
       onSpent(spent);
     },
-    take(kind) {
+    spend(kind) {
       const one = { ...noCost, [kind]: 1 };
       if (!fits(one)) throw new NotAsked('the request budget is used up');
       spent = addCosts([spent, one]);

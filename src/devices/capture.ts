@@ -146,25 +146,25 @@ interface LossReport {
 const reportEveryMs = 1_000;
 
 /** Reports the first loss at once, and later ones at most once a second. */
-export function createLossReport(clock: Clock, tell: (lostMs: number) => void): LossReport {
+export function createLossReport(clock: Clock, report: (lostMs: number) => void): LossReport {
   let lostMs = 0;
   let pause: { cancel(): void } | undefined;
-  const tellAll = () => {
+  const reportAll = () => {
     pause = undefined;
     if (lostMs === 0) return;
     const sum = lostMs;
     lostMs = 0;
-    pause = clock.after(reportEveryMs, tellAll, { background: true });
-    tell(sum);
+    pause = clock.after(reportEveryMs, reportAll, { background: true });
+    report(sum);
   };
   return {
     add(ms) {
       lostMs += ms;
-      if (pause === undefined) tellAll();
+      if (pause === undefined) reportAll();
     },
     end() {
       pause?.cancel();
-      tellAll();
+      reportAll();
       pause?.cancel();
     },
   };

@@ -33,7 +33,7 @@ export function createEchoWatch({ emit }: Notices): EchoWatch {
   let played: number[] = [];
   let heard: number[] = [];
   let before: number | undefined;
-  let isTold = false;
+  let isReported = false;
 
   const judge = () => {
     const wanted = Float64Array.from(played.slice(heldSamples, -longestDelaySamples));
@@ -44,7 +44,7 @@ export function createEchoWatch({ emit }: Notices): EchoWatch {
     const isSame = delayMs !== undefined && before !== undefined && Math.abs(delayMs - before) <= sameDelayMs;
     before = delayMs;
     if (!isSame || echo === undefined) return;
-    isTold = true;
+    isReported = true;
     emit({
       code: 'echo',
       message: `The AI hears itself: the microphone picks up the loudspeaker ${Math.round(delayMs)} ms later, ${describeGain(20 * Math.log10(echo.gain))}`,
@@ -53,13 +53,13 @@ export function createEchoWatch({ emit }: Notices): EchoWatch {
   };
   return {
     played(pcm) {
-      if (!isTold) reference.played(pcm);
+      if (!isReported) reference.played(pcm);
     },
     heard(pcm) {
-      if (isTold) return;
+      if (isReported) return;
       const whole = joiner.push(pcm);
       const count = whole.length / bytesPerSample;
-      const samples = reference.take(count);
+      const samples = reference.read(count);
       for (let at = 0; at < count; at += everySample) {
         let [ofPlayed, ofHeard] = [0, 0];
         for (let index = at; index < at + everySample; index += 1) {

@@ -22,7 +22,7 @@ export interface Candidate {
 export async function findBackends(
   role: Role,
   forced: string | undefined,
-  surroundings: DeviceSearch,
+  search: DeviceSearch,
 ): Promise<Candidate[]> {
   const wanted = backendsFor(role).filter(({ name }) => forced === undefined || name === forced);
   if (wanted.length === 0) {
@@ -31,7 +31,7 @@ export async function findBackends(
     });
   }
   return Promise.all(
-    wanted.map(async (backend) => ({ backend, reason: await whyNot(backend, role, surroundings) })),
+    wanted.map(async (backend) => ({ backend, reason: await whyNot(backend, role, search) })),
   );
 }
 

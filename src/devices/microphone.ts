@@ -112,12 +112,12 @@ export async function openMicrophone(options: MicrophoneOptions): Promise<Microp
 /** Reports once that a microphone delivers only zeros: that is how macOS denies access. */
 function createSilenceWatch({ emit }: Notices): (pcm: Buffer) => void {
   let zeroMs = 0;
-  let isTold = false;
+  let isReported = false;
   return (pcm) => {
-    if (isTold) return;
+    if (isReported) return;
     zeroMs = measureLevel(pcm).peakDbfs > -100 ? 0 : zeroMs + msForBytes(pcm.length);
     if (zeroMs < silentMs) return;
-    isTold = true;
+    isReported = true;
     emit({
       code: 'microphone-silent',
       message: `The microphone has delivered only digital silence for ${silentMs / 1000} s`,

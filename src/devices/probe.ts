@@ -21,8 +21,8 @@ export interface Probe {
  */
 export async function* probeBackends(options: Omit<DeviceOptions, 'device'>): AsyncGenerator<Probe> {
   const [capture, playback] = await Promise.all([
-    findBackends('capture', undefined, options.surroundings),
-    findBackends('playback', undefined, options.surroundings),
+    findBackends('capture', undefined, options.search),
+    findBackends('playback', undefined, options.search),
   ]);
   const named = (candidates: readonly Candidate[], name: string) =>
     candidates.find(({ backend }) => backend.name === name);

@@ -175,7 +175,7 @@ async function until(isTrue: () => boolean, longestMs: number): Promise<void> {
 function followDescendants(command: () => readonly number[]): () => number[] {
   let known: StartedProcess[] = [];
   return () => {
-    known = notEnded(known);
+    known = runningOf(known);
     known.push(...descendantsOf([...command(), ...known.map(({ pid }) => pid)]));
     return known.map(({ pid }) => pid);
   };
@@ -350,7 +350,7 @@ function descendantsOf(pids: readonly number[]): StartedProcess[] {
 }
 
 /** Those of the processes that have not ended. */
-function notEnded(processes: readonly StartedProcess[]): StartedProcess[] {
+function runningOf(processes: readonly StartedProcess[]): StartedProcess[] {
   return processes.filter(({ pid, startTicks }) => readProcess(pid)?.startTicks === startTicks);
 }
 

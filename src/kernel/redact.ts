@@ -36,8 +36,8 @@ export function createRedactor(known: Pick<SecretIndex, 'find'> = noSecrets): Re
     if (!isError(cause)) return cause;
     const inner = cleanedCause(cause.cause);
     if (inner === cause.cause && !tells(`${cause.message}\n${cause.stack}`)) return cause;
-    const told = new Error(scrub(cause.message), inner === undefined ? undefined : { cause: inner });
-    return Object.assign(told, { name: cause.name, stack: scrub(cause.stack ?? '') });
+    const clean = new Error(scrub(cause.message), inner === undefined ? undefined : { cause: inner });
+    return Object.assign(clean, { name: cause.name, stack: scrub(cause.stack ?? '') });
   };
   return {
     conceal: own.add,
@@ -51,15 +51,15 @@ export function createRedactor(known: Pick<SecretIndex, 'find'> = noSecrets): Re
       const cause = cleanedCause(thrown instanceof VoicectlError ? thrown.cause : thrown);
       const isClean = cause === thrown || cause === thrown.cause;
       if (isClean && !someText({ message, hint, details, stack }, tells)) return thrown;
-      const told = new VoicectlError(code, scrub(message), {
+      const clean = new VoicectlError(code, scrub(message), {
         hint: hint && scrub(hint),
         details: cleaned(details),
         retryable,
         cause,
       });
       // Keep the stack of the original error.
-      told.stack = scrub(stack);
-      return told;
+      clean.stack = scrub(stack);
+      return clean;
     },
   };
 }

@@ -1,14 +1,14 @@
 /** Handles an uncaught error if it comes from foreign code that it runs. Returns whether it did. */
-type TakeUncaught = (thrown: unknown) => boolean;
+type UncaughtHandler = (thrown: unknown) => boolean;
 
-const takers: TakeUncaught[] = [];
+const handlers: UncaughtHandler[] = [];
 
 /** From now on, calls this for each uncaught error until the process ends. */
-export function onUncaught(take: TakeUncaught): void {
-  takers.push(take);
+export function onUncaught(handle: UncaughtHandler): void {
+  handlers.push(handle);
 }
 
 /** Whether an uncaught error is from foreign code: then whoever runs that code has handled it. */
 export function isForeignError(thrown: unknown): boolean {
-  return takers.some((take) => take(thrown));
+  return handlers.some((handle) => handle(thrown));
 }

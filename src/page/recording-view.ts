@@ -131,7 +131,7 @@ function metricOfVoice({ judgements, unjudged }: RecordedVoice): RecordingView['
 
 function spokenIn({ events }: Recording): SpokenLine[] {
   const transcript = createTranscript();
-  for (const event of events) if (event.type === 'message') transcript.take(transcriptOf(event), event.t);
+  for (const event of events) if (event.type === 'message') transcript.add(transcriptOf(event), event.t);
   return transcript.lines.map((line) => ({ ...line, text: escapeText(line.text) }));
 }
 

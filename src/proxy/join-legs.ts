@@ -105,7 +105,7 @@ export function joinLegs(options: JoinLegsOptions): Joined {
     transport.once('end', () => {
       if (!hasClosed[side]) socket.terminate();
     });
-    socket.onPeerClose = (told) => answer(side, told);
+    socket.onPeerClose = (close) => answer(side, close);
     // Without a listener a bad frame would end the process.
     socket.on('error', ({ message }) => violated(side, message));
     socket.once('close', () => {

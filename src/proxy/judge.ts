@@ -73,7 +73,7 @@ const newestEnded = 2;
 const maxDevices = 200;
 const rememberedBytes = 8 * 1024 * 1024;
 /** How many judgements are remembered. Beyond it the oldest may be reported again. */
-const maxTold = 5_000;
+const maxReported = 5_000;
 /** How many broken rules of an open stream are kept for screens and the control API. */
 const maxHeld = 20;
 
@@ -257,7 +257,7 @@ interface Entry extends Omit<Judgement, 'type' | 'device' | 'stream'> {
 
 /** Emits each entry once per stream, or once per device if it is not about a stream. */
 function createJudgementBook({ events, isStrict }: Pick<ProxyJudgeOptions, 'events' | 'isStrict'>) {
-  const told = new Set<string>();
+  const reported = new Set<string>();
   const held = new Map<number, string[]>();
   const counts: JudgementCounts = { violations: 0, remarks: 0 };
   const keyOf = ({ rule, isFault, stream, device }: Entry) =>
@@ -265,10 +265,10 @@ function createJudgementBook({ events, isStrict }: Pick<ProxyJudgeOptions, 'even
   return {
     enter(entry: Entry) {
       const key = keyOf(entry);
-      if (told.has(key)) return;
-      told.add(key);
-      const [oldest] = told;
-      if (told.size > maxTold && oldest !== undefined) told.delete(oldest);
+      if (reported.has(key)) return;
+      reported.add(key);
+      const [oldest] = reported;
+      if (reported.size > maxReported && oldest !== undefined) reported.delete(oldest);
       const { isFault, stream, device, ...rest } = entry;
       const type = isFault || isStrict ? 'violation' : 'remark';
       counts[type === 'violation' ? 'violations' : 'remarks'] += 1;

@@ -15,7 +15,7 @@ export const otherSide = { device: 'service', service: 'device' } as const satis
 export interface Spoiler {
   /** Whether a fault may affect this direction now. */
   readonly isActive: boolean;
-  take(data: Buffer, isBinary: boolean): void;
+  push(data: Buffer, isBinary: boolean): void;
 }
 
 /** Observes the traffic in one direction. */
@@ -61,16 +61,16 @@ export class Passage {
       waiting,
       onOver: () => onSlowReader(true),
     });
-    source.socket.on('message', (data, isBinary) => this.take(data as Buffer, isBinary));
+    source.socket.on('message', (data, isBinary) => this.push(data as Buffer, isBinary));
     source.socket.on('ping', (data) => this.control('ping', data));
     source.socket.on('pong', (data) => this.control('pong', data));
     sink.socket.once('close', () => this.pressure.letGo());
   }
 
-  private take(data: Buffer, isBinary: boolean): void {
+  private push(data: Buffer, isBinary: boolean): void {
     if (this.isSilent) return;
     if (this.spoiler?.isActive) {
-      this.spoiler.take(data, isBinary);
+      this.spoiler.push(data, isBinary);
       return;
     }
     // Sent first, so that watching delays no message.

@@ -261,12 +261,12 @@ export class ProxiedStream implements ControlledStream {
     lanes.close();
     const end = this.endOf(joinedEnd);
     lanes.count(totals);
-    const told = end.reason === '' ? (violation?.message ?? '') : end.reason;
-    Object.assign(totals, { code: end.code, reason: told, durationMs: facts.durationMs(end.at) });
+    const reason = end.reason === '' ? (violation?.message ?? '') : end.reason;
+    Object.assign(totals, { code: end.code, reason, durationMs: facts.durationMs(end.at) });
     if (violation !== undefined) totals.cause ??= 'protocol-error';
     if (witness.unjudged > 0) totals.unjudged = witness.unjudged;
     judge.ended(this.subject);
-    witness.tellEnd(end);
+    witness.reportEnd(end);
     witness.release();
   }
 }

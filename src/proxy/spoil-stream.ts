@@ -150,26 +150,26 @@ function createSpoiler(options: SpoilOptions): PassageSpoiler {
   let isConfirmed = false;
   /** The message that faults act on, and whether its arrival was reported. */
   let current: Buffer | undefined;
-  let isTold = false;
+  let isReported = false;
   let held = 0;
   let audio: FaultyAudio | undefined;
 
   const arrive = (data: Buffer, isBinary: boolean) => {
-    if (!isTold) witness.arrived(from, data, isBinary);
-    isTold = true;
+    if (!isReported) witness.arrived(from, data, isBinary);
+    isReported = true;
   };
   const deliver = (data: Buffer, isBinary: boolean, isInjected: boolean) => {
     witness.delivered(from, data, isBinary, isInjected);
     passage.send(data, isBinary);
   };
   const pass = (data: Buffer, isBinary: boolean) => {
-    isTold = true;
+    isReported = true;
     passage.send(data, isBinary);
     witness.passed(from, data, isBinary);
   };
   const out = {
     send(pcm: Buffer) {
-      if (pcm === current && !isTold) {
+      if (pcm === current && !isReported) {
         pass(pcm, true);
         return;
       }
@@ -216,9 +216,9 @@ function createSpoiler(options: SpoilOptions): PassageSpoiler {
       return held > 0 || faults.list().length > 0 || audio?.isLate === true;
     },
     hear: (pcm) => spoilt().hear(pcm),
-    take(data, isBinary) {
+    push(data, isBinary) {
       current = data;
-      isTold = false;
+      isReported = false;
       const hadToken = witness.hasToken;
       if (isBinary && hadToken) {
         options.onAudio(data);

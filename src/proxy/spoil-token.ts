@@ -62,9 +62,9 @@ export async function spoilToken(
   const totalMs = clock.now() - moment.startedAt;
   const body = Buffer.from(text);
   const headers = headerPairs(answerHead(answer, text));
-  const told = { status: answer.status, headers, body, firstByteMs: totalMs, totalMs, failure: undefined };
+  const spoilt = { status: answer.status, headers, body, firstByteMs: totalMs, totalMs, failure: undefined };
   if (!response.destroyed) sendAnswer(response, answer);
-  return { device: tokenEvidence(sent, told, moment), service };
+  return { device: tokenEvidence(sent, spoilt, moment), service };
 }
 
 /** Answers that the target did not give. */

@@ -81,7 +81,7 @@ export class StreamWitness implements PassageWatch {
   passed(from: Side, data: Buffer, isBinary: boolean): void {
     if (isBinary && (this.hasToken || from === 'service' || !holdsBinaryToken(data))) {
       const { lanes } = this.options;
-      lanes[from].take(data);
+      lanes[from].push(data);
       if (from === 'device') lanes.service.otherSaid(data);
       const isWanted = this.service.wantsAudio(from) || this.device.wantsAudio(from);
       if (!isWanted && this.tap === undefined) return;
@@ -96,7 +96,7 @@ export class StreamWitness implements PassageWatch {
   arrived(from: Side, data: Buffer, isBinary: boolean): void {
     this.fork();
     const message = this.read(from, data, isBinary);
-    if (message !== undefined && 'data' in message) this.options.lanes[from].take(data);
+    if (message !== undefined && 'data' in message) this.options.lanes[from].push(data);
     this.keep(message, from);
   }
 
@@ -137,7 +137,7 @@ export class StreamWitness implements PassageWatch {
   }
 
   /** Reports the end to the tap, after the stream was judged. */
-  tellEnd(end: StreamEnd): void {
+  reportEnd(end: StreamEnd): void {
     this.tap?.closed?.(end);
   }
 

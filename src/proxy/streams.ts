@@ -69,7 +69,7 @@ export function createProxiedStreams(options: StreamsOptions): ProxiedStreams {
   return {
     streams: streams.list,
     observe: streams.observe,
-    upgrade: upgrades.take,
+    upgrade: upgrades.handle,
     close() {
       const ended = streams.close();
       upgrades.close();
@@ -179,7 +179,7 @@ function observed({ connection, witness, subject, hasEnded }: ProxiedStream, isN
 
 /** Upgrades of devices. Each is first made at the target, and then answered with the target's answer. */
 interface Upgrades {
-  take: ProxiedStreams['upgrade'];
+  handle: ProxiedStreams['upgrade'];
   /** Cuts off those that the target has not answered yet. */
   close(): void;
 }
@@ -199,8 +199,8 @@ function createUpgrades(options: StreamsOptions, streams: OpenStreams): Upgrades
     const headers = headerPairs(refused.rawHeaders);
     const body = bodyText({ headers, body: await relayRefusal(refused, socket) });
     const answer = concealAnswer({ status, headers, body, firstByteMs }, redactor);
-    const told = { status, body: answer.body || redactor.text(refused.statusMessage ?? '') };
-    events.of.service.emit(refusedByTarget(told, { path: streamPath, remote: addressOf(request) }));
+    const shown = { status, body: answer.body || redactor.text(refused.statusMessage ?? '') };
+    events.of.service.emit(refusedByTarget(shown, { path: streamPath, remote: addressOf(request) }));
     streams.refused(seen(answer));
   };
   const accept = (
@@ -227,16 +227,16 @@ function createUpgrades(options: StreamsOptions, streams: OpenStreams): Upgrades
   };
 
   return {
-    take(request, socket, head, url) {
+    handle(request, socket, head, url) {
       const askedAt = baseClock.now();
       const headers = headerPairs(request.rawHeaders);
       const redactor = options.secrets.redactor();
-      const told = concealRequest({ method: 'GET', url, headers, body: '' }, redactor);
+      const concealed = concealRequest({ method: 'GET', url, headers, body: '' }, redactor);
       const tokenIn = tokenPlace(url, request.headers);
       const wallAt = baseClock.wall();
       const seen: Asked['seen'] = (made) => ({
         ...{ at: askedAt, wallAt, answer: made, breakdown: undefined, totalMs: baseClock.now() - askedAt },
-        request: told,
+        request: concealed,
         ...(tokenIn === undefined ? {} : { tokenIn }),
       });
       const asked = { request, socket, head, seen, redactor, askedAt };

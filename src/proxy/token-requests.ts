@@ -66,7 +66,7 @@ export function createTokenRequests(options: TokenRequestsOptions): PassRequest 
     const about = {
       path: shortText(redactor.text(path)),
       remote: addressOf(request),
-      ...given(asker.device),
+      ...withDevice(asker.device),
     };
     if (asker.device !== undefined) options.matches.asked(about.remote, asker.device);
     const gone = new AbortController();
@@ -81,10 +81,10 @@ export function createTokenRequests(options: TokenRequestsOptions): PassRequest 
         return;
       }
       const answer = await relayAnswer(await ask(), response, deadlines, startedAt);
-      const told = tokenEvidence(sent, answer, moment);
-      if (isToken) rememberToken({ device: told, service: told }, asker.device, about, options);
+      const evidence = tokenEvidence(sent, answer, moment);
+      if (isToken) rememberToken({ device: evidence, service: evidence }, asker.device, about, options);
       else if (answer.status >= 400) {
-        const shown = { status: answer.status, body: told.answer?.body ?? '' };
+        const shown = { status: answer.status, body: evidence.answer?.body ?? '' };
         events.of.service.emit(refusedByTarget(shown, about));
       }
     } catch (thrown) {
@@ -103,7 +103,7 @@ export function createTokenRequests(options: TokenRequestsOptions): PassRequest 
   };
 }
 
-function given(device: string | undefined): { device?: string } {
+function withDevice(device: string | undefined): { device?: string } {
   return device === undefined ? {} : { device };
 }
 

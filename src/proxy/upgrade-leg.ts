@@ -43,13 +43,16 @@ const protocolHeader = 'sec-websocket-protocol';
  * Opens the leg to the target with the headers of the device. Calls `tell` once, in the same step as the socket opens, unless
  * the device closes first.
  */
-export function openUpgradeLeg(options: UpgradeLegOptions, tell: (outcome: UpgradeOutcome) => void): void {
+export function openUpgradeLeg(
+  options: UpgradeLegOptions,
+  onOutcome: (outcome: UpgradeOutcome) => void,
+): void {
   const { url, ca, headers, device } = options;
   let outcome: UpgradeOutcome | undefined;
   const settle = (made: UpgradeOutcome) => {
     if (outcome !== undefined) return;
     outcome = made;
-    tell(made);
+    onOutcome(made);
   };
   let response: IncomingMessage | undefined;
   let protocol: string | undefined;

@@ -48,7 +48,7 @@ export class VoiceLane {
     this.check.otherSaid(message);
   }
 
-  take(message: Buffer): void {
+  push(message: Buffer): void {
     for (const found of this.check.push(message)) this.listener.finding(found);
     if (this.check.isDue) this.listener.pace();
     if (message.length === 0) {

@@ -58,7 +58,7 @@ export function createVoiceFiles(files: { out: WavFile; in: WavFile; both: WavFi
       const bytes = Math.min(mostBytes, end - interleavedBytes);
       await readVoice('out', interleavedBytes, left.subarray(0, bytes));
       right.fill(0, 0, bytes);
-      for (const { from, fileAt, length } of heard.take(interleavedBytes, interleavedBytes + bytes))
+      for (const { from, fileAt, length } of heard.spansIn(interleavedBytes, interleavedBytes + bytes))
         await readVoice('in', fileAt, right.subarray(from, from + length));
       interleave(left, right, stereo);
       await files.both.write(stereo.subarray(0, 2 * bytes));
@@ -162,7 +162,7 @@ function createHeardParts() {
       if (last !== undefined) last.bytes = Math.min(last.bytes, at - last.heardAt);
     },
     /** The parts heard between two bytes of the time axis, each with its place in that span. Forgets everything before. */
-    take(from: number, to: number): { from: number; fileAt: number; length: number }[] {
+    spansIn(from: number, to: number): { from: number; fileAt: number; length: number }[] {
       while (parts[0] !== undefined && parts[0].heardAt + parts[0].bytes <= from && parts.length > 1)
         parts.shift();
       return parts.flatMap(({ heardAt, fileAt, bytes }) => {

@@ -32,9 +32,9 @@ export function junitXml({ suites }: Pick<RunReport, 'suites'>): string {
       });
       if (outcome !== undefined) {
         const { element, type, message } = outcome;
-        const told = { message: safeLine(message) };
-        if (element === 'skipped') testcase.ele(element, told);
-        else testcase.ele(element, { type, ...told }).txt(safeLine(message));
+        const attributes = { message: safeLine(message) };
+        if (element === 'skipped') testcase.ele(element, attributes);
+        else testcase.ele(element, { type, ...attributes }).txt(safeLine(message));
       }
       testcase.ele('system-out').txt(out.map(safeLine).join('\n'));
     }

@@ -65,10 +65,10 @@ export function withFailure(
     ['exitCode', String(exitCode)],
     ['failureKind', kind],
   ] as const;
-  const told = first?.properties.filter(([name]) => name !== 'exitCode') ?? [];
+  const facts = first?.properties.filter(([name]) => name !== 'exitCode') ?? [];
   const suite = {
     ...(first ?? { name, startedAt, seconds, cases: [] }),
-    properties: [...properties, ...told],
+    properties: [...properties, ...facts],
   };
   return {
     name: found?.name ?? name,

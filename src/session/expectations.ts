@@ -70,7 +70,7 @@ export function judge(expectations: Expectations, observed: Observed): Expectati
       }),
     ),
     ...forbiddenEvents.map((kind) => judgeForbidden(kind, counted(kind), observed.isConfirmed)),
-    ...given(closeCode, (code) =>
+    ...judgeGiven(closeCode, (code) =>
       verdict('expect-close', 'wrong-close', {
         ok: observed.closeCode === code,
         expected: String(code),
@@ -101,7 +101,7 @@ function judgeForbidden(kind: string, count: number, isConfirmed: boolean): Expe
 export function judgeExpectedAudio(limits: AudioLimits, measured: MeasuredAudio): ExpectationVerdict[] {
   return audioLimitNames.flatMap((name) => {
     const { kind } = audioLimits[name];
-    return given(limits[name], (ms): ExpectationVerdict => {
+    return judgeGiven(limits[name], (ms): ExpectationVerdict => {
       const { kind: other, skipped, ...judged } = judgeLimit(name, ms, measured);
       return { ...verdict(name, other ?? kind, judged), ...(skipped === undefined ? {} : { skipped }) };
     });
@@ -113,7 +113,7 @@ export function judgeClean(
   clean: Cleanness | undefined,
   { judgements, unjudged }: CleanFacts,
 ): ExpectationVerdict[] {
-  return given(clean, (how) => {
+  return judgeGiven(clean, (how) => {
     const found = judgements.filter(({ is }) => is === 'finding' || how === 'strict');
     const expected = how === 'strict' ? 'AI audio without a remark' : 'clean AI audio';
     const isSkipped = found.length === 0 && unjudged !== null;
@@ -133,7 +133,7 @@ function foundText({ kind, atMs, times }: VoiceJudgement): string {
   return `${kind}${place}${times > 1 ? ` (${timesText(times)})` : ''}`;
 }
 
-function given<T>(
+function judgeGiven<T>(
   expected: T | undefined,
   judgeIt: (expected: T) => ExpectationVerdict,
 ): ExpectationVerdict[] {

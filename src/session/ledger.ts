@@ -158,7 +158,7 @@ export function createLedger(
       conversation?.message(message);
       counts.add(message);
       emit({ type: 'message', category, kind, body }, at);
-      transcript.take(readTranscript(message), timeOf(at));
+      transcript.add(readTranscript(message), timeOf(at));
     },
     sent(frame, at) {
       emitSpeech(metrics.sent(frame, at), at);

@@ -253,7 +253,7 @@ export function createEventQueue({ onFull, onDrained }: QueueHandlers): EventQue
   let length = 0;
   const isFull = () => waiting.length > maxWaiting || length > maxWaitingLength;
   let news = createDeferred();
-  const take = () => {
+  const drain = () => {
     const batch = waiting;
     const wasFull = isFull();
     waiting = [];
@@ -287,7 +287,7 @@ export function createEventQueue({ onFull, onDrained }: QueueHandlers): EventQue
     },
     async *read() {
       for (;;) {
-        yield* take();
+        yield* drain();
         if (waiting.length > 0) continue;
         if (ended) return;
         news = createDeferred();

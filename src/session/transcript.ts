@@ -13,7 +13,7 @@ const maxLength = 2_000;
 export interface Transcript {
   readonly lines: readonly Line[];
   /** `t`: milliseconds since the session began. */
-  take(spoken: Spoken | undefined, t: number): void;
+  add(spoken: Spoken | undefined, t: number): void;
 }
 
 /**
@@ -23,22 +23,22 @@ export interface Transcript {
 export function createTranscript({ keepsNewest = false, clean = (text: string) => text } = {}): Transcript {
   const lines: Line[] = [];
   /** The lines that may still change, by speaker. */
-  const open = new Map<Line['who'], { line: Line; told: string }>();
+  const open = new Map<Line['who'], { line: Line; text: string }>();
   return {
     lines,
-    take(spoken, t) {
+    add(spoken, t) {
       if (spoken === undefined) return;
       const { who = null, text, isPart } = spoken;
       const begun = open.get(who);
       // The next part is either a new version of the text, or the next piece of it.
-      const grown = begun === undefined || !isPart || text.startsWith(begun.told) ? text : begun.told + text;
+      const grown = begun === undefined || !isPart || text.startsWith(begun.text) ? text : begun.text + text;
       const line = begun?.line ?? { t, who, text: '' };
       // A secret may begin in one part and end in the next, and behind the end of the line.
-      const told = beginningOf(grown, 2 * maxLength);
-      line.text = beginningOf(clean(told), maxLength);
+      const kept = beginningOf(grown, 2 * maxLength);
+      line.text = beginningOf(clean(kept), maxLength);
       if (begun === undefined && keepsNewest && lines.length === maxLines) lines.shift();
       if (begun === undefined && lines.length < maxLines) lines.push(line);
-      if (isPart) open.set(who, { line, told });
+      if (isPart) open.set(who, { line, text: kept });
       else open.delete(who);
     },
   };

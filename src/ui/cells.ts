@@ -35,7 +35,7 @@ export function padStartTo(text: string, width: number): string {
 export function cutTo(text: string, width: number): string {
   if (width <= 0) return '';
   // Text that is far too long is not measured to its end.
-  const near = takeBeginning(text, width);
+  const near = roughBeginning(text, width);
   if (near === text && widthOf(text) <= width) return text;
   return `${wholeWords(firstCells(charactersOf(near), width - 1).join(''), near)}…`;
 }
@@ -43,7 +43,7 @@ export function cutTo(text: string, width: number): string {
 /** A name in at most `width` cells. A longer one keeps its start and its end, where names differ: `kitchen…0017`. */
 export function cutNameTo(name: string, width: number): string {
   if (width <= 0) return '';
-  const near = takeBeginning(name, width);
+  const near = roughBeginning(name, width);
   if (near === name && widthOf(name) <= width) return name;
   const room = width - 1;
   const characters = charactersOf(near);
@@ -83,7 +83,7 @@ function wholeWords(kept: string, text: string): string {
 }
 
 /** The start of a text, longer than `width` cells, so that a long text is not read to its end. */
-export function takeBeginning(text: string, width: number): string {
+export function roughBeginning(text: string, width: number): string {
   return cutText(text, 4 * Math.max(0, width) + 64);
 }
 
@@ -93,7 +93,7 @@ export function takeBeginning(text: string, width: number): string {
  * width of invisible characters, which are shown escaped. Of text that is longer than `width` cells, only the start.
  */
 export function toTerminalCells(text: string, width: number): string {
-  const start = takeBeginning(text, width);
+  const start = roughBeginning(text, width);
   const isWhole = start === text;
   const near = start.replace(invisible, escapeCharacter);
   if (plain.test(near)) return near;
@@ -114,7 +114,7 @@ const invisible =
 const gap = 3;
 
 /** The first of these texts that fit side by side without being cut. */
-export function takeFitting(texts: readonly string[], width: number): string[] {
+export function fittingTexts(texts: readonly string[], width: number): string[] {
   let left = width + gap;
   const over = texts.findIndex((text) => {
     left -= widthOf(text) + gap;

@@ -1,6 +1,6 @@
 import { Text } from 'ink';
 import type { Browser, PromptPurpose } from './browser.ts';
-import { cutTo, takeFitting, widthOf } from './cells.ts';
+import { cutTo, fittingTexts, widthOf } from './cells.ts';
 import { shownRows } from './event-list.ts';
 import { bindingsFor, filterExample, type KeyCommand } from './keys.ts';
 import type { Band } from './layout.ts';
@@ -66,7 +66,7 @@ function Hints({ model, width }: { model: Browser; width: number }) {
   const texts = hints.map(({ key, text }) => `${key} ${text}`);
   return (
     <Text wrap="truncate">
-      {hints.slice(0, takeFitting(texts, width).length).map(({ key, text }, index) => (
+      {hints.slice(0, fittingTexts(texts, width).length).map(({ key, text }, index) => (
         <Text key={text}>
           {index === 0 ? '' : '   '}
           <Text bold>{key}</Text> <Text dimColor>{text}</Text>

@@ -1,6 +1,6 @@
 import { dialogueSigns } from '../report/dialogue-lines.ts';
 import { originSigns } from '../report/event-words.ts';
-import { takeBeginning, toTerminalCells } from './cells.ts';
+import { roughBeginning, toTerminalCells } from './cells.ts';
 import type { ScreenStart } from './port.ts';
 
 export type Glyphs = typeof unicode;
@@ -38,7 +38,7 @@ const unicode = {
 };
 
 const ascii: Glyphs = {
-  show: (text, cells) => toAscii(takeBeginning(text, cells)),
+  show: (text, cells) => toAscii(roughBeginning(text, cells)),
   ellipsis: '~',
   rule: '-',
   bar: '=',

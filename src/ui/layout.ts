@@ -11,7 +11,7 @@ export interface Band {
 }
 
 /** Empty lines. */
-export function space(name: string, lines: number): Band {
+export function emptyBand(name: string, lines: number): Band {
   return { name, lines, on: [], draw: () => '' };
 }
 

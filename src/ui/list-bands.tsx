@@ -7,7 +7,7 @@ import { Divider, shownNote } from './components/Rule.tsx';
 import { heldCount, type Row, rowsInView, shownRows } from './event-list.ts';
 import { glyphsFor, legendFor } from './glyphs.ts';
 import { bindingsFor } from './keys.ts';
-import { type Band, firstShown, space } from './layout.ts';
+import { type Band, emptyBand, firstShown } from './layout.ts';
 import { colours, inkOf, useGlyphs } from './theme.ts';
 
 interface ListOptions {
@@ -47,7 +47,7 @@ export function listBands(model: Browser, { title, width, lines, ...options }: L
       const draw = () => options.drawRow?.(row, isMarked) ?? drawEvent(row, isMarked);
       return { name: `event ${row.id}`, lines: 1, on: [row, isMarked], draw };
     }),
-    space('below events', lines - rows.length),
+    emptyBand('below events', lines - rows.length),
   ];
 }
 

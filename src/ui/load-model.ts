@@ -12,7 +12,7 @@ export type LoadNews =
   /** A second has passed. */
   | { type: 'second'; live: LiveLoad }
   /** Something failed or was lost. */
-  | { type: 'told'; text: string }
+  | { type: 'failure'; text: string }
   /** `reasons`: why the run is not valid, and which thresholds were crossed. */
   | { type: 'ended'; ok: boolean; text: string; reasons?: readonly string[] }
   /** Time has passed. */
@@ -50,23 +50,23 @@ function reduceNews(model: LoadModel, news: LoadNews): LoadModel {
     }
     case 'second':
       return { ...model, live: news.live, history: addSecond(model.history, news.live) };
-    case 'told':
+    case 'failure':
       return addLine(model, 'failure', news.text);
     case 'ended': {
-      const told = (news.reasons ?? []).reduce((to, reason) => addLine(to, 'verdict', reason), model);
-      return { ...told, ended: { ok: news.ok, text: news.text, at: model.now } };
+      const next = (news.reasons ?? []).reduce((to, reason) => addLine(to, 'verdict', reason), model);
+      return { ...next, ended: { ok: news.ok, text: news.text, at: model.now } };
     }
     case 'tick':
       return model;
   }
 }
 
-function addLine(model: LoadModel, kind: 'failure' | 'verdict', told: string): LoadModel {
-  const text = escapeText(told);
+function addLine(model: LoadModel, kind: 'failure' | 'verdict', reason: string): LoadModel {
+  const text = escapeText(reason);
   const t = Math.max(0, model.now - model.plan.startsAt);
   return append(model, [
     {
-      ...{ t, level: 'error', ...say('self', kind, text), event: { t, type: kind, text: told } },
+      ...{ t, level: 'error', ...say('self', kind, text), event: { t, type: kind, text: reason } },
       full: { title: kind, lines: [text] },
     },
   ]);

@@ -11,7 +11,7 @@ import { WatchedHead } from './components/Head.tsx';
 import { LoadTimes } from './components/LoadTimes.tsx';
 import { Divider } from './components/Rule.tsx';
 import { footBand } from './foot-band.tsx';
-import { type Band, layoutLoad, type Size, space } from './layout.ts';
+import { type Band, emptyBand, layoutLoad, type Size } from './layout.ts';
 import { listBands } from './list-bands.tsx';
 import type { LoadModel } from './load-model.ts';
 import { colours, useGlyphs } from './theme.ts';
@@ -40,7 +40,7 @@ export function loadBands(model: LoadModel, terminal: Size): Band[] {
       on: [live],
       draw: () => <CountLine counts={countsOf(live)} width={columns} />,
     },
-    space('above times', spaceLines),
+    emptyBand('above times', spaceLines),
     {
       name: 'times',
       lines: Number(hasHeadings) + timeLines,
@@ -49,7 +49,7 @@ export function loadBands(model: LoadModel, terminal: Size): Band[] {
         <LoadTimes live={live} history={history} width={columns} lines={timeLines} heading={hasHeadings} />
       ),
     },
-    space('above thresholds', spaceLines),
+    emptyBand('above thresholds', spaceLines),
     {
       name: 'thresholds heading',
       lines: Number(hasHeadings && thresholdLines > 0),
@@ -64,7 +64,7 @@ export function loadBands(model: LoadModel, terminal: Size): Band[] {
         <ThresholdLines thresholds={live?.thresholds ?? []} width={columns} lines={thresholdLines} />
       ),
     },
-    space('above list', spaceLines),
+    emptyBand('above list', spaceLines),
     ...listBands(model, { title: 'failures', width: columns, lines: layout.listLines }),
     footBand(model, columns),
   ];

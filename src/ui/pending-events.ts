@@ -11,7 +11,7 @@ export interface PendingEvents<Event> {
   readonly size: number;
   add(event: Event): void;
   /** The events, and how many were dropped. */
-  take(): { events: Event[]; leftOut: number };
+  drain(): { events: Event[]; leftOut: number };
 }
 
 /** `fold` merges two events into one, or returns undefined if they cannot be merged. */
@@ -38,7 +38,7 @@ export function createPendingEvents<Event extends { type: string }>(
       leftOut += events.length - maxPending;
       events = dropCommonest(events, maxPending);
     },
-    take() {
+    drain() {
       const taken = {
         events: dropCommonest(events, maxPending),
         leftOut: leftOut + Math.max(0, events.length - maxPending),

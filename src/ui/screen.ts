@@ -77,7 +77,7 @@ export function openScreen<Event extends { type: string }>(options: ScreenOption
   };
 
   const request = (): FrameRequest => {
-    const { events, leftOut } = pending.take();
+    const { events, leftOut } = pending.drain();
     const lost: Notice[] =
       leftOut === 0
         ? []

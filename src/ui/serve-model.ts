@@ -85,13 +85,13 @@ export function reduceServe(model: ServeModel, events: readonly ServeNews[]): Se
       next = { ...next, addresses: event, most: { ...next.most, hasPage: event.page !== undefined } };
     else {
       rows.push(rowOfEvent(event));
-      next = note(next, event);
+      next = countIn(next, event);
     }
   }
   return append(next, rows);
 }
 
-function note(model: ServeModel, event: EmulatorEvent): ServeModel {
+function countIn(model: ServeModel, event: EmulatorEvent): ServeModel {
   const counted = { ...model, counters: countEvent(model.counters, event) };
   return event.type === 'stopping' ? { ...counted, isStopping: true } : counted;
 }

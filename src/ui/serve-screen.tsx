@@ -9,7 +9,7 @@ import { durationText, Head } from './components/Head.tsx';
 import { partOf } from './components/LevelMeter.tsx';
 import { Divider, shownNote } from './components/Rule.tsx';
 import { footBand } from './foot-band.tsx';
-import { type Band, firstShown, halves, layoutServe, type Size, space } from './layout.ts';
+import { type Band, emptyBand, firstShown, halves, layoutServe, type Size } from './layout.ts';
 import { listBands } from './list-bands.tsx';
 import { readMeter, restingMeter } from './meter.ts';
 import {
@@ -73,16 +73,16 @@ export function serveBands(model: ServeModel, terminal: Size): Band[] {
       on: [counters, faults.map(({ id }) => id).join()],
       draw: () => <CounterLine counters={counters} faults={faults.map(({ name }) => name)} width={columns} />,
     },
-    space('above panels', spaceLines),
+    emptyBand('above panels', spaceLines),
     ...(layout.isWide ? [side] : stacked),
-    space('above journal', spaceLines),
+    emptyBand('above journal', spaceLines),
     ...listBands(model, {
       title: 'journal',
       width: columns,
       lines: layout.listLines,
       isFocused: panel === 'events',
     }),
-    space('above foot', spaceLines),
+    emptyBand('above foot', spaceLines),
     footBand(model, columns),
   ];
 }

@@ -4,14 +4,14 @@ import { escapeText } from '../kernel/escape.ts';
 import { secondsText } from '../protocol/time-text.ts';
 import type { SessionState } from '../session/events.ts';
 import type { Figures, PlaybackFigures } from '../session/metrics.ts';
-import { cutTo, padStartTo, takeFitting } from './cells.ts';
+import { cutTo, fittingTexts, padStartTo } from './cells.ts';
 import { LeftBar } from './components/Bar.tsx';
 import { Head } from './components/Head.tsx';
 import { LevelMeter, LevelScale } from './components/LevelMeter.tsx';
 import { Divider } from './components/Rule.tsx';
 import { TimelinePanel } from './components/Timeline.tsx';
 import { footBand } from './foot-band.tsx';
-import { type Band, halves, layoutStream, type Size, space } from './layout.ts';
+import { type Band, emptyBand, halves, layoutStream, type Size } from './layout.ts';
 import { listBands } from './list-bands.tsx';
 import { readMeter } from './meter.ts';
 import type { ScreenStart } from './port.ts';
@@ -42,7 +42,7 @@ export function streamBands(model: StreamModel, terminal: Size): Band[] {
       on: [model.state],
       draw: () => <Steps state={model.state} width={columns} />,
     },
-    space('above panels', spaceLines),
+    emptyBand('above panels', spaceLines),
     {
       name: 'panels',
       lines: layout.levelLines,
@@ -57,7 +57,7 @@ export function streamBands(model: StreamModel, terminal: Size): Band[] {
           <Levels model={model} width={columns} isPanel={false} />
         ),
     },
-    space('above timeline', spaceLines),
+    emptyBand('above timeline', spaceLines),
     {
       name: 'timeline',
       lines: layout.timelineLines,
@@ -72,14 +72,14 @@ export function streamBands(model: StreamModel, terminal: Size): Band[] {
         />
       ),
     },
-    space('above figures', spaceLines),
+    emptyBand('above figures', spaceLines),
     {
       name: 'figures',
       lines: figureLines,
       on: [figures, summary],
       draw: () => <FigureLines views={views} lines={figureLines} width={columns} />,
     },
-    space('above list', spaceLines),
+    emptyBand('above list', spaceLines),
     ...listBands(model, { title: 'events', width: columns, lines: layout.listLines }),
     footBand(model, columns),
   ];
@@ -176,7 +176,7 @@ function Steps({ state, width }: { state: SessionState | undefined; width: numbe
   const at = state === undefined ? -1 : steps.indexOf(state);
   const texts = steps.map((step, index) => (index < at ? `${step} ${passed}` : step));
   const most = texts.findIndex(
-    (_, index) => takeFitting(texts.slice(index), width).length === texts.length - index,
+    (_, index) => fittingTexts(texts.slice(index), width).length === texts.length - index,
   );
   const first = Math.min(most, Math.max(0, at));
   return (

@@ -9,7 +9,7 @@ import { Divider } from './components/Rule.tsx';
 import { markedRow } from './event-list.ts';
 import { footBand } from './foot-band.tsx';
 import type { Glyphs } from './glyphs.ts';
-import { type Band, layoutVerdicts, type Size, space } from './layout.ts';
+import { type Band, emptyBand, layoutVerdicts, type Size } from './layout.ts';
 import { listBands } from './list-bands.tsx';
 import { type Colour, colours, useGlyphs } from './theme.ts';
 import type { JudgedItem, VerdictModel } from './verdict-model.ts';
@@ -54,7 +54,7 @@ export function verdictBands(model: VerdictModel, terminal: Size): Band[] {
       on: [items],
       draw: () => <VerdictCounts items={items} width={columns} />,
     },
-    space('above list', layout.spaceLines),
+    emptyBand('above list', layout.spaceLines),
     ...listBands(model, {
       title: what,
       width: columns,

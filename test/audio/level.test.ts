@@ -66,14 +66,14 @@ test('is silence if nothing was heard yet', () => {
 
 test('is the level of the first message at once', () => {
   const { level } = createLevel();
-  level.note(loud);
+  level.measure(loud);
   expect(level.read()).toBe(-6);
 });
 
 test('follows a voice within 80 ms', () => {
   const { clock, level } = createLevel();
   for (const pcm of [loud, quiet, quiet, quiet, quiet]) {
-    level.note(pcm);
+    level.measure(pcm);
     clock.time += 20;
   }
   expect(level.read()).toBe(-40);
@@ -82,14 +82,14 @@ test('follows a voice within 80 ms', () => {
 test('follows a voice with a second of audio per message', () => {
   const { level } = createLevel();
   for (const peak of [0x4000, 328, 0x4000]) {
-    level.note(square(peak, 32_000));
+    level.measure(square(peak, 32_000));
     expect(level.read()).toBe(peak === 328 ? -40 : -6);
   }
 });
 
 test('is silence again when the voice is gone', () => {
   const { clock, level } = createLevel();
-  level.note(loud);
+  level.measure(loud);
   clock.time += 250;
   expect(level.read()).toBe(-6);
   clock.time += 1;
@@ -101,7 +101,7 @@ test('is measured in whole samples, wherever messages are split', () => {
   const pcm = square(0x4000, 96_000);
   let at = 0;
   for (const bytes of [321, 9_001, 3_001, 77, 20_001, 3_000]) {
-    level.note(pcm.subarray(at, at + bytes));
+    level.measure(pcm.subarray(at, at + bytes));
     at += bytes;
     expect(level.read()).toBeCloseTo(-6, 1);
   }

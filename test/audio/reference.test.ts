@@ -16,7 +16,7 @@ test('is aligned again within two seconds after the microphone skipped some audi
     reference.played(played(now));
     // It gives nothing for 300 ms.
     if (now >= 2_000 && now < 2_300) continue;
-    const first = (reference.take(320)[0] ?? 0) * 0x8000;
+    const first = (reference.read(320)[0] ?? 0) * 0x8000;
     behind.push(now - first);
   }
   expect(behind[90]).toBeCloseTo(20, 0);
@@ -30,21 +30,21 @@ const takenMs = (samples: Float32Array) => [...samples].map((sample) => sample *
 test('played audio is held back for 20 ms, after silence', () => {
   const reference = createReference();
   reference.played(played(100));
-  expect(takenMs(reference.take(320))).toEqual(Array(320).fill(0));
-  expect(takenMs(reference.take(320))[0]).toBe(100);
-  expect(takenMs(reference.take(320))).toEqual(Array(320).fill(0));
+  expect(takenMs(reference.read(320))).toEqual(Array(320).fill(0));
+  expect(takenMs(reference.read(320))[0]).toBe(100);
+  expect(takenMs(reference.read(320))).toEqual(Array(320).fill(0));
 });
 
 test('if more than half a second waits, the oldest is dropped', () => {
   const reference = createReference();
   for (let at = 1_000; at < 1_600; at += 20) reference.played(played(at));
-  reference.take(320);
-  expect(takenMs(reference.take(320))[0]).toBe(1_100);
+  reference.read(320);
+  expect(takenMs(reference.read(320))[0]).toBe(1_100);
 });
 
 test('if half a second waits, nothing is dropped', () => {
   const reference = createReference();
   for (let at = 1_000; at < 1_500; at += 20) reference.played(played(at));
-  reference.take(320);
-  expect(takenMs(reference.take(320))[0]).toBe(1_000);
+  reference.read(320);
+  expect(takenMs(reference.read(320))[0]).toBe(1_000);
 });

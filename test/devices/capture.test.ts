@@ -113,7 +113,7 @@ describe('a program that captures', () => {
         const step = steps.shift();
         control.write(JSON.stringify(step) + '\\n', () => writeFileSync(process.env.FAKE_DIR + '/told-' + step.type, ''));
       }, 5);`;
-    writeFileSync(common.surroundings.hostFile, host);
+    writeFileSync(common.search.hostFile, host);
     const clock = createCountedClock();
     const naudiodon = backends.find(({ name }) => name === 'naudiodon')!;
     const opening = openCapture(naudiodon, { ...common, clock, onOverrun: () => {} });

@@ -22,11 +22,11 @@ export function setUpFakePrograms() {
       const text = code.startsWith('#!') ? code : `#!${process.execPath}\n${code}`;
       writeFileSync(join(dir, 'bin', name), `${text}\n`, { mode: 0o755 });
     }
-    const surroundings: DeviceSearch = {
+    const search: DeviceSearch = {
       host: { platform: 'linux', arch: 'arm64' },
       env: { PATH: join(dir, 'bin'), FAKE_DIR: dir },
       hostFile: join(dir, 'device-host.js'),
     };
-    return { dir, common: { device: undefined, clock: systemClock, surroundings } };
+    return { dir, common: { device: undefined, clock: systemClock, search } };
   };
 }

@@ -74,7 +74,7 @@ export async function startSoundServer({ isAwake = false } = {}) {
   let server = await launchServer();
   const pidOf = () => /** @type {number} */ (server.pid);
   return {
-    /** The surroundings in which programs find it. */
+    /** The environment in which programs find it. */
     env,
     get pid() {
       return pidOf();

@@ -44,7 +44,7 @@ export interface Sandbox {
    * where a clock is given, which may also be that of a service.
    */
   runHere(args: readonly string[], options?: HereOptions): Promise<Ended>;
-  /** Runs `sh -c` in the same surroundings, where `voicectl` is the program. */
+  /** Runs `sh -c` in the same environment, where `voicectl` is the program. */
   shell(script: string, options?: RunOptions): Promise<Ended>;
   startShell(script: string, options?: RunOptions): Running;
   /**
@@ -142,7 +142,7 @@ function createSandbox(): Sandbox & { close(): Promise<void> } {
     if (input !== 'open') running.child.stdin?.end(input);
     return running;
   };
-  const surroundings = () => {
+  const environment = () => {
     const home = join(folder(), 'home');
     return { PATH: process.env.PATH ?? '', HOME: home, XDG_CONFIG_HOME: join(home, '.config') };
   };
@@ -159,7 +159,7 @@ function createSandbox(): Sandbox & { close(): Promise<void> } {
   const start: Sandbox['start'] = (args, options) => launch(process.execPath, [program, ...args], options);
   const startHere: Sandbox['startHere'] = (args, { env = {}, ...options } = {}) =>
     inFolder(async () => {
-      const running = startInProcess(args, { ...options, env: { ...surroundings(), ...env } });
+      const running = startInProcess(args, { ...options, env: { ...environment(), ...env } });
       deferred.push(async () => {
         running.signal('SIGTERM');
         await (options.clock === undefined ? running.ended : hasten(options.clock, running.ended));
@@ -190,7 +190,7 @@ function createSandbox(): Sandbox & { close(): Promise<void> } {
         runInProcess(args, {
           ...(hasOneClock(args) && { clock: createManualClock(Date.now()) }),
           ...options,
-          env: { ...surroundings(), ...env },
+          env: { ...environment(), ...env },
         }),
       ),
     startShell,

@@ -129,20 +129,20 @@ describe('a transcript', () => {
 
   test('a secret is removed from parts that each tell all so far', () => {
     const redact = (text: string) => text.replaceAll('SECRET-123456', '[redacted]');
-    const { lines, take } = createTranscript({ clean: redact });
+    const { lines, add } = createTranscript({ clean: redact });
     for (const text of ['my key is SECRET', 'my key is SECRET-123456 ok', 'my key is SECRET-123456 ok then'])
-      take({ who: 'ai', text, isPart: true } as never, 0);
+      add({ who: 'ai', text, isPart: true } as never, 0);
     expect(lines).toMatchObject([{ text: 'my key is [redacted] ok then' }]);
   });
 
   test('of parts becomes one line for each voice and turn', () => {
-    const { lines, take } = createTranscript();
-    take({ who: 'AI', text: 'It is', isPart: true }, 1);
-    take({ who: 'you', text: 'wait', isPart: false }, 2);
-    take({ who: 'AI', text: ' half', isPart: true }, 3);
-    take({ who: 'AI', text: 'It is half past', isPart: true }, 4);
-    take({ who: 'AI', text: 'It is half past nine.', isPart: false }, 5);
-    take({ who: 'AI', text: 'Bye', isPart: false }, 6);
+    const { lines, add } = createTranscript();
+    add({ who: 'AI', text: 'It is', isPart: true }, 1);
+    add({ who: 'you', text: 'wait', isPart: false }, 2);
+    add({ who: 'AI', text: ' half', isPart: true }, 3);
+    add({ who: 'AI', text: 'It is half past', isPart: true }, 4);
+    add({ who: 'AI', text: 'It is half past nine.', isPart: false }, 5);
+    add({ who: 'AI', text: 'Bye', isPart: false }, 6);
     expect(lines).toEqual([
       { t: 1, who: 'AI', text: 'It is half past nine.' },
       { t: 2, who: 'you', text: 'wait' },
@@ -151,8 +151,8 @@ describe('a transcript', () => {
   });
 
   test('has bounds', () => {
-    const { lines, take } = createTranscript();
-    for (let t = 0; t < 300; t += 1) take({ who: 'AI', text: 'x'.repeat(5_000), isPart: false }, t);
+    const { lines, add } = createTranscript();
+    for (let t = 0; t < 300; t += 1) add({ who: 'AI', text: 'x'.repeat(5_000), isPart: false }, t);
     expect(lines).toHaveLength(200);
     expect(lines[0]?.text).toHaveLength(2_000);
   });

@@ -76,7 +76,7 @@ describe.skipIf(!isLinux)('the executable for Linux', () => {
   });
   afterAll(() => rmSync(base, { recursive: true, force: true }));
 
-  const surroundings = (env: Record<string, string> = {}) => ({ PATH: bin, HOME: home, ...env });
+  const environment = (env: Record<string, string> = {}) => ({ PATH: bin, HOME: home, ...env });
   const start = (
     { skip, onTestFinished }: TestContext,
     args: readonly string[],
@@ -84,7 +84,7 @@ describe.skipIf(!isLinux)('the executable for Linux', () => {
   ): Running => {
     if (missing !== undefined) skip(missing);
     const cwd = mkdtempSync(join(base, 'work-'));
-    const running = watchProcess(program, args, { cwd, env: surroundings(env) });
+    const running = watchProcess(program, args, { cwd, env: environment(env) });
     running.child.stdin?.end();
     onTestFinished(async () => {
       running.signal('SIGKILL');
@@ -94,7 +94,7 @@ describe.skipIf(!isLinux)('the executable for Linux', () => {
   };
 
   test.concurrent('runs without Node, and streams a file through a complete session', async (context) => {
-    expect(spawnSync('sh', ['-c', 'command -v node'], { env: surroundings() }).status).not.toBe(0);
+    expect(spawnSync('sh', ['-c', 'command -v node'], { env: environment() }).status).not.toBe(0);
     const args = ['stream', '--file', 'hello.wav', '--local', '--expect-audio', '--json'];
     const { code, stdout, stderr } = await start(context, args).ended;
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

@@ -12,7 +12,7 @@ test('audio within a frame becomes one event for each direction, in order with t
   }
   pending.add({ t: 300, type: 'state', state: 'draining' });
   pending.add(out[0]!);
-  const { events, leftOut } = pending.take();
+  const { events, leftOut } = pending.drain();
   expect(events.map((event) => [event.type, 'frames' in event ? event.frames : 0])).toEqual([
     ['audio', 15],
     ['audio', 15],
@@ -20,14 +20,14 @@ test('audio within a frame becomes one event for each direction, in order with t
     ['audio', 5],
   ]);
   expect(leftOut).toBe(0);
-  expect(pending.take().events).toEqual([]);
+  expect(pending.drain().events).toEqual([]);
 });
 
 test('a screen that does not draw costs bounded memory, and is told how much it missed', () => {
   const pending = createPendingEvents<{ type: string; index: number }>(() => undefined);
   for (let index = 0; index < 10_000; index += 1) pending.add({ type: 'message', index });
   expect(pending.size).toBeLessThanOrEqual(4_000);
-  const { events, leftOut } = pending.take();
+  const { events, leftOut } = pending.drain();
   expect(events.at(-1)?.index).toBe(9_999);
   expect(events.length + leftOut).toBe(10_000);
 });
@@ -41,7 +41,7 @@ test('rare events in a flood are not dropped', () => {
   flood(10_000);
   pending.add({ type: 'warning' });
   flood(10_000);
-  const { events, leftOut } = pending.take();
+  const { events, leftOut } = pending.drain();
   expect(events.filter(({ type }) => type !== 'message')).toEqual([{ type: 'state' }, { type: 'warning' }]);
   expect(events.length + leftOut).toBe(20_002);
 });

@@ -356,7 +356,7 @@ export function loadNews(seconds = 12): LoadNews[] {
   return [
     { type: 'planned', sessions: 200, startsInMs: 0, longestMs: 60_000 },
     ...Array.from({ length: seconds }, (_, second): LoadNews => ({ type: 'second', live: liveLoad(second) })),
-    { type: 'told', text: 'The token endpoint refused the key (403): no \u001b[31m你好' },
-    { type: 'told', text: 'The connection broke' },
+    { type: 'failure', text: 'The token endpoint refused the key (403): no \u001b[31m你好' },
+    { type: 'failure', text: 'The connection broke' },
   ];
 }

@@ -43,7 +43,7 @@ export class ClickCheck {
   }
 
   /** Takes the result of prediction. */
-  note({ at, times, dbov }: Predicted): void {
+  addPrediction({ at, times, dbov }: Predicted): void {
     if (times < unexplained || this.isAtSilence(at)) return;
     const place = this.audio.base + at;
     const isAtSeam = this.audio.isSeam(place);

@@ -35,7 +35,7 @@ export class DropoutCheck {
   }
 
   /** Takes a run of one value of at least `shortestDropout` samples. */
-  note(from: number, to: number): void {
+  addRun(from: number, to: number): void {
     if (to - from > longestDropout || this.waitingCount === mostWaiting) return;
     this.waiting[2 * this.waitingCount] = this.audio.base + from;
     this.waiting[2 * this.waitingCount + 1] = to - from;

@@ -15,7 +15,7 @@ export class HeardAt {
   private playedUntil = Number.NEGATIVE_INFINITY;
 
   /** Takes the length of a message that arrives at `now`, after so many bytes. */
-  note(passed: number, bytes: number, now: number): void {
+  arrived(passed: number, bytes: number, now: number): void {
     if (now > this.playedUntil) this.begin(msForBytes(passed), now);
     this.playedUntil = Math.max(now, this.playedUntil) + msForBytes(bytes);
   }

@@ -14,7 +14,7 @@ export class ListenerBudget {
   }
 
   /** A listener for a new voice; undefined if there are too many. */
-  take(): Listener | undefined {
+  acquire(): Listener | undefined {
     if (this.left === 0) {
       this.onFull?.(mostListeners);
       this.onFull = undefined;

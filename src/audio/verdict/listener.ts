@@ -50,7 +50,7 @@ const jumpDb = 10;
 const noisyDb = 20;
 const veryNoisyDb = 10;
 /** How many sounds wait until it is known whether the audio is speech. */
-const mostUntold = 64;
+const mostUnreported = 64;
 const nothing: readonly HeardSound[] = [];
 
 /**
@@ -117,7 +117,7 @@ export class Listener {
   }
 
   /** What was heard since the last call, once the audio is known to be speech. */
-  take(): readonly HeardSound[] {
+  drain(): readonly HeardSound[] {
     if (!this.isSpeech || this.heard.length === 0) return nothing;
     const heard = this.heard;
     this.heard = [];
@@ -170,16 +170,16 @@ export class Listener {
     const at = audio.count;
     audio.add(sample);
     if (at > 0 && sample !== audio.samples[at - 1]) {
-      if (at - this.runFrom >= 3) this.noteRun(this.runFrom, at);
+      if (at - this.runFrom >= 3) this.judgeRun(this.runFrom, at);
       this.runFrom = at;
     }
     if (at + 1 >= this.next + block + ahead) this.judgeBlock();
   }
 
   /** A run of one value: silence, or the top of a wave. */
-  private noteRun(from: number, to: number): void {
+  private judgeRun(from: number, to: number): void {
     if (to - from >= shortestDropout) {
-      this.dropouts.note(from, to);
+      this.dropouts.addRun(from, to);
       return;
     }
     const { samples, base } = this.audio;
@@ -234,8 +234,8 @@ export class Listener {
     this.activeBlocks += 1;
     if (from >= predictionMargin) {
       const predicted = predict(audio.samples, from);
-      this.noteSpeech(predicted.likeness, dbov);
-      this.clicks.note(predicted);
+      this.recogniseSpeech(predicted.likeness, dbov);
+      this.clicks.addPrediction(predicted);
     }
     if (this.activeBlocks % 2 === 0 && from + bandSamples <= audio.count)
       this.bands.push(audio.samples, from);
@@ -251,7 +251,7 @@ export class Listener {
     const repeat = this.repeats.push(samples, { from, to: from + block / 2, end: count, base });
     if (repeat === undefined) return;
     this.clicks.explain(repeat.at, repeat.at + repeat.length);
-    if (!repeat.isSteady && this.repeated.length < mostUntold) this.repeated.push(repeat);
+    if (!repeat.isSteady && this.repeated.length < mostUnreported) this.repeated.push(repeat);
   }
 
   /** Reports repeats, but only in speech: editing software copies the silence between words. */
@@ -259,11 +259,11 @@ export class Listener {
     if (!this.isSpeech || this.repeated.length === 0) return;
     for (const { at, length, dbov } of this.repeated.splice(0))
       if (dbov >= this.loud - repeatRangeDb)
-        this.tell('repeat', { at, length, isCertain: true, value: length / 16, unit: 'ms' });
+        this.report('repeat', { at, length, isCertain: true, value: length / 16, unit: 'ms' });
   }
 
   /** Speech is recognised by changes of its sounds and its level. */
-  private noteSpeech(likeness: number, dbov: number): void {
+  private recogniseSpeech(likeness: number, dbov: number): void {
     // In telephone audio neighbouring samples are very alike, so the distance from 1 counts.
     this.likeness.add(Math.atanh(Math.min(mostAlike, likeness)));
     this.loudness.add(dbov);
@@ -300,28 +300,28 @@ export class Listener {
     const count = this.tops.read();
     const { firstAt: at, lastAt } = this.tops;
     const length = lastAt + 1 - at;
-    if (count > 0) this.tell('clipping', { isCertain: true, at, length, value: count, unit: 'flat tops' });
+    if (count > 0) this.report('clipping', { isCertain: true, at, length, value: count, unit: 'flat tops' });
     this.tops.clear();
   }
 
   private judgeLevel(dbov: number): void {
     const at = this.sectionAt;
     const length = this.audio.base + this.audio.count - at;
-    const stretch = { at, length, isCertain: false };
-    if (!this.isReplyJudged) this.judgeJump(stretch, dbov);
+    const span = { at, length, isCertain: false };
+    if (!this.isReplyJudged) this.judgeJump(span, dbov);
     // A jump explains the level of its own reply, but not of all others.
-    const isTold = !this.hasJumped;
-    if (isTold && dbov < quietDbov) this.tell('quiet-voice', { ...stretch, value: dbov, unit: 'dBov' });
-    if (isTold && dbov > loudDbov) this.tell('loud-voice', { ...stretch, value: dbov, unit: 'dBov' });
+    const isSteady = !this.hasJumped;
+    if (isSteady && dbov < quietDbov) this.report('quiet-voice', { ...span, value: dbov, unit: 'dBov' });
+    if (isSteady && dbov > loudDbov) this.report('loud-voice', { ...span, value: dbov, unit: 'dBov' });
     const above = dbov - (this.sectionLevels.floor ?? -100);
     if (above < noisyDb)
-      this.tell('noise', { ...stretch, isCertain: above < veryNoisyDb, value: above, unit: 'dB' });
+      this.report('noise', { ...span, isCertain: above < veryNoisyDb, value: above, unit: 'dB' });
   }
 
-  private judgeJump(stretch: Pick<Told, 'at' | 'length' | 'isCertain'>, dbov: number): void {
+  private judgeJump(span: Pick<PlacedFigure, 'at' | 'length' | 'isCertain'>, dbov: number): void {
     const change = this.before === undefined ? 0 : dbov - this.before;
     this.hasJumped = Math.abs(change) >= jumpDb;
-    if (this.hasJumped) this.tell('level-jump', { ...stretch, value: change, unit: 'dB' });
+    if (this.hasJumped) this.report('level-jump', { ...span, value: change, unit: 'dB' });
     this.before = dbov;
   }
 
@@ -331,7 +331,7 @@ export class Listener {
     const at = this.sectionAt;
     const length = this.audio.base + this.audio.count - at;
     if (this.bands.isNarrow)
-      this.tell('narrow-band', { isCertain: false, at, length, value: this.bandwidthHz, unit: 'Hz' });
+      this.report('narrow-band', { isCertain: false, at, length, value: this.bandwidthHz, unit: 'Hz' });
     this.bands.clear();
   }
 
@@ -340,9 +340,9 @@ export class Listener {
     const levels = { loud: this.loud, floor: this.levels.floor ?? -100 };
     const at = this.replyAt - base;
     if (at >= 0 && at + endSamples <= count && isCutOn(samples, at, levels))
-      this.tell('cut-on', { isCertain: false, at: this.replyAt, length: 160, value: 10, unit: 'ms' });
+      this.report('cut-on', { isCertain: false, at: this.replyAt, length: 160, value: 10, unit: 'ms' });
     if (isCutOff(samples, count, levels))
-      this.tell('cut-off', {
+      this.report('cut-off', {
         isCertain: true,
         at: base + count - block,
         length: block,
@@ -351,17 +351,17 @@ export class Listener {
       });
   }
 
-  private tell(kind: SoundKind, told: Told): void {
-    const { isCertain, at, length, value, unit } = told;
+  private report(kind: SoundKind, placed: PlacedFigure): void {
+    const { isCertain, at, length, value, unit } = placed;
     this.keep({ kind, isCertain, at, length, figure: { value, unit } });
   }
 
   private keep(heard: HeardSound): void {
-    if (this.isSpeech || this.heard.length < mostUntold) this.heard.push(heard);
+    if (this.isSpeech || this.heard.length < mostUnreported) this.heard.push(heard);
   }
 }
 
-type Told = Pick<HeardSound, 'isCertain' | 'at' | 'length'> & HeardSound['figure'];
+type PlacedFigure = Pick<HeardSound, 'isCertain' | 'at' | 'length'> & HeardSound['figure'];
 
 /** The mean of values, and their deviation from it. */
 class Spread {

@@ -47,7 +47,7 @@ export class PaceCheck {
       const lost = Math.min(gap, lostSoFar - this.lastLost);
       this.whole.add(at, gap, lost, this.lastBytes);
       this.latest.add(at, gap, lost, this.lastBytes);
-      this.noteBurst(gap, lost);
+      this.countBurst(gap, lost);
     }
     this.lastAt = at;
     this.lastBytes = bytes;
@@ -73,7 +73,7 @@ export class PaceCheck {
     this.isFirst = true;
   }
 
-  private noteBurst(gap: number, lost: number): void {
+  private countBurst(gap: number, lost: number): void {
     if (gap >= togetherMs * ticksPerMs) {
       this.together = 0;
       this.isExcused = lost > 0;

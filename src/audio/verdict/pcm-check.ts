@@ -118,7 +118,7 @@ export class PcmCheck {
       const container = recogniseContainer(message);
       // Text has no sample format, but audio after a header has.
       if (container !== undefined && container !== 'riff-header') this.probes = 0;
-      if (container !== undefined) return this.note(container, true);
+      if (container !== undefined) return this.addFinding(container, true);
     }
     const format = this.probes > 0 ? this.probe(message, start) : nothing;
     if (window.samples < windowSamples) return format;
@@ -140,7 +140,7 @@ export class PcmCheck {
     if (isText) {
       this.probes = 0;
       this.isDecided = true;
-      return this.note('base64', true);
+      return this.addFinding('base64', true);
     }
     const format = recogniseFormat(message, start);
     if (format === 'noise') this.noisy += 1;
@@ -152,7 +152,7 @@ export class PcmCheck {
     this.isDecided = true;
     this.lastRest = 0;
     this.votes.clear();
-    return format === 'pcm' ? nothing : this.note(format, true);
+    return format === 'pcm' ? nothing : this.addFinding(format, true);
   }
 
   /**
@@ -163,7 +163,7 @@ export class PcmCheck {
     const [format] = this.votes.size === 1 ? this.votes : [];
     const isShort = !this.isDecided && format !== undefined && format[1] >= fewVotes;
     this.probes = 0;
-    const ofFormat = isShort && format[0] !== 'pcm' ? this.note(format[0], true) : nothing;
+    const ofFormat = isShort && format[0] !== 'pcm' ? this.addFinding(format[0], true) : nothing;
     return this.window.seen < leastSamples ? ofFormat : [...ofFormat, ...this.judge(now)];
   }
 
@@ -191,7 +191,7 @@ export class PcmCheck {
     if (this.audibleSince < 0) this.audibleSince = this.windowSince;
     // In another format the values of samples mean nothing.
     if (this.hasOtherFormat()) return [];
-    const quiet = this.note('quiet', !this.isHeard && now - this.audibleSince >= patienceMs);
+    const quiet = this.addFinding('quiet', !this.isHeard && now - this.audibleSince >= patienceMs);
     if (this.probes > 0) return quiet;
     // Noise may mean that samples are misread from now on, and audio that was too quiet to test may be loud now.
     const isNoise = steps > sizes;
@@ -200,17 +200,17 @@ export class PcmCheck {
     const isClipped = clipped > seen / 200;
     return [
       // Left and right are close to each other, and the next pair is further away.
-      ...this.note('stereo', stepsBetween > 4 * stepsWithin),
-      ...this.note('clipping', isClipped),
+      ...this.addFinding('stereo', stepsBetween > 4 * stepsWithin),
+      ...this.addFinding('clipping', isClipped),
       // Clipping is uneven, which moves the mean.
-      ...this.note('dc-offset', !isClipped && Math.abs(sum / seen) > 1_000),
+      ...this.addFinding('dc-offset', !isClipped && Math.abs(sum / seen) > 1_000),
       ...quiet,
     ];
   }
 
   private judgeSilence(now: number): PcmFinding[] {
     if (this.silentSince < 0) this.silentSince = this.windowSince;
-    return this.note('silence', !this.isHeard && now - this.silentSince >= patienceMs);
+    return this.addFinding('silence', !this.isHeard && now - this.silentSince >= patienceMs);
   }
 
   private hasOtherFormat(): boolean {
@@ -218,7 +218,7 @@ export class PcmCheck {
     return false;
   }
 
-  private note(finding: PcmFinding, isThere: boolean): PcmFinding[] {
+  private addFinding(finding: PcmFinding, isThere: boolean): PcmFinding[] {
     if (!isThere || this.found.has(finding)) return [];
     this.found.add(finding);
     return [finding];

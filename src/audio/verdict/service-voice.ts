@@ -35,12 +35,12 @@ export function createServiceVoice(onFound: (found: FoundInVoice, at: number) =>
   let now = 0;
   const check = new VoiceCheck({ from: 'service', clock: { now: () => now }, isThorough: true });
   const speech = createSentSpeech<never>();
-  const told = new Map<string, boolean>();
+  const reported = new Map<string, boolean>();
   const report = (news: readonly FoundInVoice[]) => {
     for (const one of news) {
       const isCertain = one.isDoubtful !== true;
-      if (told.has(one.finding) && (!isCertain || told.get(one.finding))) continue;
-      told.set(one.finding, isCertain);
+      if (reported.has(one.finding) && (!isCertain || reported.get(one.finding))) continue;
+      reported.set(one.finding, isCertain);
       onFound(one, now);
     }
   };

@@ -78,8 +78,8 @@ export class Span {
     this.lost += lost;
     if (gap - lost > this.longestGap) this.longestGap = gap - lost;
     const late = gap - audio;
-    if (late > 0) this.noteLate(late);
-    this.note(at);
+    if (late > 0) this.addLateness(late);
+    this.addArrival(at);
   }
 
   addBurst(messages: number): void {
@@ -102,7 +102,7 @@ export class Span {
     this.middleBytes = 0;
     this.divideAt = firstDivision;
     this.sums.fill(0);
-    this.note(at);
+    this.addArrival(at);
   }
 
   report(lastAt: number): PaceMeasure {
@@ -142,7 +142,7 @@ export class Span {
     return Math.min(msForBytes(bytes) / firstMs, msForBytes(this.sentBytes - bytes) / (passedMs - firstMs));
   }
 
-  private noteLate(late: number): void {
+  private addLateness(late: number): void {
     if (late > this.longestLate) this.longestLate = late;
     if (late > lateTicks) this.lateSum += late;
     const sums = this.sums;
@@ -150,7 +150,7 @@ export class Span {
   }
 
   /** Adds a point to the line of arrivals: how much audio came before this time. */
-  private note(at: number): void {
+  private addArrival(at: number): void {
     const sums = this.sums;
     this.messages += 1;
     const audio = msForBytes(this.sentBytes);

@@ -122,9 +122,9 @@ export class VoiceCheck {
         ? this.endReply(ms - this.lastAt >= finalPauseMs)
         : nothing;
     this.lastAt = ms;
-    this.level.note(message);
+    this.level.measure(message);
     this.rate.push(message, now, arrival);
-    this.heardAt.note(this.passed, message.length, now);
+    this.heardAt.arrived(this.passed, message.length, now);
     const ofEcho = this.back === undefined ? nothing : this.hearEcho(message, now);
     const ofSound = this.hear(message);
     const ofSamples = this.pcm.push(message, ms);
@@ -134,18 +134,18 @@ export class VoiceCheck {
     const isNewOdd = isOdd && !this.isService && !this.found.has('odd-sizes');
     const hasHeader = this.headers.push(message);
     if (ofSamples.length === 0 && !isNewOdd && !hasHeader && ofSound.length === 0 && ofEcho.length === 0)
-      return this.tell(ofPause);
+      return this.reportable(ofPause);
     const findings: Found[] = [
       ...ofSamples,
       ...(hasHeader ? ['frame-header' as const] : []),
       ...(isNewOdd ? ['odd-sizes' as const] : []),
     ];
-    const ofFindings = findings.flatMap((finding) => this.note(finding));
-    return this.tell([...ofPause, ...ofFindings, ...ofEcho, ...ofSound]);
+    const ofFindings = findings.flatMap((finding) => this.addFinding(finding));
+    return this.reportable([...ofPause, ...ofFindings, ...ofEcho, ...ofSound]);
   }
 
   /** Records a finding from outside binary messages; returns it if it is new. */
-  note(finding: Found): readonly FoundInVoice[] {
+  addFinding(finding: Found): readonly FoundInVoice[] {
     const remark = findingText(finding, this.options.from);
     if (remark === undefined || this.found.has(finding)) return nothing;
     this.found.add(finding);
@@ -224,22 +224,24 @@ export class VoiceCheck {
   /** The audio has ended: judges what could not be judged earlier. Returns new findings. */
   end(): readonly FoundInVoice[] {
     const now = Math.round(this.options.clock.now());
-    const ofSamples = this.isService ? this.pcm.end(now).flatMap((finding) => this.note(finding)) : nothing;
+    const ofSamples = this.isService
+      ? this.pcm.end(now).flatMap((finding) => this.addFinding(finding))
+      : nothing;
     const isOver = now - this.lastAt >= replyPauseMs;
     const ofReply = this.isService ? this.endReply(isOver) : this.endListening(false);
     if (this.listener) this.options.budget?.release();
     this.isOver = true;
     // A service that is interrupted may stop within a sample.
     const hasEnded = this.isService && this.isOdd && isOver;
-    const found = [...ofSamples, ...(hasEnded ? this.note('odd-sizes') : nothing), ...ofReply];
-    if (!this.options.isThorough || this.isOtherFormat()) return this.tell(found);
+    const found = [...ofSamples, ...(hasEnded ? this.addFinding('odd-sizes') : nothing), ...ofReply];
+    if (!this.options.isThorough || this.isOtherFormat()) return this.reportable(found);
     this.rate.measureVoice();
     const isChanged = changesSound.some((kind) => this.sounds.has(kind));
-    return this.tell(this.isService && !isChanged ? [...found, ...this.rate.judgeVoice()] : found);
+    return this.reportable(this.isService && !isChanged ? [...found, ...this.rate.judgeVoice()] : found);
   }
 
   /** Returns news, and findings that were held back. Holds back findings in audio that comes from the other side. */
-  private tell(news: readonly FoundInVoice[]): readonly FoundInVoice[] {
+  private reportable(news: readonly FoundInVoice[]): readonly FoundInVoice[] {
     if (this.back === undefined || (news.length === 0 && this.held.length === 0)) return news;
     const now = this.options.clock.now();
     const all = [...this.held, ...news.map((one) => ({ one, at: now }))];
@@ -287,7 +289,7 @@ export class VoiceCheck {
   private hear(message: Buffer): readonly FoundInVoice[] {
     if (this.listener === undefined) this.beginToListen();
     this.listener?.push(message);
-    return this.takeHeard();
+    return this.reportHeard();
   }
 
   private hearEcho(message: Buffer, now: number): readonly FoundInVoice[] {
@@ -308,16 +310,16 @@ export class VoiceCheck {
 
   private beginToListen(): void {
     const { budget } = this.options;
-    this.listener = budget === undefined ? new Listener() : (budget.take() ?? null);
+    this.listener = budget === undefined ? new Listener() : (budget.acquire() ?? null);
   }
 
   /** Takes what was heard and not yet reported. */
-  private takeHeard(): readonly FoundInVoice[] {
-    const heard = this.listener?.take() ?? nothing;
-    return heard.length === 0 ? nothing : heard.flatMap((one) => this.noteHeard(one));
+  private reportHeard(): readonly FoundInVoice[] {
+    const heard = this.listener?.drain() ?? nothing;
+    return heard.length === 0 ? nothing : heard.flatMap((one) => this.addHeard(one));
   }
 
-  private noteHeard({ kind, isCertain, at, length, figure }: HeardSound): readonly FoundInVoice[] {
+  private addHeard({ kind, isCertain, at, length, figure }: HeardSound): readonly FoundInVoice[] {
     if (this.isMisread(kind)) return nothing;
     if (kind === 'narrow-band' && this.rate.isOfOtherPace) return nothing;
     const text = findingText(kind, this.options.from);
@@ -348,7 +350,7 @@ export class VoiceCheck {
   private endListening(byItself: boolean): readonly FoundInVoice[] {
     this.listener?.end({ byItself: byItself && !this.isStopped });
     this.isStopped = false;
-    return this.takeHeard();
+    return this.reportHeard();
   }
 
   /** A reply or the stream has ended: now its rate is known, or never. */

@@ -58,7 +58,7 @@ export class VoiceRate {
   /** Whole milliseconds; −1 before the first message. */
   private nextJudgeAt = -1;
   /** The last reported pace, and the result of the previous interval. */
-  private told: string | undefined;
+  private reported: string | undefined;
   private seen = '';
   private isProven = false;
   /** The beginning of the voice, while it is kept, and its length. */
@@ -107,12 +107,12 @@ export class VoiceRate {
     const facts = this.facts();
     if (judgeReplyRate(measure, facts) === undefined) return nothing;
     const scale = this.isOtherFormat() ? undefined : this.measureVoice();
-    return this.note(judgeReplyRate(measure, { ...facts, scale }));
+    return this.keepRate(judgeReplyRate(measure, { ...facts, scale }));
   }
 
   /** Judges the rate of a service by its voice alone. */
   judgeVoice(): readonly FoundInVoice[] {
-    return this.note(judgeVoiceRate(this.measureVoice()));
+    return this.keepRate(judgeVoiceRate(this.measureVoice()));
   }
 
   /** Measures the voice, once. */
@@ -168,9 +168,9 @@ export class VoiceRate {
   private judgeService(measure: PaceMeasure): PaceVerdict | undefined {
     const before = this.rate;
     if (this.keptLength >= leastKeptBytes) this.judgeReply();
-    const isNew = this.told === undefined || this.rate !== before;
+    const isNew = this.reported === undefined || this.rate !== before;
     if (measure.timesRealTime === null || !isNew) return undefined;
-    this.told = '';
+    this.reported = '';
     return { measure, judged: this.ownRate() };
   }
 
@@ -180,11 +180,11 @@ export class VoiceRate {
     if (!isSure && judged.length === 0) return undefined;
     const now = keyOf(judged);
     const isProof = !this.isProven && judged.some(isProvenRate);
-    const isNew = this.told === undefined || (now !== this.told && now === this.seen) || isProof;
+    const isNew = this.reported === undefined || (now !== this.reported && now === this.seen) || isProof;
     this.seen = now;
     if (!isNew) return undefined;
     this.isProven = judged.some(isProvenRate);
-    this.told = now;
+    this.reported = now;
     return { measure, judged };
   }
 
@@ -205,7 +205,7 @@ export class VoiceRate {
   }
 
   /** Keeps the finding about the rate. A certain one replaces a doubtful one. */
-  private note(rate: JudgedPaceFinding | undefined): readonly FoundInVoice[] {
+  private keepRate(rate: JudgedPaceFinding | undefined): readonly FoundInVoice[] {
     if (rate === undefined || (this.rate !== undefined && (rate.isDoubtful || !this.rate.isDoubtful)))
       return nothing;
     const { sounds } = this.options;

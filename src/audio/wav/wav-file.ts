@@ -102,11 +102,11 @@ function createWriter(file: OutputFile, { path, format, clock }: WriterOptions):
     }
   };
   const finish = async () => {
-    const note = (thrown: unknown) => {
+    const keepFailure = (thrown: unknown) => {
       failure ??= writeFailure(path, thrown);
     };
-    await writeHeader().catch(note);
-    await file.close().catch(note);
+    await writeHeader().catch(keepFailure);
+    await file.close().catch(keepFailure);
     const first = failure ?? refused;
     if (first) throw first;
   };

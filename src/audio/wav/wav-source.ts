@@ -117,11 +117,11 @@ async function* readThroughWav(format: SampleFormat, data: AsyncIterable<Buffer>
   await write(makeWavHeader(format, 0));
   for await (const bytes of data) {
     await write(bytes);
-    for (let audio = take(reader); audio; audio = take(reader)) yield audio;
+    for (let audio = readAudio(reader); audio; audio = readAudio(reader)) yield audio;
   }
 }
 
-function take(reader: Reader): Buffer | undefined {
+function readAudio(reader: Reader): Buffer | undefined {
   const audio: unknown = reader.read();
   return Buffer.isBuffer(audio) ? audio : undefined;
 }

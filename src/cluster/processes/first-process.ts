@@ -34,12 +34,12 @@ export async function openProcesses(
 ): Promise<{ emulator: ServedEmulator; controlSecret: string }> {
   const count = options.processes === 'auto' ? availableParallelism() : options.processes;
   const startedAt = systemClock.now();
-  const told = new Set<EmulatorEvent['type']>();
+  const reported = new Set<EmulatorEvent['type']>();
   /** One log for all: the time is that of the first process, and what all processes do is reported once. */
   const show = (event: EmulatorEvent) => {
     const isOnce = event.type === 'listening' || event.type === 'stopping';
-    if (isOnce && told.has(event.type)) return;
-    told.add(event.type);
+    if (isOnce && reported.has(event.type)) return;
+    reported.add(event.type);
     const { instance, ...once } = event;
     const t = roundMs(systemClock.now() - startedAt);
     options.onEvent(isOnce ? { ...once, t } : { ...event, t });

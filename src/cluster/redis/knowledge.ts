@@ -12,11 +12,11 @@ export interface Member {
   emit(body: EmulatorEventBody): void;
   syncFaults(faults: readonly SharedFault[]): void;
   /** Signs and verifies with these from now on. */
-  takeSecrets(secrets: SharedSecrets): Promise<void>;
+  replaceSecrets(secrets: SharedSecrets): Promise<void>;
   /** Forgets what it knows of devices, because the service was reset. */
   forget(): void;
   /** It has another number from now on. */
-  takeNumber(number: number): void;
+  renumber(number: number): void;
   perform(asked: BusMessage): unknown;
 }
 
@@ -36,7 +36,7 @@ export interface Knowledge {
   /** The active faults, as Redis has them. */
   readonly faults: string;
   moveTo(offset: number): void;
-  takeFaults(list: unknown): void;
+  setFaults(list: unknown): void;
   readFaults(): SharedFault[];
 }
 
@@ -62,7 +62,7 @@ export function createKnowledge(
       offset = total;
       clock.advance(ms);
     },
-    takeFaults(list) {
+    setFaults(list) {
       const read = readFaults(list);
       current = JSON.stringify(list);
       known.member?.syncFaults(read);

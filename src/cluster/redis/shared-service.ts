@@ -218,7 +218,7 @@ function createForeignReports(prefix: string, known: Knowledge): (what: string) 
 /** Does what a message to all emulators asks. */
 function perform(asked: BusMessage, { known, windows }: Parts): unknown {
   if (asked.op === 'clock') known.moveTo(readOffset(asked.args));
-  else if (asked.op === 'faults') known.takeFaults(asked.args);
+  else if (asked.op === 'faults') known.setFaults(asked.args);
   else if (asked.op === 'forget') {
     windows.clear();
     known.member?.forget();
@@ -237,14 +237,14 @@ async function comeBack(connection: RedisConnection, parts: Parts): Promise<void
   const found = readService(await connection.run(returnScript, commonKeys(keys), args), identity);
   const { key, control } = known.secrets;
   if (found.secrets.key !== key || found.secrets.control !== control)
-    await known.member?.takeSecrets(found.secrets);
+    await known.member?.replaceSecrets(found.secrets);
   known.secrets = found.secrets;
   known.life = found.life;
   link.setLife(found.life);
   if (found.isAnew) await windows.restore(connection, found.life);
   await leases.renew(connection, found.life);
   known.moveTo(found.offset);
-  known.takeFaults(JSON.parse(found.faults));
+  known.setFaults(JSON.parse(found.faults));
 }
 
 /** Reports at an interval that this emulator runs, renews its leases, and learns what it missed. */
@@ -260,7 +260,7 @@ function createLifePulse({ keys, time, known, emulator, link, windows, leases }:
     known.moveTo(Number(offset));
     if (Number(number) !== known.number) {
       known.number = Number(number);
-      known.member?.takeNumber(known.number);
+      known.member?.renumber(known.number);
     }
     windows.purge(known.clock.wall());
     await time.measure(made);

@@ -10,7 +10,7 @@ import { escapeText, jsonLines } from '../../kernel/escape.ts';
 import { version } from '../../kernel/version.ts';
 import type { Style } from '../../report/style.ts';
 import type { ContextOf } from '../command.ts';
-import { deviceChoices, deviceSurroundings } from '../sound-devices/open-devices.ts';
+import { deviceChoices, deviceSearch } from '../sound-devices/open-devices.ts';
 
 export async function run(context: ContextOf<'audio'>): Promise<undefined> {
   const [action] = context.args;
@@ -20,8 +20,8 @@ export async function run(context: ContextOf<'audio'>): Promise<undefined> {
 }
 
 async function list({ settings, io, json, style, signal }: ContextOf<'audio'>): Promise<undefined> {
-  const surroundings = deviceSurroundings(io);
-  const options = { clock: systemClock, surroundings, signal };
+  const search = deviceSearch(io);
+  const options = { clock: systemClock, search, signal };
   const { backend, devices } = await listFirst(settings.audioBackend, options);
   signal.throwIfAborted();
   const rows = (role: 'input' | 'output') =>

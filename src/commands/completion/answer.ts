@@ -2,7 +2,7 @@ import { type OptionSpec, type Values, valuesOf } from '../../config/option.ts';
 import { flagOf, generalOptions, type OptionName, optionSpec } from '../../config/options.ts';
 import type { CommandSpec } from '../command.ts';
 import { allCommands, commands, ownCommands, ownFlags } from '../commands.ts';
-import { type ListedValue, listValues, type Surroundings } from '../value-lists.ts';
+import { type ListedValue, type ListSources, listValues } from '../value-lists.ts';
 
 /** Completions: values, and whether the shell adds its files or folders. */
 export interface Answer {
@@ -13,9 +13,9 @@ export interface Answer {
 /** The completions of the last word. */
 export async function answerCompletion(
   words: readonly string[],
-  surroundings: Omit<Surroundings, 'config'>,
+  sources: Omit<ListSources, 'config'>,
 ): Promise<Answer> {
-  const { values, paths } = await offerFor(readLine(words.slice(0, -1)), words.at(-1) ?? '', surroundings);
+  const { values, paths } = await offerFor(readLine(words.slice(0, -1)), words.at(-1) ?? '', sources);
   const [, typed = words.at(-1) ?? ''] = /^--[\w-]+=(.*)$/s.exec(words.at(-1) ?? '') ?? [];
   return { values: values.filter(({ value }) => value.startsWith(typed)), paths };
 }
@@ -51,12 +51,12 @@ function readLine(words: readonly string[]): Line {
   return line;
 }
 
-async function offerFor(line: Line, current: string, surroundings: Surroundings): Promise<Answer> {
+async function offerFor(line: Line, current: string, sources: ListSources): Promise<Answer> {
   const { spec, awaited, isForeign, config } = line;
   const [, flag] = /^(--[\w-]+)=/.exec(current) ?? [];
   const assigned = flag === undefined || isForeign ? undefined : flagsOf(spec).get(flag);
   const setting = awaited ?? assigned;
-  const offer = (values: Values | undefined) => offerValues(values, { ...surroundings, config });
+  const offer = (values: Values | undefined) => offerValues(values, { ...sources, config });
   if (setting !== undefined) return offer(valuesOf(setting));
   if (current.startsWith('-') && !isForeign) return { values: listFlags(line), paths: 'none' };
   const isHelp = line.plain[0] === 'help';
@@ -66,12 +66,12 @@ async function offerFor(line: Line, current: string, surroundings: Surroundings)
   return offer(argumentAt(line));
 }
 
-async function offerValues(values: Values | undefined, surroundings: Surroundings): Promise<Answer> {
+async function offerValues(values: Values | undefined, sources: ListSources): Promise<Answer> {
   if (values === undefined) return { values: [], paths: 'none' };
   // An included one has a name, the user's own is a file.
   const isFile = values === 'files' || values === 'sounds' || values === 'scenarios';
   const paths = isFile ? 'files' : values === 'folders' ? 'folders' : 'none';
-  return { values: await listValues(values, surroundings), paths };
+  return { values: await listValues(values, sources), paths };
 }
 
 /** The values of the positional argument that comes next. */

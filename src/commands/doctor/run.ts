@@ -10,22 +10,22 @@ import type { Style } from '../../report/style.ts';
 import { localHint } from '../../wire/client/connection-error.ts';
 import { reachService, reachStreams } from '../../wire/client/reach.ts';
 import type { ContextOf } from '../command.ts';
-import { deviceSurroundings } from '../sound-devices/open-devices.ts';
+import { deviceSearch } from '../sound-devices/open-devices.ts';
 
 export async function run(context: ContextOf<'doctor'>): Promise<number> {
   const { io, json, quiet, style, signal } = context;
   const checks: Check[] = [];
-  const tell = async (...found: Check[]) => {
+  const report = async (...found: Check[]) => {
     signal.throwIfAborted();
     checks.push(...found);
     // Write each line at once: some backends take seconds to fail.
-    const told = quiet ? found.filter(({ state }) => state === 'warning' || state === 'broken') : found;
-    if (!json && told.length > 0) await io.stdout.write(`${doctorLines(told, style).join('\n')}\n`);
+    const shown = quiet ? found.filter(({ state }) => state === 'warning' || state === 'broken') : found;
+    if (!json && shown.length > 0) await io.stdout.write(`${doctorLines(shown, style).join('\n')}\n`);
   };
-  await tell(checkNode());
+  await report(checkNode());
   const target = await checkTarget(context);
-  await tell(...target);
-  for await (const check of checkAudio(context)) await tell(check);
+  await report(...target);
+  for await (const check of checkAudio(context)) await report(check);
   signal.throwIfAborted();
   const failed =
     target.find(({ code }) => code !== undefined) ?? checks.find(({ state }) => state === 'broken');
@@ -116,10 +116,10 @@ async function* checkAudio({
   io,
   signal,
 }: Pick<ContextOf<'doctor'>, 'io' | 'signal'>): AsyncGenerator<Check> {
-  const surroundings = deviceSurroundings(io);
-  const { host } = surroundings;
+  const search = deviceSearch(io);
+  const { host } = search;
   const probes: Probe[] = [];
-  for await (const probe of probeBackends({ clock: systemClock, surroundings, signal })) {
+  for await (const probe of probeBackends({ clock: systemClock, search, signal })) {
     const fits = backends.some((backend) => backend.name === probe.name && fitsHost(backend, host));
     if (fits) probes.push(probe);
     yield describe(probe, fits);

@@ -22,9 +22,9 @@ export async function runThroughProxy(context: ContextOf<'exec'>): Promise<numbe
     allowHosts: settings.allowHost,
     allowOrigins: settings.allowOrigin,
     onEvent(event) {
-      const tell = event.type === 'violation' ? warn : note;
+      const write = event.type === 'violation' ? warn : note;
       if (verbose || event.type === 'violation' || event.type === 'remark')
-        for (const line of emulatorLines(event, plainStyle)) void tell(line);
+        for (const line of emulatorLines(event, plainStyle)) void write(line);
     },
   });
   let status = 0;

@@ -14,7 +14,7 @@ import { version } from '../../kernel/version.ts';
 import { type JsonStream, jsonStreams } from '../../report/json-events.ts';
 import type { CommandSpec } from '../command.ts';
 import { allCommands, ownCommands, ownFlags } from '../commands.ts';
-import { listValues, type Surroundings } from '../value-lists.ts';
+import { type ListSources, listValues } from '../value-lists.ts';
 
 const names = z.array(z.string());
 const lists = {
@@ -108,7 +108,7 @@ export const exitCodeMeanings: Readonly<Record<number, string>> = {
 
 /** The command line as one object. With the name of a command, only that one, or that group, and its flags. */
 export async function describeProgram(
-  surroundings: Omit<Surroundings, 'config'>,
+  sources: Omit<ListSources, 'config'>,
   only?: string,
 ): Promise<HelpObject> {
   const isAsked = ({ name }: { name: string }) =>
@@ -121,11 +121,11 @@ export async function describeProgram(
     (name) => generalOptions.some((one) => one === name) || specs.some((spec) => spec.options.includes(name)),
   );
   const flags = await Promise.all(
-    used.map(async (name) => [name, await describeFlag(name, surroundings)] as const),
+    used.map(async (name) => [name, await describeFlag(name, sources)] as const),
   );
   return {
     version,
-    commands: await Promise.all([...specs, ...own].map((spec) => describeCommand(spec, surroundings))),
+    commands: await Promise.all([...specs, ...own].map((spec) => describeCommand(spec, sources))),
     flags: Object.fromEntries([...flags, ...own.flatMap(({ name }) => describeOwnFlags(name))]),
     exitCodes: Object.entries(exitCodeMeanings).map(([code, meaning]) => ({
       code: Number(code),
@@ -170,7 +170,7 @@ function describeOwnFlags(command: string) {
     });
 }
 
-async function describeCommand(spec: Described, surroundings: Surroundings) {
+async function describeCommand(spec: Described, sources: ListSources) {
   const { name, old, summary, args = [], mostUsed, examples } = spec;
   return {
     name,
@@ -181,7 +181,7 @@ async function describeCommand(spec: Described, surroundings: Surroundings) {
       args.map(async ([arg, help, values]) => ({
         name: arg,
         help,
-        ...(await describeValues(values, surroundings)),
+        ...(await describeValues(values, sources)),
       })),
     ),
     flags: [...spec.options],
@@ -190,7 +190,7 @@ async function describeCommand(spec: Described, surroundings: Surroundings) {
   };
 }
 
-async function describeFlag(name: OptionName, surroundings: Surroundings) {
+async function describeFlag(name: OptionName, sources: ListSources) {
   const spec = optionSpec(name);
   const { commands, help, defaultText, env, flagOnly, repeatable, secret, negatable } = spec;
   const flag = flagOf(name);
@@ -213,7 +213,7 @@ async function describeFlag(name: OptionName, surroundings: Surroundings) {
     defaultText,
     environment: env,
     configKey: flagOnly ? undefined : name,
-    ...(await describeValues(valuesOf(spec), surroundings)),
+    ...(await describeValues(valuesOf(spec), sources)),
     repeatable,
     secret,
     needs: needs?.length ? needs : undefined,
@@ -237,10 +237,10 @@ function examplesOf(flag: string, commands: OptionSpec['commands']): string[] {
   return lines.filter((line) => line.split(/[ =]/).includes(flag)).slice(0, 2);
 }
 
-async function describeValues(values: Values | undefined, surroundings: Surroundings) {
+async function describeValues(values: Values | undefined, sources: ListSources) {
   if (values === undefined) return {};
   if (values === 'files' || values === 'folders' || values === 'profiles') return { valuesFrom: values };
-  const listed = await listValues(values, surroundings);
+  const listed = await listValues(values, sources);
   const isOwnToo = values === 'sounds' || values === 'scenarios';
   return {
     values: listed.map(({ value }) => value),

@@ -29,7 +29,7 @@ export function createLoadScreen(
       screen.show({ type: 'planned', sessions, longestMs, startsInMs: startAt - io.clock.wall() });
     },
     progress: (progress) => screen.show({ type: 'second', live: readLive(progress, thresholds) }),
-    notice: (text) => screen.show({ type: 'told', text }),
+    notice: (text) => screen.show({ type: 'failure', text }),
     finish: (summary) => screen.finish(endOf(summary)),
     close: screen.close,
   };

@@ -16,7 +16,7 @@ import {
   soundFile,
   type ToolAnswer,
   type ToolCall,
-  type ToolSurroundings,
+  type ToolContext,
 } from './tool.ts';
 
 /** The limits on AI audio, by the names of the settings. */
@@ -57,19 +57,19 @@ export const commandTools = {
       dialect: anyDialect().optional(),
       scenario: anyText().optional(),
     }),
-    async act(args, surroundings, call) {
-      const { boundary } = surroundings;
+    async act(args, context, call) {
+      const { boundary } = context;
       const { device, pace, wait, repeat, timeout, record, out } = args;
       const { events, forbid, close, ...limits } = args.expect ?? {};
-      const { env, words } = connection(args.service, surroundings);
+      const { env, words } = connection(args.service, context);
       const counts = new Map<string, number>();
       const shown: PrintedLine[] = [];
-      const { exitCode, last, errors } = await runChild('stream', surroundings, call, {
+      const { exitCode, last, errors } = await runChild('stream', context, call, {
         env,
         words: [
           ...words,
           ...flags({
-            file: await soundFile(args.file, surroundings),
+            file: await soundFile(args.file, context),
             ...Object.fromEntries(audioLimitNames.map((name) => [name, limits[limitSetting(name)]])),
             'expect-event': events,
             'forbid-event': forbid,
@@ -78,7 +78,7 @@ export const commandTools = {
             record: record && (await boundary.writable(record)),
             out: out && (await boundary.writable(out)),
           }),
-          ...(await emulatorFlags(args, surroundings)),
+          ...(await emulatorFlags(args, context)),
         ],
         onLine(line) {
           const { type = 'other' } = line;
@@ -108,17 +108,17 @@ export const commandTools = {
       planOnly: z.boolean().default(false).describe('Return the plan and its cost; send nothing'),
       timeout: anyDuration().default('10m'),
     }),
-    async act(args, surroundings, call) {
+    async act(args, context, call) {
       const { level, rules, device, maxRequests, timeout } = args;
-      const { env, words } = connection(args.service, surroundings);
+      const { env, words } = connection(args.service, context);
       const verdicts = new Map<string, unknown[]>();
-      const { exitCode, last, errors } = await runChild('check', surroundings, call, {
+      const { exitCode, last, errors } = await runChild('check', context, call, {
         env,
         words: [
           ...words,
           ...flags({ level, rule: rules, device, 'max-requests': maxRequests, timeout }),
           ...(args.planOnly ? ['--dry-run'] : []),
-          ...(await emulatorFlags(args, surroundings)),
+          ...(await emulatorFlags(args, context)),
         ],
         onLine: (line) => sortVerdict(line, 'rule', verdicts, call),
       });
@@ -137,10 +137,10 @@ export const commandTools = {
       parallel: z.int().min(1).max(16).optional().describe('Number of situations in parallel'),
       device: anyText().optional().describe('Device identifier'),
     }),
-    async act({ command, situations, deviceTimeout, parallel, device }, surroundings, call) {
+    async act({ command, situations, deviceTimeout, parallel, device }, context, call) {
       const verdicts = new Map<string, unknown[]>();
-      const { exitCode, last, errors } = await runChild('drill', surroundings, call, {
-        env: plainEnvironment(surroundings.io.env),
+      const { exitCode, last, errors } = await runChild('drill', context, call, {
+        env: plainEnvironment(context.io.env),
         words: [
           '--port=0',
           ...flags({ situation: situations, 'device-timeout': deviceTimeout, parallel, device }),
@@ -157,9 +157,9 @@ export const commandTools = {
     says: 'Show a recording (from stream or a proxy): who spoke when, events, summary.',
     readOnly: true,
     input: z.strictObject({ recording: anyText().describe('Folder of the recording') }),
-    async act({ recording }, surroundings, call) {
-      const { boundary, io } = surroundings;
-      const { exitCode, last, errors } = await runChild('inspect', surroundings, call, {
+    async act({ recording }, context, call) {
+      const { boundary, io } = context;
+      const { exitCode, last, errors } = await runChild('inspect', context, call, {
         env: plainEnvironment(io.env),
         words: ['--', await boundary.readable(recording)],
         onLine: () => {},
@@ -173,13 +173,13 @@ export const commandTools = {
 const maxKeptLines = 500;
 
 /** How a command reaches a service: its flags, and an environment with the key if that may go there. */
-function connection(name: string | undefined, surroundings: ToolSurroundings) {
-  const env = plainEnvironment(surroundings.io.env);
+function connection(name: string | undefined, context: ToolContext) {
+  const env = plainEnvironment(context.io.env);
   if (name === undefined) return { env, words: ['--local'] };
-  const { baseUrl, wsUrl, hasKey } = reach(name, surroundings);
+  const { baseUrl, wsUrl, hasKey } = reach(name, context);
   return {
-    env: hasKey ? { ...env, VOICECTL_API_KEY: surroundings.apiKey } : env,
-    words: [`--base-url=${baseUrl}`, `--ws-url=${wsUrl}`, ...flags({ ca: surroundings.ca })],
+    env: hasKey ? { ...env, VOICECTL_API_KEY: context.apiKey } : env,
+    words: [`--base-url=${baseUrl}`, `--ws-url=${wsUrl}`, ...flags({ ca: context.ca })],
   };
 }
 
@@ -200,7 +200,7 @@ interface ChildResult {
 /** Runs a command to its end. If the call is cancelled, the command and everything that it started end first. */
 async function runChild(
   name: string,
-  { io }: ToolSurroundings,
+  { io }: ToolContext,
   { signal }: ToolCall,
   { env, words, onLine }: ChildRun,
 ): Promise<ChildResult> {

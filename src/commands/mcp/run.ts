@@ -19,7 +19,7 @@ import { commandTools } from './command-tools.ts';
 import { serverTools } from './server-tools.ts';
 import { createServers } from './servers.ts';
 import { shorten } from './shorten.ts';
-import type { Tool, ToolAnswer, ToolCall, ToolSurroundings } from './tool.ts';
+import type { Tool, ToolAnswer, ToolCall, ToolContext } from './tool.ts';
 
 /**
  * Serves a client on standard input and output until it closes them or a signal ends the command. Everything that was started
@@ -78,7 +78,7 @@ const longestProgress = 200;
 const mostPending = 50;
 
 /** The protocol's server with the tools. `settled` resolves when no call is running. */
-function createToolServer(surroundings: ToolSurroundings, redactor: Redactor, ended: AbortSignal) {
+function createToolServer(context: ToolContext, redactor: Redactor, ended: AbortSignal) {
   const server = new Server({ name: 'voicectl', version }, { capabilities: { tools: {} }, instructions });
   const calls = new Set<Promise<unknown>>();
   server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: describeTools() }));
@@ -88,7 +88,7 @@ function createToolServer(surroundings: ToolSurroundings, redactor: Redactor, en
     let pending = 0;
     const { name, arguments: args = {} } = params;
     const act: typeof callTool = redactor.value(args) === args ? callTool : refuseSecret;
-    const call = act(name, args, surroundings, {
+    const call = act(name, args, context, {
       signal: AbortSignal.any([extra.signal, ended]),
       progress(message) {
         progress += 1;
@@ -207,7 +207,7 @@ export function describeTools() {
 export async function callTool(
   name: string,
   args: Record<string, unknown>,
-  surroundings: ToolSurroundings,
+  context: ToolContext,
   call: ToolCall,
 ): Promise<ToolAnswer> {
   const tool = tools.get(name);
@@ -222,5 +222,5 @@ export async function callTool(
     throw new VoicectlError('usage', `${name}: ${words.join('; ')}`);
   }
   call.signal.throwIfAborted();
-  return tool.act(parsed.data, surroundings, call);
+  return tool.act(parsed.data, context, call);
 }

@@ -19,7 +19,7 @@ import {
   flags,
   reach,
   type ToolCall,
-  type ToolSurroundings,
+  type ToolContext,
   unknownServer,
 } from './tool.ts';
 
@@ -63,22 +63,22 @@ export const serverTools = {
       seed: anySeed().optional(),
       record: anyText().optional().describe('proxy: record each stream into a folder with this name'),
     }),
-    async act({ what, target, record, ...args }, surroundings, { signal }) {
-      const { servers, boundary, io } = surroundings;
+    async act({ what, target, record, ...args }, context, { signal }) {
+      const { servers, boundary, io } = context;
       const isProxy = what === 'proxy';
       if (isProxy !== (target !== undefined))
         throw new VoicectlError('usage', 'target: required for a proxy, not allowed for an emulator');
-      const behind = target === undefined ? undefined : reach(target, surroundings);
+      const behind = target === undefined ? undefined : reach(target, context);
       const words = [
         '--port=0',
         '--no-page',
         ...flags({
           target: behind?.baseUrl,
           'target-ws': behind?.wsUrl,
-          ca: isProxy ? surroundings.ca : undefined,
+          ca: isProxy ? context.ca : undefined,
           record: record && (await boundary.writable(record)),
         }),
-        ...(await emulatorFlags(args, surroundings)),
+        ...(await emulatorFlags(args, context)),
       ];
       const env = plainEnvironment(io.env);
       const { id, baseUrl, wsUrl } = await servers.start(
@@ -104,8 +104,7 @@ export const serverTools = {
     says: 'Show the devices, open streams, tokens, active faults and clock of an emulator or a proxy.',
     readOnly: true,
     input: z.strictObject({ service: anyService() }),
-    act: async (args, surroundings, call) =>
-      callControl(await control(args.service, surroundings, call), 'state'),
+    act: async (args, context, call) => callControl(await control(args.service, context, call), 'state'),
   }),
 
   journal: defineTool({
@@ -123,8 +122,8 @@ export const serverTools = {
       since: z.int().min(0).optional().describe('Only events with a seq above this'),
       limit: z.int().min(1).max(500).default(50).describe('At most this many, the newest'),
     }),
-    async act({ service: name, level, limit, ...query }, surroundings, call) {
-      const target = await control(name, surroundings, call);
+    async act({ service: name, level, limit, ...query }, context, call) {
+      const target = await control(name, context, call);
       const all = await callControl(target, 'journal', { query: { ...query, limit: 10_000 } });
       const events = all.filter((event) => level === 'all' || event.level === 'warning');
       return { total: events.length, events: newestThatFit(events.slice(-limit)) };
@@ -134,8 +133,8 @@ export const serverTools = {
   clock: defineTool({
     says: 'Show the time of an emulator, or move it forward: tokens expire and rate-limit windows reset at once.',
     input: z.strictObject({ service: anyService(), advance: anyDuration().optional() }),
-    async act({ service: name, advance }, surroundings, call) {
-      const target = await control(name, surroundings, call);
+    async act({ service: name, advance }, context, call) {
+      const target = await control(name, context, call);
       if (advance === undefined) return callControl(target, 'clock');
       return callControl(target, 'advance', { body: { advanceMs: readDuration(advance) } });
     },
@@ -151,8 +150,8 @@ export const serverTools = {
         .optional()
         .describe('all, or the id of one'),
     }),
-    async act({ service: name, add = [], clear }, surroundings, call) {
-      const target = await control(name, surroundings, call);
+    async act({ service: name, add = [], clear }, context, call) {
+      const target = await control(name, context, call);
       // All are read before anything is changed.
       const bodies = add.map((written) => checkFault(written));
       if (clear !== undefined)
@@ -164,14 +163,10 @@ export const serverTools = {
 } as const;
 
 /** The control API of an emulator or a proxy. The secret goes where the key may go: to hosts that the user has named. */
-async function control(
-  name: string,
-  surroundings: ToolSurroundings,
-  { signal }: ToolCall,
-): Promise<ControlTarget> {
-  const { baseUrl, hasKey } = reach(name, surroundings);
-  const ca = await readTrusted(surroundings.ca, { stdin: surroundings.io.stdin, signal });
-  return { baseUrl, ca, secret: hasKey ? surroundings.controlSecret : undefined, signal };
+async function control(name: string, context: ToolContext, { signal }: ToolCall): Promise<ControlTarget> {
+  const { baseUrl, hasKey } = reach(name, context);
+  const ca = await readTrusted(context.ca, { stdin: context.io.stdin, signal });
+  return { baseUrl, ca, secret: hasKey ? context.controlSecret : undefined, signal };
 }
 
 /** The newest events that fit into an answer: each is kept whole. */

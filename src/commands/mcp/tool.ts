@@ -9,7 +9,7 @@ import type { Boundary } from './boundary.ts';
 import type { Servers } from './servers.ts';
 
 /** What the tools act on. */
-export interface ToolSurroundings {
+export interface ToolContext {
   io: Io;
   servers: Servers;
   boundary: Boundary;
@@ -32,7 +32,7 @@ export interface Tool<Schema extends z.ZodObject = z.ZodObject> {
   input: Schema;
   /** Whether it changes nothing. */
   readOnly?: true;
-  act(args: z.output<Schema>, surroundings: ToolSurroundings, call: ToolCall): Promise<ToolAnswer>;
+  act(args: z.output<Schema>, context: ToolContext, call: ToolCall): Promise<ToolAnswer>;
 }
 
 export const defineTool = <Schema extends z.ZodObject>(tool: Tool<Schema>) => tool as unknown as Tool;
@@ -74,19 +74,19 @@ interface EmulatorArgs {
   seed?: number | undefined;
 }
 
-export async function emulatorFlags(args: EmulatorArgs, surroundings: ToolSurroundings): Promise<string[]> {
-  const { boundary } = surroundings;
+export async function emulatorFlags(args: EmulatorArgs, context: ToolContext): Promise<string[]> {
+  const { boundary } = context;
   const { dialect: file, scenario, reply } = args;
   // The command prefers a file of this name to an included scenario.
   const isName =
     scenario === undefined ||
-    !(/[./\\]/.test(scenario) || (await exists(resolve(surroundings.io.cwd ?? '', scenario))));
+    !(/[./\\]/.test(scenario) || (await exists(resolve(context.io.cwd ?? '', scenario))));
   return flags({
     fault: args.faults,
     network: args.network,
     dialect: file && (await boundary.readable(file)),
     scenario: isName ? scenario : await readableScenario(scenario, boundary),
-    reply: reply && (await replyOf(reply, surroundings)),
+    reply: reply && (await replyOf(reply, context)),
     'rate-limit': args.rateLimit,
     'max-connections': args.maxConnections,
     seed: args.seed,
@@ -102,14 +102,14 @@ async function readableScenario(file: string, boundary: Boundary): Promise<strin
   return path;
 }
 
-async function replyOf(reply: string, surroundings: ToolSurroundings): Promise<string> {
+async function replyOf(reply: string, context: ToolContext): Promise<string> {
   const [mode = '', ...path] = reply.split(':');
   if (path.length === 0) return reply;
-  return `${mode}:${await soundFile(path.join(':'), surroundings)}`;
+  return `${mode}:${await soundFile(path.join(':'), context)}`;
 }
 
 /** A file of the user, or an included sound. */
-export async function soundFile(name: string, { boundary, io }: ToolSurroundings): Promise<string> {
+export async function soundFile(name: string, { boundary, io }: ToolContext): Promise<string> {
   const { findShippedSound } = await import('../../files/shipped-file.ts');
   if (name === '-') throw new VoicectlError('usage', 'Standard input carries the protocol: name a file');
   return boundary.readable(await findShippedSound(name, io.cwd));
@@ -123,7 +123,7 @@ interface Reached {
 }
 
 /** The addresses of a service. Throws `usage` for an id that does not exist, and for a host that is not allowed. */
-export function reach(name: string, { servers, boundary }: ToolSurroundings): Reached {
+export function reach(name: string, { servers, boundary }: ToolContext): Reached {
   const server = servers.find(name);
   if (server !== undefined) return { ...server, hasKey: false };
   if (!/^https?:\/\/[^/?#@\s]+\/?$/.test(name) || !URL.canParse(name)) throw unknownServer(name, servers);

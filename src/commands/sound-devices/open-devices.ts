@@ -27,7 +27,7 @@ const host: Host = {
 };
 
 /** How to find sound devices. The device host is built beside this file. */
-export function deviceSurroundings({ env }: Io): DeviceSearch {
+export function deviceSearch({ env }: Io): DeviceSearch {
   return { host, env, hostFile: fileURLToPath(new URL('./device-host.js', import.meta.url)) };
 }
 
@@ -38,7 +38,7 @@ export function deviceChoices({
   signal,
 }: DeviceContext): Record<'capture' | 'playback', DeviceChoice> {
   const { inputDevice, outputDevice, audioBackend: backend } = settings;
-  const common = { backend, clock: systemClock, surroundings: deviceSurroundings(io), signal };
+  const common = { backend, clock: systemClock, search: deviceSearch(io), signal };
   return {
     capture: { ...common, role: 'capture', device: inputDevice },
     playback: { ...common, role: 'playback', device: outputDevice },

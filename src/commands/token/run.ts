@@ -42,10 +42,10 @@ export async function run(context: ContextOf<'token'>): Promise<number> {
       redactor,
       onRetry: ({ delayMs, error }) => void note(`${error.message}; retrying in ${secondsText(delayMs, 1)}`),
     });
-    const isTold = !json && !quiet && (verbose || io.stdout.isTTY);
+    const isExplained = !json && !quiet && (verbose || io.stdout.isTTY);
     // Loaded only when a token has to be read.
     const decoded =
-      json || decode || isTold
+      json || decode || isExplained
         ? redactor.value((await import('../../wire/token-facts.ts')).readToken(grant.token))
         : undefined;
     if (decode && decoded === undefined)
@@ -56,7 +56,7 @@ export async function run(context: ContextOf<'token'>): Promise<number> {
     else if (decode) await io.stdout.write(jsonLines(decoded));
     // A real token needs no escaping, but a hostile service may send something else.
     else await io.stdout.write(`${escapeText(grant.token)}\n`);
-    if (isTold) {
+    if (isExplained) {
       for (const line of tokenLines(grant, decoded)) await note(line);
     }
     return 0;

@@ -69,7 +69,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     tls: certificate ?? false,
     clock,
     tap: watch.tap,
-    onEvent: watch.note,
+    onEvent: watch.record,
   }).catch(async (thrown) => {
     await other?.close();
     throw thrown;
@@ -141,7 +141,7 @@ function audioOf(bytes: number): Buffer {
 /** Keeps what an emulator sees of a device. */
 interface Watch {
   tap(): Tap;
-  note(event: EmulatorEvent): void;
+  record(event: EmulatorEvent): void;
   /** The exchanges so far, named. */
   seen(): Seen[];
   readonly journal: readonly TimedEvent[];
@@ -188,7 +188,7 @@ function createWatch({ clock, device, onChange }: WatchOptions): Watch {
       const notifying: Tap = { token: onChange, opened: onChange, message: onChange, closed: onChange };
       return joinTaps(kept, notifying);
     },
-    note(event) {
+    record(event) {
       epoch ??= clock.now() - event.t;
       if (journal.length < maxEvents) journal.push({ ...event, at: epoch + event.t });
       onChange();

@@ -12,7 +12,7 @@ const listMs = 5_000;
 
 export interface ListOptions {
   clock: Clock;
-  surroundings: DeviceSearch;
+  search: DeviceSearch;
   /** Ends the listing; its reason is thrown. */
   signal?: AbortSignal | undefined;
 }
@@ -29,7 +29,7 @@ export async function listDevices(
   if (backend.kind === 'native') return listNative(backend.library, options);
   // With PulseAudio, sox and ffmpeg accept PulseAudio's names.
   if (backend.name === 'sox' || backend.name === 'ffmpeg') {
-    if (options.surroundings.host.platform !== 'linux') return undefined;
+    if (options.search.host.platform !== 'linux') return undefined;
     return listPulse(run).catch(() => undefined);
   }
   if (backend.name === 'pulse') return listPulse(run);
@@ -58,7 +58,7 @@ export async function listFirst(
   options: ListOptions,
 ): Promise<{ backend: string; devices: DeviceFacts[] }> {
   const refusals: Refusal[] = [];
-  for (const { backend, reason } of await findBackends('capture', forced, options.surroundings)) {
+  for (const { backend, reason } of await findBackends('capture', forced, options.search)) {
     try {
       if (reason !== undefined) throw deviceError(reason);
       const devices = await listDevices(backend, options);
@@ -70,15 +70,15 @@ export async function listFirst(
       refusals.push({ backend, reason: toVoicectlError(thrown).message });
     }
   }
-  throw noDevice('sound device', refusals, options.surroundings.host);
+  throw noDevice('sound device', refusals, options.search.host);
 }
 
 async function listNative(
   library: 'naudiodon' | 'decibri',
-  { clock, surroundings, signal }: ListOptions,
+  { clock, search, signal }: ListOptions,
 ): Promise<DeviceFacts[]> {
   signal?.throwIfAborted();
-  const child = startHost({ library, act: 'list' }, { clock, surroundings });
+  const child = startHost({ library, act: 'list' }, { clock, search });
   const limit = new AbortController();
   try {
     return await new Promise<DeviceFacts[]>((resolve, reject) => {
@@ -103,7 +103,7 @@ async function listNative(
 async function textOf(
   command: string,
   args: readonly string[],
-  { surroundings: { env }, signal }: ListOptions,
+  { search: { env }, signal }: ListOptions,
 ): Promise<string> {
   // The parsers expect English.
   const said = await runToEnd(command, args, { env: { ...env, LC_ALL: 'C' }, limitMs: listMs, signal });

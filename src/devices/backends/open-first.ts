@@ -22,8 +22,8 @@ export async function openFirst<Device>(
   choice: DeviceChoice,
   open: (backend: Backend, device: string | undefined) => Promise<Device>,
 ): Promise<Device> {
-  const { role, device, surroundings } = choice;
-  const candidates = await findBackends(role, await backendOf(choice), surroundings);
+  const { role, device, search } = choice;
+  const candidates = await findBackends(role, await backendOf(choice), search);
   const refusals: Refusal[] = [];
   /** The error of the first backend whose list does not have the name. */
   let misnamed: VoicectlError | undefined;
@@ -53,7 +53,7 @@ export async function openFirst<Device>(
   }
   choice.signal?.throwIfAborted();
   if (misnamed?.hint !== undefined && !isFound) throw misnamed;
-  throw noDevice(role === 'capture' ? 'microphone' : 'loudspeaker', refusals, surroundings.host);
+  throw noDevice(role === 'capture' ? 'microphone' : 'loudspeaker', refusals, search.host);
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Measures how many frames a device takes at once: some take one every 20 ms, others ten every 200 ms. */
 export interface BurstMeter {
   /** The sound device accepted a frame. Returns how many it usually takes at once. */
-  note(now: number): number;
+  accepted(now: number): number;
 }
 
 /** Frames that the device takes within this time belong to one burst. */
@@ -19,7 +19,7 @@ export function createBurstMeter(): BurstMeter {
   let count: number | undefined;
   let usual = 1;
   return {
-    note(now) {
+    accepted(now) {
       const isSameBurst = now - lastAt < sameBurstMs;
       const isFirst = lastAt === Number.NEGATIVE_INFINITY;
       lastAt = now;

@@ -19,21 +19,21 @@ const maxWaitingBytes = 64 * 1024;
 const stopMs = 200;
 
 const control = new Socket({ fd: 4, readable: true, writable: true });
-const tell = (message: HostMessage) => void control.write(writeHostMessage(message));
+const send = (message: HostMessage) => void control.write(writeHostMessage(message));
 
 const [argument = '{}'] = process.argv.slice(2);
 const task = JSON.parse(argument) as HostTask;
 let stop = () => Promise.resolve();
 control.on('error', end).on('end', end).on('close', end).resume();
 process.on('SIGTERM', end);
-tell({ type: 'started' });
+send({ type: 'started' });
 
 try {
   await perform(task);
 } catch (thrown) {
   // A library that is not built lists every place where it looked, each on a line.
   const [first = ''] = messageOf(thrown).split('\n');
-  tell({ type: 'failed', message: first.replace(/ Tried:$/, '') });
+  send({ type: 'failed', message: first.replace(/ Tried:$/, '') });
   control.end();
 }
 
@@ -41,7 +41,7 @@ async function perform({ library, act, device }: HostTask): Promise<void> {
   const require = createRequire(import.meta.url);
   const devices: NativeDevices = library === 'naudiodon' ? openNaudiodon(require) : openDecibri(require);
   if (act === 'list') {
-    tell({ type: 'devices', devices: devices.list() });
+    send({ type: 'devices', devices: devices.list() });
     control.end();
     return;
   }
@@ -54,14 +54,14 @@ async function capture(devices: NativeDevices, device: number | undefined): Prom
   out.on('error', end);
   const input = await devices.openInput(device, {
     onPcm(pcm) {
-      if (out.writableLength > maxWaitingBytes) tell({ type: 'overrun', frames: 1 });
+      if (out.writableLength > maxWaitingBytes) send({ type: 'overrun', frames: 1 });
       else out.write(pcm);
     },
-    onOverrun: (frames) => tell({ type: 'overrun', frames }),
+    onOverrun: (frames) => send({ type: 'overrun', frames }),
     onFailure: fail,
   });
   stop = input.stop;
-  tell({ type: 'ready', ...input.format });
+  send({ type: 'ready', ...input.format });
 }
 
 /** Feeds the device without a pause: frames from the parent, or silence if there are none. */
@@ -75,7 +75,7 @@ async function play(devices: NativeDevices, device: number | undefined): Promise
   incoming.on('error', end).on('data', (pcm: Buffer) => {
     waiting = Buffer.concat([waiting, pcm]);
   });
-  tell({ type: 'ready', ...output.format });
+  send({ type: 'ready', ...output.format });
   const bursts = createBurstMeter();
   try {
     for (;;) {
@@ -83,7 +83,7 @@ async function play(devices: NativeDevices, device: number | undefined): Promise
       const frame = isOurs ? waiting.subarray(0, frameBytes) : silence;
       if (isOurs) waiting = waiting.subarray(frameBytes);
       await output.write(frame);
-      tell({ type: 'took', frames: isOurs ? 1 : 0, burst: bursts.note(systemClock.now()) });
+      send({ type: 'took', frames: isOurs ? 1 : 0, burst: bursts.accepted(systemClock.now()) });
     }
   } catch (thrown) {
     fail(thrown as Error);
@@ -91,7 +91,7 @@ async function play(devices: NativeDevices, device: number | undefined): Promise
 }
 
 function fail({ message }: Error): void {
-  tell({ type: 'failed', message });
+  send({ type: 'failed', message });
   control.end();
 }
 

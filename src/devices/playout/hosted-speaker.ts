@@ -54,7 +54,7 @@ export async function openHosted(
   void child.ended.then(watchdog.stop);
   const { control } = child;
   if (control === undefined) throw new TypeError('a device host has a control stream');
-  const note = (frames: number, burst: number, now: number) => {
+  const accepted = (frames: number, burst: number, now: number) => {
     const isHeldUp = last.isAudio && now - last.at > burst * speakerFrameMs + heldUpMs;
     if (isHeldUp) holes += 1;
     if (frames === 0 && last.isAudio) silenceAt = now;
@@ -74,7 +74,7 @@ export async function openHosted(
     startedAt ??= now;
     watchdog.expect(now - startedAt < startingMs ? startingMs : stallMs);
     opened.resolve();
-    note(message.frames, message.burst, now);
+    accepted(message.frames, message.burst, now);
     inFlight = Math.max(0, inFlight - message.frames);
     lead = Math.min(maxLeadFrames, ownLead - 1 + message.burst);
     wake();
@@ -104,7 +104,7 @@ export async function openHosted(
       inFlight += 1;
       (child.pcm as Writable).write(convert(frame));
     },
-    takeLateMs: () => 0,
+    drainLateMs: () => 0,
     async finish() {
       // Flushes the converter.
       if (ownLead > leadFrames)

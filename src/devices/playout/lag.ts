@@ -6,7 +6,7 @@ import { createWindow } from './window.ts';
  */
 export interface Lag {
   /** Takes a report. Returns the excess delay if it persists: send the device nothing for this long. */
-  note(report: LagReport, now: number): number;
+  judge(report: LagReport, now: number): number;
   /**
    * By how much to lengthen the interval between frames so that the delay stays the same: 0.001 is 0.1 %. 0 if the reports
    * are not precise.
@@ -56,7 +56,7 @@ export function createLag(): Lag {
     return recentWaiting.least > 0 ? Math.max(overMs, recentWaiting.least) : overMs;
   };
   return {
-    note({ behindMs, heldMs }, now) {
+    judge({ behindMs, heldMs }, now) {
       isPrecise = heldMs !== undefined;
       if (now < judgeAt) return 0;
       recent.add(behindMs);

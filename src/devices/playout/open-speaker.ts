@@ -24,7 +24,7 @@ const witnessMs = 1_000;
 function watchServer(
   child: DeviceProcess,
   { command, args }: { command: string; args: readonly string[] },
-  { clock, surroundings: { env } }: DeviceOptions,
+  { clock, search: { env } }: DeviceOptions,
 ): void {
   const startedAt = clock.now();
   const witness = startDeviceProcess({ command, args, env, pcm: 'stdout' }, clock);

@@ -99,7 +99,7 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
       await new Promise<void>((resolve) => atTurnEnd(resolve, undefined));
       if (isCut) return;
       const now = clock.now();
-      buffer.leaveOut(loudspeaker.current.takeLateMs());
+      buffer.leaveOut(loudspeaker.current.drainLateMs());
       const frame = buffer.pull(now, now - wroteAt > dryMs && holdUp.hasJustEnded());
       underruns.count(buffer.stats.underruns + loudspeaker.holes, now);
       if (!isClosing) loudspeaker.renew(frame, buffer.stats.underruns);

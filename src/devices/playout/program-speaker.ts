@@ -52,7 +52,7 @@ export async function openProgram(
   let dryAt = Number.NEGATIVE_INFINITY;
   let playedBefore = 0;
   let advancedAt = Number.POSITIVE_INFINITY;
-  const listen: Played = backend.status === undefined ? readPlayed(child, clock) : toldPlayed(child);
+  const listen: Played = backend.status === undefined ? readPlayed(child, clock) : watchPlayed(child);
   const opened = createDeferred();
   /** Whether it had nothing to play: then pacing starts with the next frame. */
   const isPaused = (now: number) => now - nextAt > maxLateMs;
@@ -73,7 +73,7 @@ export async function openProgram(
     if (backend.status !== undefined) delayMs = writtenMs - playedMs;
     // As if audio were written continuously instead of in frames.
     const behindMs = writtenMs - (nextAt - now) - playedMs;
-    const overMs = lag.note({ behindMs, heldMs }, now);
+    const overMs = lag.judge({ behindMs, heldMs }, now);
     if (overMs === 0) return;
     holes += 1;
     lateMs += overMs;
@@ -127,7 +127,7 @@ export async function openProgram(
       writtenMs += speakerFrameMs;
       input.write(frame);
     },
-    takeLateMs() {
+    drainLateMs() {
       const ms = lateMs;
       lateMs = 0;
       return ms;
@@ -151,7 +151,7 @@ type Played = (listener: (report: PlayedReport | 'underrun') => void) => void;
 const askEveryMs = 60;
 
 /** From the program's own lines, such as `Time: 1.234 sec; Latency: 20000 usec.` */
-function toldPlayed(child: DeviceProcess): Played {
+function watchPlayed(child: DeviceProcess): Played {
   return (listener) =>
     child.onStatus(({ groups: { seconds, held, underrun } = {} }) => {
       if (underrun !== undefined) return listener('underrun');

@@ -16,7 +16,7 @@ export interface Speaker {
   /** How often the device ran out of audio, or was held up while it played. */
   readonly holes: number;
   /** How much audio has waited because of a held-up device since the last call. If it is played, all later audio is late. */
-  takeLateMs(): number;
+  drainLateMs(): number;
   /** Plays the rest and ends the device. */
   finish(): Promise<void>;
   /** Ends the device at once, without playing the rest. */

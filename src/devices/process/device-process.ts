@@ -53,14 +53,14 @@ export function startDeviceProcess(command: DeviceCommand, clock: Clock): Device
   killWithUs(child);
 
   let chatter = '';
-  let tellStatus: (match: RegExpExecArray) => void = () => {};
+  let emitStatus: (match: RegExpExecArray) => void = () => {};
   const listen = (stream: Readable | null) => {
     stream?.on('data', (text: Buffer) => {
       const lines = (chatter + text.toString()).split(/[\r\n]+/);
       const open = lines.pop() ?? '';
       const reasons = lines.filter((line) => {
         const match = command.status?.exec(line);
-        if (match) tellStatus(match);
+        if (match) emitStatus(match);
         return !match;
       });
       chatter = [...reasons, open].join('\n').slice(-maxChatter);
@@ -78,12 +78,12 @@ export function startDeviceProcess(command: DeviceCommand, clock: Clock): Device
       // Its children may still hold the device and the pipes.
       killGroup(child, 'SIGKILL');
       // The last lines may still arrive.
-      const tell = () => {
+      const settle = () => {
         resolve(lastWords() ?? howEnded(code, signal));
         for (const stream of child.stdio) stream?.destroy();
       };
-      child.once('close', tell);
-      clock.after(lastWordsMs, tell, { background: true });
+      child.once('close', settle);
+      clock.after(lastWordsMs, settle, { background: true });
     });
   });
   const control = hosted ? (child.stdio[controlDescriptor] as Duplex) : undefined;
@@ -99,7 +99,7 @@ export function startDeviceProcess(command: DeviceCommand, clock: Clock): Device
     ended,
     pid: child.pid,
     onStatus(listener) {
-      tellStatus = listener;
+      emitStatus = listener;
     },
     async kill() {
       killGroup(child, 'SIGKILL');

@@ -13,7 +13,7 @@ export interface DeviceOptions {
   /** The backend's own name. Undefined: its default device. */
   readonly device: string | undefined;
   readonly clock: Clock;
-  readonly surroundings: DeviceSearch;
+  readonly search: DeviceSearch;
   /** Cancels the opening. An open device is not affected. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -41,12 +41,12 @@ export async function whileOpening<Device>(
 export async function openProcess(
   backend: Backend,
   role: Role,
-  { device, clock, surroundings, signal }: DeviceOptions,
+  { device, clock, search, signal }: DeviceOptions,
 ): Promise<DeviceProcess> {
-  const { env, host } = surroundings;
+  const { env, host } = search;
   if (backend.kind === 'native') {
     const number = device === undefined ? {} : { device: Number(device) };
-    return startHost({ library: backend.library, act: role, ...number }, { clock, surroundings });
+    return startHost({ library: backend.library, act: role, ...number }, { clock, search });
   }
   const help = backend.readsHelp ? await readHelp(backend.programs[role], { env, signal }) : '';
   const line = backend.line({ role, device, platform: host.platform, help });
@@ -61,7 +61,7 @@ export async function openProcess(
 /** Starts the device host. */
 export function startHost(
   task: HostTask,
-  { clock, surroundings: { env, hostFile } }: Omit<DeviceOptions, 'device'>,
+  { clock, search: { env, hostFile } }: Omit<DeviceOptions, 'device'>,
 ): DeviceProcess {
   const args = [hostFile, JSON.stringify(task)];
   return startDeviceProcess({ command: process.execPath, args, env, pcm: 'descriptor' }, clock);

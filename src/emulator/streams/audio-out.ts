@@ -57,7 +57,7 @@ export class AudioOut {
     this.batched.write(this.headerOf(pcm.length), pcm);
     this.totals.framesOut += 1;
     this.totals.bytesOut += pcm.length;
-    this.level.note(pcm);
+    this.level.measure(pcm);
     this.watch?.audio(pcm);
   }
 

@@ -90,7 +90,7 @@ export function awaitToken(options: AuthorisationOptions): void {
       refuse(decision);
       return;
     }
-    options.uses.note(decision.claims.jti, connection.id);
+    options.uses.remember(decision.claims.jti, connection.id);
     const begun = onAuthorised(decision.claims, decision.lease.connections);
     const taken = begun instanceof Promise ? await begun : begun;
     if (connection.ended) return;
@@ -127,16 +127,16 @@ function startDeadlines(
     return { refused: 'tokenTimeout', why, advice: `${advice}, ${limit}` };
   };
   const lateAt = Math.min(lateMs, settings.tokenDeadlineMs);
-  let isTold = false;
-  const tell = () => {
-    if (!isTold && state.wrongForm() === undefined) state.report(missing(lateAt));
-    isTold = true;
+  let isReported = false;
+  const reportLate = () => {
+    if (!isReported && state.wrongForm() === undefined) state.report(missing(lateAt));
+    isReported = true;
   };
-  const late = clock.after(lateAt, tell);
+  const late = clock.after(lateAt, reportLate);
   const deadline = clock.after(settings.tokenDeadlineMs, () => {
     const { why, advice } = state.wrongForm() ?? missing(settings.tokenDeadlineMs);
     // Of two timers that are due within a millisecond either may come first.
-    tell();
+    reportLate();
     connection.close('tokenTimeout', `${why}: ${advice}`);
   });
   return () => {
@@ -255,7 +255,7 @@ function reused({ sub: device, jti }: TokenClaims, { uses }: AdmitOptions): Refu
 
 /** Which stream each token opened, for the message about a second use. */
 export interface TokenUses {
-  note(jti: string, stream: number): void;
+  remember(jti: string, stream: number): void;
   streamOf(jti: string): number | undefined;
 }
 
@@ -265,7 +265,7 @@ const maxUses = 10_000;
 export function createTokenUses(): TokenUses {
   const uses = new Map<string, number>();
   return {
-    note(jti, stream) {
+    remember(jti, stream) {
       uses.set(jti, stream);
       const [oldest] = uses.keys();
       if (uses.size > maxUses && oldest !== undefined) uses.delete(oldest);

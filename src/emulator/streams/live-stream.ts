@@ -48,7 +48,7 @@ export interface LiveStreamOptions {
 }
 
 /** Maximum number of answers to audio sent as text that are reported as events. Later ones are sent without an event. */
-const maxAnswersTold = 20;
+const maxAudioTextsAnswered = 20;
 
 /**
  * A stream that is confirmed, or that its reply confirms. It carries audio both ways. Specification: "WSS /voice-stream".
@@ -68,25 +68,25 @@ export function startLiveStream(options: LiveStreamOptions): LiveStream {
 
   let recognised = 0;
   /** False if there are so many texts that this one is only counted. */
-  const tellText = (data: Buffer): boolean => {
-    if (!incoming.takeText(data.toString()))
+  const emitText = (data: Buffer): boolean => {
+    if (!incoming.judgeText(data.toString()))
       return events.emit({ type: 'text-received', ...subject, bytes: data.length });
     // Audio sent as text is a finding, which is reported once.
     recognised += 1;
-    return recognised <= maxAnswersTold;
+    return recognised <= maxAudioTextsAnswered;
   };
   const receive: ReceiveMessage = (data, isBinary, arrival) => {
     if (isBinary) {
-      incoming.take(data, arrival);
+      incoming.push(data, arrival);
       return;
     }
-    const isTold = tellText(data);
+    const isAnswered = emitText(data);
     const { code, message } = dialect.stream.closes.unexpectedText;
     if (dialect.stream.textAfterToken === 'close') connection.close('unexpectedText');
     if (dialect.stream.textAfterToken !== 'error') return;
     const error = writeError(dialect, code, message, connection.values);
     // In a flood the answer has no event either.
-    if (isTold) connection.sendText(error);
+    if (isAnswered) connection.sendText(error);
     else connection.sendRaw(error);
   };
   return {
@@ -242,12 +242,12 @@ class IncomingAudio {
     this.options = options;
   }
 
-  take(message: Buffer, arrival?: MessageArrival): void {
+  push(message: Buffer, arrival?: MessageArrival): void {
     // Only what was held until the stream was confirmed has an arrival of its own.
     if (arrival !== undefined && message.length > 0)
-      for (const found of this.check.note('too-early')) this.tell(found);
-    for (const found of this.check.push(message, arrival)) this.tell(found);
-    if (this.check.isDue) this.tellVerdict();
+      for (const found of this.check.addFinding('too-early')) this.emitFinding(found);
+    for (const found of this.check.push(message, arrival)) this.emitFinding(found);
+    if (this.check.isDue) this.emitVerdict();
     if (message.length === 0) {
       this.totals.emptyMessages += 1;
       return;
@@ -256,7 +256,7 @@ class IncomingAudio {
     this.totals.bytesIn += message.length;
     const isOdd = message.length % bytesPerSample !== 0;
     if (isOdd) this.totals.oddMessages += 1;
-    if (isOdd || this.samples !== undefined) this.takeParts(message, isOdd);
+    if (isOdd || this.samples !== undefined) this.acceptOdd(message, isOdd);
     else this.hear(message);
   }
 
@@ -266,7 +266,7 @@ class IncomingAudio {
   }
 
   /** Takes a message that ends within a sample, or follows such a message. The dialect says what happens to half a sample. */
-  private takeParts(message: Buffer, isOdd: boolean): void {
+  private acceptOdd(message: Buffer, isOdd: boolean): void {
     const { connection, dialect } = this.options;
     const { oddBytes } = dialect.stream;
     if (isOdd && oddBytes === 'close') {
@@ -281,25 +281,25 @@ class IncomingAudio {
 
   /** The stream ends: judges what could not be judged before. */
   end(): void {
-    for (const found of this.check.end()) this.tell(found);
+    for (const found of this.check.end()) this.emitFinding(found);
   }
 
   /** Takes a text message; true if it is audio sent as text. Reports this once. */
-  takeText(text: string): boolean {
+  judgeText(text: string): boolean {
     const kind = recogniseText(text);
     if (kind === undefined) return false;
-    for (const found of this.check.note(`${kind}-text`)) this.tell(found);
+    for (const found of this.check.addFinding(`${kind}-text`)) this.emitFinding(found);
     return true;
   }
 
-  private tellVerdict(): void {
+  private emitVerdict(): void {
     const verdict = this.check.judgePace();
     const { connection, device, events } = this.options;
     if (verdict !== undefined)
       events.emit({ type: 'device-verdict', stream: connection.id, device, ...verdict });
   }
 
-  private tell(found: FoundInVoice): void {
+  private emitFinding(found: FoundInVoice): void {
     const { connection, device, events } = this.options;
     events.emit({ type: 'device-finding', stream: connection.id, device, ...found });
   }

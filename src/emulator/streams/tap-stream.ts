@@ -75,10 +75,10 @@ export function tapStream(options: TapStreamOptions): SentWatch {
   };
   const binary = (from: Side, data: Buffer) =>
     tap.message?.({ at: clock.now(), from, opcode: 'binary', data, bytes: data.length });
-  const text = (from: Side, told: string) =>
+  const text = (from: Side, written: string) =>
     tap.message?.({
-      ...{ at: clock.now(), from, opcode: 'text', bytes: Buffer.byteLength(told) },
-      text: concealText(told, redactor),
+      ...{ at: clock.now(), from, opcode: 'text', bytes: Buffer.byteLength(written) },
+      text: concealText(written, redactor),
     });
   const control = (from: Side, opcode: 'ping' | 'pong', { length: bytes }: { length: number }) =>
     tap.message?.({ at: clock.now(), from, opcode, bytes });

@@ -69,14 +69,14 @@ export function createFeed({ stage, hello, recordings, counters }: FeedOptions):
       waitingLength += text.length;
     }),
   });
-  const takeEvents = (): string => {
+  const drainEvents = (): string => {
     const entries = waiting;
     waiting = [];
     waitingLength = 0;
     return entries.length === 0 ? '' : `{"type":"events","entries":[${entries.join(',')}]}\n`;
   };
-  const takeAudio = (hearing: Hearing, all = false): string => {
-    const streams = hearing.take(all);
+  const drainAudio = (hearing: Hearing, all = false): string => {
+    const streams = hearing.drain(all);
     const message: AudioMessage = { type: 'audio', at: elapsedMs(), streams };
     return streams.length === 0 ? '' : `${JSON.stringify(message)}\n`;
   };
@@ -101,8 +101,8 @@ export function createFeed({ stage, hello, recordings, counters }: FeedOptions):
   };
   const flush = () => {
     if (looking === undefined) return;
-    const events = takeEvents();
-    const text = events + (events === '' ? '' : countersText()) + takeAudio(looking.hearing);
+    const events = drainEvents();
+    const text = events + (events === '' ? '' : countersText()) + drainAudio(looking.hearing);
     if (text !== '') send(text);
   };
   const tick = () => {
@@ -133,7 +133,7 @@ export function createFeed({ stage, hello, recordings, counters }: FeedOptions):
     looking?.unfollow();
     looking?.hearing.stop();
     looking = undefined;
-    takeEvents();
+    drainEvents();
   };
 
   return {
@@ -156,7 +156,7 @@ export function createFeed({ stage, hello, recordings, counters }: FeedOptions):
           const entries = past.slice(at, at + pastAtOnce);
           response.write(`${JSON.stringify({ type: 'events', entries })}\n`);
         }
-        response.write(takeAudio(hearing, true) + stateText(state));
+        response.write(drainAudio(hearing, true) + stateText(state));
         for (const text of viewer.held ?? []) response.write(text);
         viewer.held = undefined;
       } catch (thrown) {

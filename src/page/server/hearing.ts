@@ -18,7 +18,7 @@ const maxEnded = 20;
 /** Listens to every stream while a page is open. */
 export interface Hearing {
   /** What is new since the last call; with `all` everything. Streams without news are left out. */
-  take(all?: boolean): HeardStream[];
+  drain(all?: boolean): HeardStream[];
   stop(): void;
 }
 
@@ -83,13 +83,13 @@ export function startHearing({ elapsedMs, observe }: Pick<PageHost, 'elapsedMs' 
 
   return {
     stop,
-    take(all = false) {
+    drain(all = false) {
       const now = elapsedMs();
       const due = [...heard.values()].filter((one) => !all && isDue(one, now - one.openedAt));
       const looked = new Set(due.sort((a, b) => a.lookedMs - b.lookedMs).slice(0, mostLooks));
       return [...heard].flatMap(([stream, one]) => {
         const at = one.ended ? Number.NEGATIVE_INFINITY : now - one.openedAt;
-        const voices = [one.out.take(at, all), one.in.take(at, all)].filter((voice) => voice !== undefined);
+        const voices = [one.out.drain(at, all), one.in.drain(at, all)].filter((voice) => voice !== undefined);
         const gaps = all ? one.gaps : one.newGaps;
         const turns = turnsOf(one, { t: now - one.openedAt, isDue: looked.has(one), all });
         const isNews = all || one.isNew || voices.length > 0 || gaps.length > 0 || turns !== undefined;
@@ -181,7 +181,7 @@ interface VoiceTrace {
   /** Takes a message at `t`. */
   hear(t: number, pcm: Buffer): void;
   /** What is new since the last call, up to `now`; with `all`, from the start. Undefined if nothing is new. */
-  take(now: number, all?: boolean): HeardVoice | undefined;
+  drain(now: number, all?: boolean): HeardVoice | undefined;
   /** Ends speech that is going on. */
   end(): void;
   /** Drops what has not been heard at `t`. */
@@ -207,7 +207,7 @@ function createVoiceTrace(voice: Direction): VoiceTrace {
   let goneMs = 0;
   let cut = Number.POSITIVE_INFINITY;
 
-  const note = (events: ReturnType<typeof gate.push>) => {
+  const addEvents = (events: ReturnType<typeof gate.push>) => {
     for (const event of events) {
       if (event.type === 'speech-start') speech.push({ startMs: event.atMs - goneMs, endMs: null });
       else {
@@ -221,7 +221,7 @@ function createVoiceTrace(voice: Direction): VoiceTrace {
   const gateTo = (bytes: number) => {
     while (gatedBytes < bytes) {
       const part = silence.subarray(0, Math.min(silence.length, bytes - gatedBytes));
-      note(gate.push(part));
+      addEvents(gate.push(part));
       gatedBytes += part.length;
     }
   };
@@ -253,11 +253,11 @@ function createVoiceTrace(voice: Direction): VoiceTrace {
     hear(t, pcm) {
       const { at } = track.place(t, pcm.length);
       gateTo(at);
-      note(gate.push(pcm));
+      addEvents(gate.push(pcm));
       gatedBytes += pcm.length;
       raise(at, pcm);
     },
-    take(now, all = false) {
+    drain(now, all = false) {
       // Audio that arrives from now on is not placed before this.
       if (now - msForBytes(track.endBytes) > maxLatenessMs[voice]) {
         const bytes = bytesForMs(now);
@@ -267,7 +267,7 @@ function createVoiceTrace(voice: Direction): VoiceTrace {
       const news = all ? speech : speech.slice(firstNews);
       const isDropped = cut < Number.POSITIVE_INFINITY && !all;
       if (from === count && news.length === 0 && !isDropped) return undefined;
-      const told = {
+      const sounds = {
         ...{ voice, from, peaks: Buffer.from(peaks.subarray(from, count)).toString('base64') },
         ...(isDropped ? { cut } : {}),
       };
@@ -276,13 +276,13 @@ function createVoiceTrace(voice: Direction): VoiceTrace {
         cut = Number.POSITIVE_INFINITY;
         firstNews = speech.length;
       }
-      return { ...told, speech: [...news] };
+      return { ...sounds, speech: [...news] };
     },
-    end: () => note(gate.end()),
+    end: () => addEvents(gate.end()),
     drop(t) {
       const to = bytesForMs(Math.ceil(t));
       if (to >= track.endBytes) return;
-      note(gate.end());
+      addEvents(gate.end());
       track.cut(to);
       goneMs += msForBytes(Math.max(0, gatedBytes - to));
       gatedBytes = Math.min(gatedBytes, to);

@@ -41,13 +41,13 @@ export interface VerdictPageOptions extends Omit<Extract<VerdictMessage, { type:
 /** Serves the page of `check` or `drill` on loopback. A tab also gets what happened before it was opened. */
 export async function serveVerdicts({ clock, ...start }: VerdictPageOptions): Promise<ServedVerdicts> {
   const token = newSecret();
-  const told = createTold(clock);
+  const history = createNewsHistory(clock);
   const tabs = new Set<ServerResponse>();
   const firstTab = createDeferred();
   const follow = (response: ServerResponse) => {
     response.writeHead(200, { 'Content-Type': 'application/x-ndjson', ...uncachedHeaders });
     const first: VerdictMessage = { type: 'verdicts', ...start };
-    for (const message of [first, ...told.all()]) response.write(line(message));
+    for (const message of [first, ...history.all()]) response.write(line(message));
     tabs.add(response);
     response.on('close', () => tabs.delete(response));
     firstTab.resolve();
@@ -60,7 +60,7 @@ export async function serveVerdicts({ clock, ...start }: VerdictPageOptions): Pr
   return {
     url: `http://127.0.0.1:${port}${pagePath}#${token}`,
     show(news) {
-      told.take(news);
+      history.add(news);
       for (const tab of tabs) tab.write(line(news));
     },
     async close(isAwaited, signal) {
@@ -77,10 +77,10 @@ function line(message: VerdictMessage): string {
 }
 
 /** What a tab that opens later has to know: the newest message of each kind, and the newest of each verdict. */
-function createTold(clock: Clock) {
+function createNewsHistory(clock: Clock) {
   const newest = new Map<string, { news: VerdictNews; at: number }>();
   return {
-    take(news: VerdictNews) {
+    add(news: VerdictNews) {
       const key = news.type === 'judged' ? `${news.type} ${news.item.id}` : news.type;
       // Keeps the order of the messages.
       newest.delete(key);

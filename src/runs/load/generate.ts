@@ -73,7 +73,7 @@ export async function generate(job: LoadJob, reporting: LoadReporting): Promise<
   if (clock === systemClock) await warmUp(context, startedAt - restMs);
   await waitUntil(clock, startedAt, signal).catch(() => {});
   // Earlier pauses count in no figure.
-  pauses?.takeLongest();
+  pauses?.drainLongestMs();
   const reports = startReports(tally, { ...reporting, startedAt, generator: job.generator });
   try {
     const sessions: Promise<void>[] = [];

@@ -47,7 +47,7 @@ export function createTimes(encoded?: EncodedTimes): Times {
       : (decodeFromCompressedBase64(encoded.hdr, 32, false) as Int32Histogram);
   let min = encoded?.minUs ?? undefined;
   let max = encoded?.maxUs ?? undefined;
-  const stretch = (low: number, high: number) => {
+  const widen = (low: number, high: number) => {
     min = Math.min(min ?? low, low);
     max = Math.max(max ?? high, high);
   };
@@ -60,11 +60,11 @@ export function createTimes(encoded?: EncodedTimes): Times {
   return {
     add(us, count = 1) {
       histogram.recordValueWithCount(us, count);
-      stretch(us, us);
+      widen(us, us);
     },
     merge(other) {
       for (const [us, count] of other.values()) histogram.recordValueWithCount(us, count);
-      if (other.min !== undefined && other.max !== undefined) stretch(other.min, other.max);
+      if (other.min !== undefined && other.max !== undefined) widen(other.min, other.max);
     },
     get count() {
       return histogram.totalCount;

@@ -7,13 +7,13 @@ import type { FromWorker, ToWorker } from './process-crew.ts';
 const stopping = new AbortController();
 let job: Omit<LoadJob, 'startAt'> | undefined;
 
-const tell = (message: FromWorker) => void process.send?.(message);
+const send = (message: FromWorker) => void process.send?.(message);
 const stop = () => stopping.abort(new VoicectlError('interrupted', 'The run was stopped'));
 
 process.on('message', (message: ToWorker) => {
   if (message.type === 'job') {
     job = message.job;
-    tell({ type: 'ready' });
+    send({ type: 'ready' });
   } else if (message.type === 'start') void run(message.startAt);
   else stop();
 });
@@ -29,10 +29,10 @@ async function run(startAt: number): Promise<void> {
     {
       clock: systemClock,
       signal: stopping.signal,
-      onTick: (tick) => tell({ type: 'tick', tick }),
-      onFailure: (message) => tell({ type: 'failure', message }),
+      onTick: (tick) => send({ type: 'tick', tick }),
+      onFailure: (message) => send({ type: 'failure', message }),
     },
   );
-  tell({ type: 'done' });
+  send({ type: 'done' });
   process.disconnect?.();
 }

@@ -59,7 +59,7 @@ export async function createProcessCrew(
 ): Promise<LoadCrew> {
   const workers = Array.from({ length: processes }, (_, generator) => {
     const worker = startWorker(file, generator, env);
-    tell(worker, {
+    sendTo(worker, {
       type: 'job',
       job: { ...job, generator, share: shareOf(job.share, generator, processes) },
     });
@@ -83,11 +83,11 @@ export async function createProcessCrew(
     close,
     async run(startAt, ending, handlers) {
       const stop = () => {
-        for (const worker of workers) tell(worker, { type: 'stop' });
+        for (const worker of workers) sendTo(worker, { type: 'stop' });
       };
       for (const [generator, worker] of workers.entries()) {
         worker.handlers = handlers;
-        tell(worker, { type: 'start', startAt });
+        sendTo(worker, { type: 'start', startAt });
         void worker.ended.then(() => {
           if (worker.lost !== undefined) handlers.onLost(generator, worker.lost);
         });
@@ -172,6 +172,6 @@ function becomesReady(worker: Worker, clock: Clock): Promise<void> {
 }
 
 /** Sends nothing to a process that has ended; its loss is reported elsewhere. */
-function tell({ child }: Worker, message: ToWorker): void {
+function sendTo({ child }: Worker, message: ToWorker): void {
   if (child.connected) child.send(message, () => {});
 }

@@ -33,7 +33,7 @@ const fewestToAbort = 20;
 export async function runLoad(options: RunLoadOptions): Promise<ResultParts> {
   const { facts, shard, signal, abortOn, crew, onProgress, onNotice } = options;
   const totals = createTotals();
-  const told = new Set<string>();
+  const reported = new Set<string>();
   const cores = new Map<number, number[]>();
   const pauses = new Map<number, number>();
   const lost = new Map<number, string>();
@@ -71,8 +71,8 @@ export async function runLoad(options: RunLoadOptions): Promise<ResultParts> {
         if (crossed !== undefined) stop(abortText(crossed));
       },
       onFailure(message) {
-        if (told.size >= mostNotices || told.has(message)) return;
-        told.add(message);
+        if (reported.size >= mostNotices || reported.has(message)) return;
+        reported.add(message);
         onNotice(message);
       },
       onLost(generator, why) {

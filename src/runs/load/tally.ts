@@ -44,7 +44,7 @@ export class Pauses {
   }
 
   /** The longest pause since the last call; 0 if there was none. */
-  takeLongest(): number {
+  drainLongestMs(): number {
     this.look();
     const longest = this.#longestMs;
     this.#longestMs = 0;
@@ -111,7 +111,7 @@ export class Tally {
       unfinished: this.#unfinished,
       failures: this.#failures,
       lateness: this.#lateness(),
-      pauseMs: this.#pauses?.takeLongest(),
+      pauseMs: this.#pauses?.drainLongestMs(),
       touched: this.#touched,
     };
     this.counts = { ...noCounts };

@@ -36,7 +36,7 @@ export function createUserEcho({ clock, out, isSpeaking }: UserEchoOptions): Use
     if (next !== undefined) timer ??= clock.after(next.dueAt - clock.now(), release);
   };
   /** Takes at most this many bytes of the oldest message; the rest of it stays. */
-  const take = (most: number): Buffer => {
+  const dequeue = (most: number): Buffer => {
     const oldest = waiting[0] as { pcm: Buffer; dueAt: number };
     const { pcm } = oldest;
     waitingBytes -= queueCostBytes(pcm.length);
@@ -54,7 +54,7 @@ export function createUserEcho({ clock, out, isSpeaking }: UserEchoOptions): Use
         timer = clock.after(stepMs, release);
         return;
       }
-      out.send(take(Number.POSITIVE_INFINITY));
+      out.send(dequeue(Number.POSITIVE_INFINITY));
     }
     arm();
   };
@@ -71,7 +71,7 @@ export function createUserEcho({ clock, out, isSpeaking }: UserEchoOptions): Use
       const due: Buffer[] = [];
       let room = pcm.length & ~1;
       while (room > 0 && waiting[0] !== undefined && waiting[0].dueAt <= now) {
-        const part = take(room);
+        const part = dequeue(room);
         due.push(part);
         room -= part.length;
       }

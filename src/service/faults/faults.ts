@@ -98,8 +98,8 @@ export function createFaults({ initial, random, events, refuses, onStruck }: Fau
     return entry;
   };
   const emitAdded = (entry: Entry) => {
-    const take = strikeFrom(() => [entry]);
-    for (const listener of listeners) listener(take);
+    const strike = strikeFrom(() => [entry]);
+    for (const listener of listeners) listener(strike);
   };
 
   const emitCleared = () => {

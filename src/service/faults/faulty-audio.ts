@@ -96,12 +96,12 @@ export function createFaultyAudio(options: FaultyAudioOptions): FaultyAudio {
   const release = () => {
     timer = undefined;
     while (held[0] !== undefined && held[0].dueAt <= clock.now()) {
-      const oldest = takeOldest();
+      const oldest = dequeue();
       if (oldest !== undefined) out.send(oldest);
     }
     arm();
   };
-  const takeOldest = (): Buffer | undefined => {
+  const dequeue = (): Buffer | undefined => {
     const oldest = held.shift();
     if (oldest !== undefined) heldBytes -= queueCostBytes(oldest.pcm.length);
     return oldest?.pcm;
@@ -113,7 +113,7 @@ export function createFaultyAudio(options: FaultyAudioOptions): FaultyAudio {
   const hold = (pcm: Buffer, dueAt: number) => {
     held.push({ pcm, dueAt });
     heldBytes += queueCostBytes(pcm.length);
-    while (heldBytes > maxHeldBytes) takeOldest();
+    while (heldBytes > maxHeldBytes) dequeue();
     arm();
   };
 

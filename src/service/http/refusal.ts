@@ -50,13 +50,13 @@ function refuse(
   { status, code, message, details }: RefusalWording,
   { events, device, path, remote, detail, sent }: Omit<RefusalContext, 'dialect' | 'why'>,
 ): OutgoingAnswer {
-  const known = given({ device, path: path && shortText(path), remote, why: detail });
+  const known = definedFields({ device, path: path && shortText(path), remote, why: detail });
   events.emit({ type: 'request-refused', cause, status, code, message, ...known, ...(sent && { sent }) });
   return { status, body: errorBody(code, message, details) };
 }
 
 /** The fields that have a value. */
-function given<Fields extends Record<string, string | undefined>>(fields: Fields) {
+function definedFields<Fields extends Record<string, string | undefined>>(fields: Fields) {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
     [Name in keyof Fields]?: string;
   };

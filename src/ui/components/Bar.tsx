@@ -25,7 +25,7 @@ export function Bar({ value, width, colour, hold, zones = [] }: BarProps) {
   };
   return (
     <>
-      {runs(width, colourOf).map(({ from, until, value: run }) => {
+      {equalRuns(width, colourOf).map(({ from, until, value: run }) => {
         const text = Array.from({ length: until - from }, (_, index) => cellOf(from + index)).join('');
         return (
           <Text key={from} {...inkOf(run)}>
@@ -44,7 +44,7 @@ export function LeftBar({ left, width }: { left: number; width: number }) {
 }
 
 /** Runs of equal values, so that a line consists of few pieces. */
-export function runs<Value>(length: number, readAt: (index: number) => Value) {
+export function equalRuns<Value>(length: number, readAt: (index: number) => Value) {
   const found: { from: number; until: number; value: Value }[] = [];
   for (let index = 0; index < length; index += 1) {
     const value = readAt(index);

@@ -1,6 +1,6 @@
 import { Text } from 'ink';
 import type { ReactNode } from 'react';
-import { takeFitting } from '../cells.ts';
+import { fittingTexts } from '../cells.ts';
 import { type Colour, useGlyphs } from '../theme.ts';
 
 export interface Count {
@@ -25,7 +25,7 @@ export function CountLine({
   return (
     <Text wrap="truncate">
       {children}
-      {counts.slice(0, takeFitting(texts, width).length).map(({ name, count, colour }, index) => (
+      {counts.slice(0, fittingTexts(texts, width).length).map(({ name, count, colour }, index) => (
         <Text key={name}>
           {index === 0 ? '' : <Text dimColor> {dot} </Text>}
           <Text bold {...(colour === undefined || count === 0 ? {} : { color: colour })}>

@@ -3,7 +3,7 @@ import { audibleDbfs } from '../../audio/level.ts';
 import type { StreamModel } from '../stream-model.ts';
 import { type Colour, colours, inkOf, useGlyphs } from '../theme.ts';
 import { columnOf, placeMarks, readVoice, type TimelineAxis, timelineSpanMs } from '../timeline.ts';
-import { runs } from './Bar.tsx';
+import { equalRuns } from './Bar.tsx';
 import { Divider } from './Rule.tsx';
 
 interface TimelineProps {
@@ -62,7 +62,7 @@ function VoiceLines({ label, levels, lines, colour }: VoiceLinesProps) {
         // biome-ignore lint/suspicious/noArrayIndexKey: lines have no other name
         <Text key={line} wrap="truncate">
           {(line === lines - 1 ? label : '').padEnd(labelWidth)}
-          {runs(levels.length, (index) => (levels[index] ?? -100) > audibleDbfs).map(
+          {equalRuns(levels.length, (index) => (levels[index] ?? -100) > audibleDbfs).map(
             ({ from, until, value }) => {
               const text = levels
                 .slice(from, until)
@@ -109,7 +109,7 @@ function BothLine({ turns, axis }: { turns: StreamModel['turns']; axis: Timeline
   return (
     <Text wrap="truncate">
       <Text dimColor={turns.overlaps.length + marks.length === 0}>{'both'.padEnd(labelWidth)}</Text>
-      {runs(axis.columns, colourOf).map(({ from, until, value }) => (
+      {equalRuns(axis.columns, colourOf).map(({ from, until, value }) => (
         <Text key={from} {...(value && { color: value })}>
           {cells.slice(from, until).join('')}
         </Text>
@@ -145,7 +145,7 @@ function AxisLine({ model, axis }: { model: StreamModel; axis: TimelineAxis }) {
   return (
     <Text wrap="truncate">
       {' '.repeat(labelWidth)}
-      {runs(axis.columns, (index) => colourOf(marked.get(index))).map(({ from, until, value }) => (
+      {equalRuns(axis.columns, (index) => colourOf(marked.get(index))).map(({ from, until, value }) => (
         <Text key={from} {...inkOf(value)}>
           {cells.slice(from, until).join('')}
         </Text>

@@ -120,15 +120,15 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
     ca,
   });
   let cutFor: VoicectlError | undefined;
-  const tell = createTeller({ clock, redactor, tap });
-  const take = (data: Buffer, isBinary: boolean) => {
+  const report = createTapReport({ clock, redactor, tap });
+  const receive = (data: Buffer, isBinary: boolean) => {
     if (isBinary) {
-      tell?.binary('service', data);
+      report?.binary('service', data);
       onBinary(data);
       return;
     }
     const text = concealText(data.toString(), redactor);
-    tell?.text('service', text);
+    report?.text('service', text);
     onText(text);
   };
 
@@ -137,9 +137,9 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
   const reading = createReading(socket);
   socket.on('message', (data: RawData, isBinary) => {
     reading.took();
-    inOrder.pass(() => take(data as Buffer, isBinary));
+    inOrder.pass(() => receive(data as Buffer, isBinary));
   });
-  if (tell !== undefined) reportPings(socket, (call) => inOrder.pass(() => call(tell)));
+  if (report !== undefined) reportPings(socket, (call) => inOrder.pass(() => call(report)));
   // Listen after the handshake too: a bad frame causes an error, then a close.
   socket.on('error', (thrown) => {
     socket.failure ??= receivedError(thrown);
@@ -173,7 +173,7 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
   const isOpen = () => socket.readyState === WebSocket.OPEN;
   const ping = () => {
     socket.ping();
-    tell?.control('device', 'ping', 0);
+    report?.control('device', 'ping', 0);
   };
   const heartbeat = startHeartbeat(socket, { clock, ping, onDead: () => cut(deadError()) });
   void closed.then((end) => {
@@ -192,17 +192,17 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
     present(token, opcode = 'text') {
       redactor.conceal(token);
       socket.send(token, { binary: opcode === 'binary' });
-      tell?.presented(token, opcode);
+      report?.presented(token, opcode);
     },
     sendText(text) {
       const isSent = isOpen();
       socket.send(text);
-      if (isSent) tell?.text('device', concealText(text, redactor));
+      if (isSent) report?.text('device', concealText(text, redactor));
     },
     sendBinary(data, onWritten) {
       const isSent = isOpen();
       socket.send(data, { binary: true }, onWritten);
-      if (isSent) tell?.binary('device', data);
+      if (isSent) report?.binary('device', data);
     },
     ping,
     beat: heartbeat.beat,
@@ -226,19 +226,19 @@ function endOf(
   return { by: 'device', code: closedWith, reason: '', answer: { code, reason } };
 }
 
-type Teller = NonNullable<ReturnType<typeof createTeller>>;
+type TapReport = NonNullable<ReturnType<typeof createTapReport>>;
 
 /** Reports traffic to a tap. Undefined without a tap, so that nothing is created for it. */
-function createTeller({ clock, redactor, tap }: Pick<ClientLeg, 'clock' | 'redactor' | 'tap'>) {
+function createTapReport({ clock, redactor, tap }: Pick<ClientLeg, 'clock' | 'redactor' | 'tap'>) {
   if (tap?.message === undefined) return undefined;
-  const tell = (message: WireMessage) => tap.message?.(message);
+  const pass = (message: WireMessage) => tap.message?.(message);
   return {
     text: (from: Side, text: string) =>
-      tell({ at: clock.now(), from, opcode: 'text', text, bytes: Buffer.byteLength(text) }),
+      pass({ at: clock.now(), from, opcode: 'text', text, bytes: Buffer.byteLength(text) }),
     binary: (from: Side, data: Buffer) =>
-      tell({ at: clock.now(), from, opcode: 'binary', data, bytes: data.length }),
+      pass({ at: clock.now(), from, opcode: 'binary', data, bytes: data.length }),
     presented: (token: string, opcode: 'text' | 'binary') =>
-      tell({
+      pass({
         at: clock.now(),
         from: 'device',
         opcode,
@@ -246,12 +246,12 @@ function createTeller({ clock, redactor, tap }: Pick<ClientLeg, 'clock' | 'redac
         bytes: Buffer.byteLength(token),
       }),
     control: (from: Side, opcode: 'ping' | 'pong', bytes: number) =>
-      tell({ at: clock.now(), from, opcode, bytes }),
+      pass({ at: clock.now(), from, opcode, bytes }),
   };
 }
 
 /** ws answers each ping without our help. */
-function reportPings(socket: WebSocket, pass: (call: (tell: Teller) => void) => void): void {
+function reportPings(socket: WebSocket, pass: (call: (report: TapReport) => void) => void): void {
   socket.on('pong', ({ length }) => pass((tell) => tell.control('service', 'pong', length)));
   socket.on('ping', ({ length }) =>
     pass((tell) => {

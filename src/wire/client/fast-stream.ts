@@ -72,7 +72,7 @@ export class FastStream {
       binary: (bytes) => handlers.onAudio(bytes, this.#at),
       text: (payload) => handlers.onText(payload.toString(), this.#at),
       ping: (payload) => this.send(clientFrame(opcodes.pong, payload)),
-      close: (payload) => this.#takeClose(payload),
+      close: (payload) => this.#receiveClose(payload),
       violation: (text) => this.#fail(new VoicectlError('protocol-violation', text)),
     });
     this.#socket = this.#connect();
@@ -122,7 +122,7 @@ export class FastStream {
       onread: {
         buffer: received,
         callback: (bytes: number) => {
-          this.#take(bytes);
+          this.#receive(bytes);
           return true;
         },
       },
@@ -138,7 +138,7 @@ export class FastStream {
   }
 
   /** Takes what was read into `received`. */
-  #take(length: number): void {
+  #receive(length: number): void {
     if (this.#isOver) return;
     this.#at = this.#target.clock.now();
     if (this.#head === undefined) {
@@ -158,7 +158,7 @@ export class FastStream {
     }
   }
 
-  #takeClose(payload: Buffer): void {
+  #receiveClose(payload: Buffer): void {
     this.#code = payload.length >= 2 ? payload.readUInt16BE() : closeCodes.noStatus;
     this.#reason = payload.toString('utf8', 2);
     if (this.#closing === undefined) this.send(clientFrame(opcodes.close, payload.subarray(0, 2)));

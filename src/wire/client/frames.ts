@@ -107,19 +107,19 @@ export class FrameReader {
       this.#from = at + head;
       at = this.#from + length;
       this.#until = at;
-      this.#take(first);
+      this.#endFrame(first);
     }
     return at;
   }
 
-  #take(first: number): void {
+  #endFrame(first: number): void {
     const opcode = first & 0x0f;
     const isFinal = (first & 0x80) !== 0;
     switch (opcode) {
       case opcodes.binary:
       case opcodes.text:
       case opcodes.continuation:
-        this.#takePart(opcode, isFinal);
+        this.#endPart(opcode, isFinal);
         break;
       case opcodes.ping:
         this.#handlers.ping(this.payload);
@@ -130,7 +130,7 @@ export class FrameReader {
     }
   }
 
-  #takePart(opcode: number, isFinal: boolean): void {
+  #endPart(opcode: number, isFinal: boolean): void {
     const isNext = opcode === opcodes.continuation;
     if (isNext !== this.#isOpen) {
       this.#violate(isNext ? 'a continuation without a beginning' : 'a message within a message');

@@ -29,7 +29,7 @@ export async function awaitUpgrade(socket: WebSocket, options: HandshakeOptions)
   const { host } = new URL(url);
   const [at, wallAt] = [clock.now(), clock.wall()];
   let answer: HttpAnswer | undefined;
-  const note = (response: IncomingMessage, body: string, firstByteMs: number) => {
+  const keepAnswer = (response: IncomingMessage, body: string, firstByteMs: number) => {
     const raw = {
       status: response.statusCode ?? 0,
       headers: headerPairs(response.rawHeaders),
@@ -40,7 +40,7 @@ export async function awaitUpgrade(socket: WebSocket, options: HandshakeOptions)
     return answer;
   };
   let requestHeaders: Header[] = [];
-  const tell = (breakdown?: VoicectlError) =>
+  const report = (breakdown?: VoicectlError) =>
     onUpgrade?.({
       at,
       wallAt,
@@ -52,24 +52,24 @@ export async function awaitUpgrade(socket: WebSocket, options: HandshakeOptions)
   const opened = new Promise<void>((resolve, reject) => {
     // ws has made the request, with all headers.
     if (onUpgrade !== undefined) requestHeaders = sentHeaders(socket);
-    socket.once('upgrade', (response) => note(response, '', clock.now() - at));
+    socket.once('upgrade', (response) => keepAnswer(response, '', clock.now() - at));
     socket.once('open', resolve);
     socket.once('error', (thrown) => reject(handshakeError(thrown, host)));
     socket.once('unexpected-response', async (_request, response: IncomingMessage) => {
       const firstByteMs = clock.now() - at;
       const { text } = await readBody(response, host);
-      const refused = note(response, text, firstByteMs);
+      const refused = keepAnswer(response, text, firstByteMs);
       reject(upgradeError(refused, url, readError(parseJson(refused.body))));
     });
   });
   const what = `${host} did not answer the WebSocket handshake`;
   try {
     await withDeadline(abortable(opened, signal), { clock, ms: timeoutMs, what });
-    tell();
+    report();
   } catch (thrown) {
     socket.terminate();
     const failure = redactor.thrown(thrown);
-    if (!signal.aborted) tell(toVoicectlError(failure));
+    if (!signal.aborted) report(toVoicectlError(failure));
     throw failure;
   }
 }

@@ -30,7 +30,7 @@ const busy = (everyMs: number, ms: number, seconds = 60): Stall[] =>
 
 /** Listens to nobody: others have taken all places. */
 const full = new ListenerBudget();
-while (full.take() !== undefined);
+while (full.acquire() !== undefined);
 
 const audio = Buffer.concat(Array.from({ length: 8 }, () => speechPcm));
 

@@ -10,7 +10,7 @@ function hear(pcm: Buffer, { frameBytes = 640, byItself = true } = {}) {
   const listener = new Listener();
   for (let at = 0; at < pcm.length; at += frameBytes) listener.push(pcm.subarray(at, at + frameBytes));
   listener.end({ byItself });
-  return { heard: listener.take(), ...listener.measures(), unjudged: listener.unjudged };
+  return { heard: listener.drain(), ...listener.measures(), unjudged: listener.unjudged };
 }
 
 const kinds = (pcm: Buffer) => [...new Set(hear(pcm).heard.map(({ kind }) => kind))];
@@ -173,7 +173,7 @@ describe('it hears', () => {
       for (let at = 0; at < pcm.length; at += 640) listener.push(pcm.subarray(at, at + 640));
       listener.end({ byItself: true });
     }
-    expect(listener.take()).toMatchObject([
+    expect(listener.drain()).toMatchObject([
       { kind: 'level-jump', figure: { value: expect.closeTo(-12, 1), unit: 'dB' } },
     ]);
   });
@@ -192,7 +192,7 @@ describe('it hears', () => {
     const levels = new Set(['quiet-voice', 'loud-voice', 'level-jump']);
     expect(
       listener
-        .take()
+        .drain()
         .map(({ kind }) => kind)
         .filter((kind) => levels.has(kind)),
     ).toEqual(expected);

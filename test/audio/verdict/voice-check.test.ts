@@ -284,8 +284,8 @@ describe('while a device sends', () => {
 
   test('findings in its text messages are reported once', () => {
     const { check } = follow();
-    expect(check.note('json-text')).toMatchObject([{ finding: 'json-text' }]);
-    expect(check.note('json-text')).toEqual([]);
+    expect(check.addFinding('json-text')).toMatchObject([{ finding: 'json-text' }]);
+    expect(check.addFinding('json-text')).toEqual([]);
     expect(check.verdict()).toMatchObject({ findings: ['json-text'], pace: { timesRealTime: null } });
   });
 });
@@ -405,5 +405,5 @@ test('the figures of judgements have one decimal, like their texts', () => {
 
 test('what is found before any audio has arrived was heard just now', () => {
   const check = new VoiceCheck({ from: 'device', clock: { now: () => 9_000 } });
-  expect(check.note('too-early')).toMatchObject([{ finding: 'too-early', atMs: 0, agoMs: 0 }]);
+  expect(check.addFinding('too-early')).toMatchObject([{ finding: 'too-early', atMs: 0, agoMs: 0 }]);
 });

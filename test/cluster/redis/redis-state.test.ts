@@ -16,9 +16,9 @@ describe.skipIf(!hasRedis)('over a Redis', () => {
     await shared.attach({
       emit() {},
       syncFaults() {},
-      async takeSecrets() {},
+      async replaceSecrets() {},
       forget() {},
-      takeNumber() {},
+      renumber() {},
       perform: () => true,
     });
     return { state: shared.state, nowMs: () => shared.clock.wall(), close: shared.close };

@@ -3,7 +3,7 @@ import { createBoundary } from '../../../src/commands/mcp/boundary.ts';
 import type { ChildCommand, PrintedLine } from '../../../src/commands/mcp/child-command.ts';
 import { callTool } from '../../../src/commands/mcp/run.ts';
 import { createServers } from '../../../src/commands/mcp/servers.ts';
-import type { ToolSurroundings } from '../../../src/commands/mcp/tool.ts';
+import type { ToolContext } from '../../../src/commands/mcp/tool.ts';
 
 const signal = new AbortController().signal;
 
@@ -38,8 +38,8 @@ test('a client has at most eight emulators and proxies, including those that are
   );
   const cwd = import.meta.dirname;
   const boundary = createBoundary({ cwd, allowTargets: [], folder: undefined });
-  const surroundings = { io: { cwd, env: {} }, servers, boundary } as unknown as ToolSurroundings;
-  const another = () => callTool('start', {}, surroundings, { signal, progress() {} });
+  const context = { io: { cwd, env: {} }, servers, boundary } as unknown as ToolContext;
+  const another = () => callTool('start', {}, context, { signal, progress() {} });
   await expect(another()).rejects.toThrow('8 emulators and proxies are already running');
   for (const listen of listens) listen({ type: 'listening', baseUrl: 'http://127.0.0.1:1' });
   const [first] = await Promise.all(started);

@@ -4,7 +4,7 @@ import { createBurstMeter } from '../../../src/devices/host/burst-meter.ts';
 /** What the meter says last, for frames taken at these moments. */
 function measure(times: readonly number[]): number {
   const meter = createBurstMeter();
-  return times.reduce((_, now) => meter.note(now), 1);
+  return times.reduce((_, now) => meter.accepted(now), 1);
 }
 
 /** `count` bursts of `size` frames, one burst every `everyMs`. */

@@ -10,7 +10,7 @@ function tell(
 ) {
   const found: { at: number; ms: number }[] = [];
   for (let i = 0; i < count; i += 1) {
-    const ms = lag.note({ behindMs: values(i) }, fromMs + i * 50);
+    const ms = lag.judge({ behindMs: values(i) }, fromMs + i * 50);
     if (ms > 0) found.push({ at: i * 50, ms });
   }
   return found;
@@ -65,7 +65,7 @@ describe('the lag of a device', () => {
       playedMs += now === 0 ? 0 : 50 * (1 + drift);
       const behindMs = writtenMs - (nextAt - now) - playedMs;
       behind.push(behindMs);
-      expect(lag.note({ behindMs, heldMs: behindMs + 10 }, now)).toBe(0);
+      expect(lag.judge({ behindMs, heldMs: behindMs + 10 }, now)).toBe(0);
     }
     const least = (values: number[]) => Math.min(...values);
     expect(Math.abs(least(behind.slice(-100)) - least(behind.slice(0, 20)))).toBeLessThan(10);
@@ -74,7 +74,7 @@ describe('the lag of a device', () => {
   test('is the audio that waits for a device that accepts no more, even if it was never less', () => {
     const lag = createLag();
     const found = Array.from({ length: 30 }, (_, i) =>
-      lag.note({ behindMs: i < 8 ? 1_170 : 30, heldMs: 30 }, i * 50),
+      lag.judge({ behindMs: i < 8 ? 1_170 : 30, heldMs: 30 }, i * 50),
     );
     expect(found.filter((ms) => ms > 0)).toEqual([1_140]);
   });
@@ -83,8 +83,8 @@ describe('the lag of a device', () => {
     const [precise, coarse] = [createLag(), createLag()];
     for (let i = 0; i < 30; i += 1) {
       const behindMs = i < 10 ? 20 : 35;
-      expect(precise.note({ behindMs, heldMs: behindMs + 5 }, i * 50)).toBe(0);
-      expect(coarse.note({ behindMs }, i * 50)).toBe(0);
+      expect(precise.judge({ behindMs, heldMs: behindMs + 5 }, i * 50)).toBe(0);
+      expect(coarse.judge({ behindMs }, i * 50)).toBe(0);
     }
     expect(precise.easing).toBeCloseTo(0.005, 6);
     expect(coarse.easing).toBe(0);

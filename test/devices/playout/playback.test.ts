@@ -25,7 +25,7 @@ function createFakeSpeaker(clock: ReturnType<typeof createCountedClock>, delayMs
     get holes() {
       return holes;
     },
-    takeLateMs: () => 0,
+    drainLateMs: () => 0,
     async ready() {
       if (failure !== undefined) throw failure;
       if (clock.now() < nextAt)

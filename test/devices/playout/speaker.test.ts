@@ -196,8 +196,8 @@ describe('a program that reports its progress', () => {
     expect(speaker.holes).toBe(1);
     expect(speaker.delayMs).toBeCloseTo(60, -1);
     expect(written() - before).toBeCloseTo(2_000 - 900 - 500, -1);
-    expect(speaker.takeLateMs()).toBeCloseTo(500, -1);
-    expect(speaker.takeLateMs()).toBe(0);
+    expect(speaker.drainLateMs()).toBeCloseTo(500, -1);
+    expect(speaker.drainLateMs()).toBe(0);
     expect(clock.now()).toBe(2_000);
     await speaker.stop();
   });
@@ -233,7 +233,7 @@ const hosting = (sampleRate: number, channels: number, atOnce: number) => `
 describe('a device host that plays', () => {
   const openHosted = async (sampleRate: number, channels: number, atOnce = 1) => {
     const { dir, common } = fakes();
-    writeFileSync(common.surroundings.hostFile, hosting(sampleRate, channels, atOnce));
+    writeFileSync(common.search.hostFile, hosting(sampleRate, channels, atOnce));
     const clock = createCountedClock();
     const speaker = await openSpeaker(backends.find(({ name }) => name === 'naudiodon')!, {
       ...common,

@@ -40,10 +40,10 @@ function hear(say: { name: string; fromMs: number; aiUntilMs: number }) {
         data: theirs.subarray((now - 1_000) * 32, (now - 980) * 32),
       } as never);
     if (now % 100 !== 0) continue;
-    for (const { turns } of hearing.take())
+    for (const { turns } of hearing.drain())
       if (turns !== undefined) looks.push({ at: now, marks: turns.marks });
   }
-  return { looks, later: hearing.take(true) };
+  return { looks, later: hearing.drain(true) };
 }
 
 test('a yield is marked while the stream is open, also for a tab that opens later', () => {
@@ -89,7 +89,7 @@ test('a yield is marked even if the reply was sent ahead, and dropped audio is n
       const text = '{"type":"status","status":"interrupted"}';
       tap.message?.({ from: 'service', at: now, opcode: 'text', text, bytes: text.length } as never);
     }
-    if (now % 100 === 0) seen.push(...hearing.take());
+    if (now % 100 === 0) seen.push(...hearing.drain());
   }
   expect(seen.flatMap(({ turns }) => turns?.marks ?? [])).toContainEqual(
     expect.objectContaining({
@@ -99,7 +99,7 @@ test('a yield is marked even if the reply was sent ahead, and dropped audio is n
   );
   const dropped = seen.flatMap(({ voices }) => voices.flatMap(({ cut }) => cut ?? []));
   expect(dropped).toEqual([150]);
-  const [whole] = hearing.take(true);
+  const [whole] = hearing.drain(true);
   const spoken = whole?.voices.find(({ voice }) => voice === 'in');
   expect(spoken?.speech.at(-1)?.endMs).toBe(3_000);
   expect(
@@ -119,7 +119,7 @@ test('a turn without a reply is marked when the wait is over', () => {
     const data = at >= 0 && at < mine.length ? mine.subarray(at, at + 640) : Buffer.alloc(640);
     tap.message?.({ from: 'device', at: now, data } as never);
     if (now % 100 !== 0) continue;
-    for (const { turns } of hearing.take())
+    for (const { turns } of hearing.drain())
       if (turns !== undefined) looks.push({ at: now, names: turns.marks.map(({ name }) => name) });
   }
   expect(looks).toEqual([{ at: expect.any(Number), names: ['no reply'] }]);
@@ -147,5 +147,5 @@ test('gaps are the same as in a recording: also of silence, but not if the user 
   const spokenAt = time.now;
   for (let now = spokenAt; now < spokenAt + 1_000; now += 20) at(now, 'device', frame);
   at(spokenAt + 1_000, 'service', frame);
-  expect(hearing.take(true)[0]?.gaps).toEqual([{ startMs: 40, endMs: 340 }]);
+  expect(hearing.drain(true)[0]?.gaps).toEqual([{ startMs: 40, endMs: 340 }]);
 });

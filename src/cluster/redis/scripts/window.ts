@@ -43,7 +43,7 @@ local function add(w, kind, limit, windowMs, now)
     w.times[1] = kind == 'calendar-minute' and now - now % windowMs or now
   end
 end
-local function tell(w, allowed, now)
+local function answer(w, allowed, now)
   return {1, allowed and 1 or 0, string.format('%.17g', w.count), math.floor(w.times[1] or now), now}
 end
 `;
@@ -57,13 +57,13 @@ local kind, limit, windowMs, counts = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[
 local w = load(KEYS[2])
 update(w, kind, limit, windowMs, now)
 local allowed = w.count + 1 <= limit + 0.000001
-if counts == 'none' then return tell(w, allowed, now) end
+if counts == 'none' then return answer(w, allowed, now) end
 if allowed or counts == 'all' then add(w, kind, limit, windowMs, now) end
 if w.count > 0 then
   save(KEYS[2], w)
   redis.call('ZADD', KEYS[3], real + 120000, ARGV[6])
 end
-return tell(w, allowed, now)
+return answer(w, allowed, now)
 `);
 
 /**

@@ -47,18 +47,18 @@ export function createFrameView(
     }
     folded = { device: { count: 0, bytes: 0 }, service: { count: 0, bytes: 0 } };
   };
-  const message = (told: WireMessage) => {
-    if (isFolding && 'data' in told) {
-      folded[told.from].count += 1;
-      folded[told.from].bytes += told.bytes;
+  const message = (passed: WireMessage) => {
+    if (isFolding && 'data' in passed) {
+      folded[passed.from].count += 1;
+      folded[passed.from].bytes += passed.bytes;
       timer ??= clock.after(foldMs, showFolded);
       return;
     }
-    const t = told.at - begun;
-    show(json ? jsonLine(frameJson(told, t)).trimEnd() : frameLine(told, t, style));
+    const t = passed.at - begun;
+    show(json ? jsonLine(frameJson(passed, t)).trimEnd() : frameLine(passed, t, style));
   };
   let isFirst = true;
-  const tell = (text: string, body: Record<string, unknown>) => {
+  const showNote = (text: string, body: Record<string, unknown>) => {
     const t = roundMs(clock.now() - begun);
     const first = isFirst ? { version } : {};
     isFirst = false;
@@ -69,19 +69,19 @@ export function createFrameView(
     tap: {
       token({ answer, totalMs }) {
         const status = answer?.status ?? null;
-        tell(`token request: ${status ?? 'no answer'} after ${Math.round(totalMs)} ms`, {
+        showNote(`token request: ${status ?? 'no answer'} after ${Math.round(totalMs)} ms`, {
           type: 'token',
           status,
         });
       },
       opened({ answer }) {
         const status = answer?.status ?? null;
-        tell(`upgrade: ${status ?? 'no answer'}`, { type: 'upgrade', status });
+        showNote(`upgrade: ${status ?? 'no answer'}`, { type: 'upgrade', status });
       },
       message,
       closed({ by, code, reason }) {
         const why = reason === '' ? '' : ` ${escapeText(reason)}`;
-        tell(`closed by ${by === 'device' ? 'you' : 'the service'}: ${code}${why}`, {
+        showNote(`closed by ${by === 'device' ? 'you' : 'the service'}: ${code}${why}`, {
           type: 'close',
           by,
           code,

@@ -29,17 +29,17 @@ export function copy(text: string, what: string): Promise<void> {
 
 /** Shows for a moment what was just done. */
 export function NoticeBar() {
-  const told = notice.value;
+  const shown = notice.value;
   useEffect(() => {
-    if (told === undefined) return;
+    if (shown === undefined) return;
     const timer = systemClock.after(6_000, () => {
       notice.value = undefined;
     });
     return timer.cancel;
-  }, [told]);
+  }, [shown]);
   return (
-    <div class={`notice ${told?.isBad ? 'bad' : ''}`} role="status" data-shown={told !== undefined}>
-      {told?.text}
+    <div class={`notice ${shown?.isBad ? 'bad' : ''}`} role="status" data-shown={shown !== undefined}>
+      {shown?.text}
     </div>
   );
 }

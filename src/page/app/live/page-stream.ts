@@ -70,9 +70,9 @@ export function hearPageStream(stream: PageStream, heard: HeardStream, at: numbe
   stream.openedAt = heard.openedAt;
   markUnheard(stream, heard.heardFromMs);
   stream.heardUntilMs = at - heard.openedAt;
-  for (const told of heard.voices) {
-    stream.voices[told.voice].add(told, Math.floor(heard.heardFromMs / peakMs));
-    if (told.speech.length > 0) stream.speechVersion += 1;
+  for (const heardVoice of heard.voices) {
+    stream.voices[heardVoice.voice].add(heardVoice, Math.floor(heard.heardFromMs / peakMs));
+    if (heardVoice.speech.length > 0) stream.speechVersion += 1;
   }
   const { turns } = heard;
   if (turns !== undefined)
@@ -108,7 +108,7 @@ export function addEventToPageStream(
     stream.remarks = event.remarks;
   }
   if (event.instance !== undefined) stream.instance = event.instance;
-  if (event.type === 'message-sent') stream.transcript.take(readTranscript(readSentMessage(event)), t);
+  if (event.type === 'message-sent') stream.transcript.add(readTranscript(readSentMessage(event)), t);
   if (isJudgement(event) && stream.judged.length < maxJudged) stream.judged.push(words);
   const agoMs = 'agoMs' in event ? (event.agoMs ?? 0) : 0;
   const mark = markOf(event, Math.max(0, t - agoMs), words);
@@ -177,7 +177,7 @@ export function axisOf(stream: PageStream): (at: number) => Axis {
 /** One voice of a stream, as far as it was received. */
 interface LiveVoice {
   /** Adds what was received of it. Before the peak `heardFrom` nobody listened: what is known of that time stays. */
-  add(told: HeardVoice, heardFrom: number): void;
+  add(news: HeardVoice, heardFrom: number): void;
   /** A byte for each peak. */
   readonly peaks: Uint8Array;
   /** By start, in order. */
@@ -189,16 +189,16 @@ function createLiveVoice(): LiveVoice {
   let count = 0;
   const speech: HeardVoice['speech'] = [];
   return {
-    add(told, heardFrom) {
-      const { cut } = told;
+    add(news, heardFrom) {
+      const { cut } = news;
       if (cut !== undefined) {
         count = Math.min(count, cut);
         while ((speech.at(-1)?.startMs ?? -1) >= cut * peakMs) speech.pop();
       }
-      const all = Uint8Array.from(atob(told.peaks), (character) => character.charCodeAt(0));
-      const unheard = Math.min(all.length, Math.max(0, heardFrom - told.from));
+      const all = Uint8Array.from(atob(news.peaks), (character) => character.charCodeAt(0));
+      const unheard = Math.min(all.length, Math.max(0, heardFrom - news.from));
       const added = all.subarray(unheard);
-      const from = told.from + unheard;
+      const from = news.from + unheard;
       const end = from + added.length;
       if (end > bytes.length) {
         const larger = new Uint8Array(Math.max(end, bytes.length * 2));
@@ -207,7 +207,7 @@ function createLiveVoice(): LiveVoice {
       }
       bytes.set(added, from);
       count = Math.max(count, end);
-      for (const one of told.speech) {
+      for (const one of news.speech) {
         const at = speech.findLastIndex(({ startMs }) => startMs === one.startMs);
         if (at < 0) speech.push(one);
         else speech[at] = one;

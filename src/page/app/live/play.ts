@@ -24,14 +24,14 @@ export async function play(body: ReadableStream<Uint8Array<ArrayBuffer>>): Promi
 /** Passes on every complete chunk; returns the beginning of the next one. */
 function playChunks(
   bytes: Uint8Array,
-  take: (voice: number, pcm: Uint8Array) => void,
+  play: (voice: number, pcm: Uint8Array) => void,
 ): Uint8Array<ArrayBuffer> {
   let at = 0;
   for (;;) {
     const length = (bytes[at + 1] ?? 0) | ((bytes[at + 2] ?? 0) << 8);
     const end = at + headerBytes + length;
     if (at + headerBytes > bytes.length || end > bytes.length) return bytes.slice(at);
-    take(bytes[at] ?? 0, bytes.subarray(at + headerBytes, end));
+    play(bytes[at] ?? 0, bytes.subarray(at + headerBytes, end));
     at = end;
   }
 }

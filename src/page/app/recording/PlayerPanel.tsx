@@ -55,7 +55,7 @@ export function PlayerPanel({ data, voices, player }: PanelProps) {
     movePlayhead();
   });
 
-  const tell = (event: PointerEvent) => {
+  const showHint = (event: PointerEvent) => {
     const scroll = scroller.current;
     if (scroll !== undefined) hint.value = describePoint(data, scroll.msAt(event), scroll);
   };
@@ -77,7 +77,7 @@ export function PlayerPanel({ data, voices, player }: PanelProps) {
           if (frame.current !== null && event.offsetY <= frame.current.clientHeight)
             player.seek(scroller.current?.msAt(event) ?? 0);
         }}
-        onPointerMove={tell}
+        onPointerMove={showHint}
       >
         <div id="extent" class="extent" ref={extent}>
           <canvas ref={canvas} aria-hidden="true" />

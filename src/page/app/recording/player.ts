@@ -10,11 +10,11 @@ export function createPlayer(
   audio.preload = 'auto';
   const isPlaying = signal(false);
   const position = signal(0);
-  const note = () => {
+  const readPosition = () => {
     position.value = audio.currentTime * 1000;
   };
   const follow = () => {
-    note();
+    readPosition();
     if (!audio.paused) requestAnimationFrame(follow);
   };
   for (const type of ['play', 'pause', 'ended']) {
@@ -23,7 +23,7 @@ export function createPlayer(
       if (type === 'play') follow();
     });
   }
-  audio.addEventListener('seeked', note);
+  audio.addEventListener('seeked', readPosition);
 
   const player = {
     isPlaying,
@@ -35,7 +35,7 @@ export function createPlayer(
     },
     seek(ms: number) {
       audio.currentTime = Math.min(durationMs, Math.max(0, ms)) / 1000;
-      note();
+      readPosition();
     },
     speed(factor: number) {
       audio.playbackRate = factor;

@@ -86,7 +86,7 @@ export class Line extends Duplex {
         if (inner.destroyed || inner.write(bytes) || this.destroyed) return;
         this.download.allow(false);
       },
-      onRoom: () => this.tellWritten(),
+      onRoom: () => this.callWritten(),
       inFlight,
     });
     inner.on('drain', () => this.download.allow(true));
@@ -115,7 +115,7 @@ export class Line extends Duplex {
     inner.on('error', (error) => this.destroy(error));
     inner.on('close', () => {
       this.download.close();
-      this.tellWritten();
+      this.callWritten();
       if (this.destroyed) {
         this.forget();
         return;
@@ -208,7 +208,7 @@ export class Line extends Duplex {
     this.forget();
   }
 
-  private tellWritten(): void {
+  private callWritten(): void {
     const { written } = this;
     this.written = undefined;
     written?.();
@@ -236,7 +236,7 @@ export class Line extends Duplex {
   override _destroy(error: Error | null, done: Done): void {
     this.giveUp?.cancel();
     this.upload.close();
-    this.tellWritten();
+    this.callWritten();
     if (!this.writableFinished) this.download.drop();
     // What was sent before is on its way.
     this.download.allow(true);
