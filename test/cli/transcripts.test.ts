@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { hastyClock } from '../helpers/hasten.ts';
 import { startTranscriptService, type Transcript, transcripts } from '../helpers/transcript-service.ts';
 import {
   type Ended,
@@ -23,7 +24,7 @@ const outcomes = new Map<string, Outcome>();
 
 /** Runs a session with the transcript's service. */
 async function stream(transcript: Transcript): Promise<Outcome> {
-  const service = await startTranscriptService(transcript);
+  const service = await startTranscriptService(transcript, hastyClock);
   const version = /\/api\/(v\d+)\//.exec(transcript.http.request.path)?.[1];
   // Long enough for the pause between the two replies of the only session that has two.
   const settle = transcript.name === 'session-two-replies' ? '700ms' : '200ms';
@@ -33,7 +34,7 @@ async function stream(transcript: Transcript): Promise<Outcome> {
   try {
     const json = await sandbox.runHere(
       ['stream', '--file', fixture('barge-in.wav'), '--json', ...flags, ...target],
-      { env: { VOICECTL_API_KEY: key } },
+      { clock: hastyClock, env: { VOICECTL_API_KEY: key } },
     );
     return { json, tokens: service.tokens, requests: service.requests };
   } finally {

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { basename, join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { type Clock, systemClock, waitUntil } from '../../src/kernel/clock.ts';
 import type { Addresses } from './voicectl.ts';
 
 interface Step {
@@ -52,7 +52,10 @@ export interface TranscriptService extends Addresses {
 }
 
 /** Plays a transcript’s service, with its headers as they stand, the `Date` of the past included. */
-export async function startTranscriptService(transcript: Transcript): Promise<TranscriptService> {
+export async function startTranscriptService(
+  transcript: Transcript,
+  clock: Clock = systemClock,
+): Promise<TranscriptService> {
   const requests: string[] = [];
   const tokens: string[] = [];
   let upgrades = 0;
@@ -68,7 +71,7 @@ export async function startTranscriptService(transcript: Transcript): Promise<Tr
   sockets.on('connection', (socket) => {
     upgrades += 1;
     // What the client does to end it early is the client's affair.
-    play(socket, transcript.stream, tokens).catch(() => socket.terminate());
+    play(socket, transcript.stream, { tokens, clock }).catch(() => socket.terminate());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -88,7 +91,11 @@ export async function startTranscriptService(transcript: Transcript): Promise<Tr
   };
 }
 
-async function play(socket: WebSocket, steps: readonly Step[], tokens: string[]): Promise<void> {
+async function play(
+  socket: WebSocket,
+  steps: readonly Step[],
+  { tokens, clock }: { tokens: string[]; clock: Clock },
+): Promise<void> {
   const texts: string[] = [];
   let bytesIn = 0;
   let isClosed = false;
@@ -114,7 +121,7 @@ async function play(socket: WebSocket, steps: readonly Step[], tokens: string[])
 
   let awaitedBytes = 0;
   for (const step of steps) {
-    if (step.afterMs !== undefined) await wait(step.afterMs);
+    if (step.afterMs !== undefined) await waitUntil(clock, clock.now() + step.afterMs);
     if (step.from === 'client') {
       if (step.type === 'text') {
         await until(() => texts.length > 0);
