@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { noStdin, readText } from '../files/read-text.ts';
-import { exists } from '../files/shipped-file.ts';
+import { fileExists } from '../files/shipped-file.ts';
 import type { PlacedValue } from '../files/yaml-document.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import { system } from '../kernel/system.ts';
@@ -127,7 +127,7 @@ interface FoundConfig extends PlacedValue {
 async function findConfig({ signal, ...options }: ConfigFileOptions): Promise<FoundConfig | undefined> {
   if (options.path !== undefined) return readConfig(resolve(options.path), signal);
   for (const place of configPlaces(options)) {
-    const found = (await exists(place)) ? await readConfig(place, signal) : undefined;
+    const found = (await fileExists(place)) ? await readConfig(place, signal) : undefined;
     if (found?.isEmpty === false) return found;
   }
   return undefined;

@@ -1,7 +1,7 @@
 import { inOrder, type PlacedProblem, type PlacedValue } from '../files/yaml-document.ts';
 import { isRecord } from '../protocol/error-body.ts';
 import { hidden, noSuchSetting, someText, valueOrKind } from '../protocol/schema-problem.ts';
-import { suggest } from '../protocol/suggestion.ts';
+import { suggestName } from '../protocol/suggestion.ts';
 import { oldKey, readValue, type WrongValue } from './option.ts';
 import { flagOf, type OptionName, optionNames, optionSpec, options } from './options.ts';
 
@@ -79,7 +79,7 @@ function unknownSetting(name: string, parent: ConfigProblem['at']): ConfigProble
   const at = [...parent, name];
   const meant = Object.hasOwn(options, name)
     ? `${flagOf(name as OptionName)} on the command line`
-    : suggest(name, parent.length === 0 ? knownAtRoot : known);
+    : suggestName(name, parent.length === 0 ? knownAtRoot : known);
   const problem = { at, part: 'key', value: hidden, expected: noSuchSetting } as const;
   return meant === undefined ? problem : { ...problem, meant };
 }

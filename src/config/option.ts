@@ -207,7 +207,7 @@ export async function readValue(
       return await readSingle(spec, value);
     } catch (thrown) {
       const why = (thrown as Error).message;
-      onWrong({ value: shownValue(spec, value), why, ...(index === undefined ? {} : { index }) });
+      onWrong({ value: show(spec, value), why, ...(index === undefined ? {} : { index }) });
       return undefined;
     }
   };
@@ -238,7 +238,7 @@ export function camelCase(name: string): string {
 }
 
 /** An invalid value in a form that may be shown: without secrets, and a list or an object only by its kind. */
-function shownValue({ secret }: OptionSpec, raw: unknown): unknown {
+function show({ secret }: OptionSpec, raw: unknown): unknown {
   if (secret) return hidden;
   return typeof raw === 'string' ? withoutSecrets(raw) : valueOrKind(raw);
 }

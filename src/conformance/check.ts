@@ -1,6 +1,6 @@
 import { serviceRules } from '../rules/catalogue.ts';
 import type { Finding, Rule, Seen, Verdict } from '../rules/rule.ts';
-import { grants } from '../rules/token-seen.ts';
+import { grantsSeen } from '../rules/token-seen.ts';
 import type { Cost } from './cost.ts';
 import {
   type AttemptResult,
@@ -138,5 +138,5 @@ export function rulesIn({ rules }: Pick<PlanOptions, 'rules'>): readonly Rule[] 
 
 /** Whether the service accepts made-up devices. */
 function knowsOthers(seen: readonly Seen[]): boolean {
-  return grants(seen).some(({ id }) => id === otherDeviceStep);
+  return grantsSeen(seen).some(({ id }) => id === otherDeviceStep);
 }

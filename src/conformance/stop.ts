@@ -15,7 +15,7 @@ import { madeUpKeyHint } from '../wire/client/token.ts';
 import type { HttpAnswer } from '../wire/exchange.ts';
 
 /** A reason to stop that lies with the service. */
-export function trouble(code: ErrorCode, message: string, hint?: string): VoicectlError {
+export function serviceTrouble(code: ErrorCode, message: string, hint?: string): VoicectlError {
   return new VoicectlError(code, message, { hint, details: { isTrouble: true } });
 }
 
@@ -40,25 +40,25 @@ type Trouble = 'auth' | 'server' | 'tls' | 'timeout' | 'unreachable';
 
 const stops: Record<Trouble, (what: string) => VoicectlError> = {
   auth: (what) =>
-    trouble(
+    serviceTrouble(
       'auth-refused',
       `The service does not accept the key: ${what}, twice`,
       'The service may not accept generated device identifiers: name known ones with --device, or use --one-device.',
     ),
-  server: (what) => trouble('service-error', `The service failed twice: ${what}`),
+  server: (what) => serviceTrouble('service-error', `The service failed twice: ${what}`),
   tls: (what) =>
-    trouble(
+    serviceTrouble(
       'tls-failed',
       what,
       'If the certificate is right, pass the certificate of its authority with --ca.',
     ),
-  timeout: (what) => trouble('timed-out', `The service did not answer: ${what}`),
-  unreachable: (what) => trouble('connect-failed', what),
+  timeout: (what) => serviceTrouble('timed-out', `The service did not answer: ${what}`),
+  unreachable: (what) => serviceTrouble('connect-failed', what),
 };
 
 function madeUpKeyRefused(what: string): VoicectlError {
   const message = `No API key was set, and the service refuses the made-up one: ${what}, twice`;
-  return trouble('auth-refused', message, madeUpKeyHint);
+  return serviceTrouble('auth-refused', message, madeUpKeyHint);
 }
 
 /** `isKeyMadeUp`: nobody has set a key. */
@@ -81,7 +81,7 @@ export function createStopWatch({ isKeyMadeUp }: { isKeyMadeUp: boolean }): Stop
   const lookAtAnswer = (answer: HttpAnswer, where: string): 'again' | undefined => {
     const { status } = answer;
     const what = `${where} answered ${status}`;
-    if (status === 429) return stop(trouble('rate-limited', `${what}: too many requests`));
+    if (status === 429) return stop(serviceTrouble('rate-limited', `${what}: too many requests`));
     if (status === 401 || status === 403) return count('auth', what);
     if (status >= 500) return count('server', what);
     return undefined;
@@ -89,7 +89,9 @@ export function createStopWatch({ isKeyMadeUp }: { isKeyMadeUp: boolean }): Stop
   const lookAtRemaining = (seen: SeenAnswer) => {
     const remaining = remainingOf(seen);
     if (remaining === undefined || remaining > fewestLeft) return;
-    stop(trouble('rate-limited', `This device has only ${countText(remaining, 'token request')} left`));
+    stop(
+      serviceTrouble('rate-limited', `This device has only ${countText(remaining, 'token request')} left`),
+    );
   };
   /** A page or a redirect in place of every answer is not a service. */
   const lookForService = ({ status, ...answer }: HttpAnswer) => {
@@ -100,7 +102,7 @@ export function createStopWatch({ isKeyMadeUp }: { isKeyMadeUp: boolean }): Stop
     const message = isRedirect
       ? `The service redirects with ${status}: a key never follows a redirect`
       : `A web page, not the service, answered with ${status}`;
-    stop(trouble(isRedirect ? 'redirected' : 'protocol-violation', message));
+    stop(serviceTrouble(isRedirect ? 'redirected' : 'protocol-violation', message));
   };
   const lookAtToken = (seen: SeenToken): 'again' | undefined => {
     const { answer, breakdown } = seen.exchange;
@@ -117,7 +119,7 @@ export function createStopWatch({ isKeyMadeUp }: { isKeyMadeUp: boolean }): Stop
   const lookAtBreakdown = (code: ErrorCode | undefined, message: string): 'again' | undefined => {
     if (code === 'timed-out') return count('timeout', message);
     if (code === 'tls-failed') return count('tls', message);
-    if (answers === 0 && code === 'connect-failed') return stop(trouble(code, message));
+    if (answers === 0 && code === 'connect-failed') return stop(serviceTrouble(code, message));
     return count('unreachable', message);
   };
 

@@ -3,7 +3,7 @@ import { checkOptions, objectOption } from '../files/check-options.ts';
 import { atTickEnd, type Clock } from '../kernel/clock.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import type { EmulatorEvent, EmulatorEvents } from '../service/events.ts';
-import { guarded } from '../service/guard.ts';
+import { runGuarded } from '../service/guard.ts';
 import type { OpenService } from '../service/open-service.ts';
 import { requireEventType } from '../service/state/journal.ts';
 import { type StateJournal, whenKnown } from '../service/state/state.ts';
@@ -43,7 +43,7 @@ export function createEventWatch(
     requireEventType(type);
     requireFunction(listener, 'on: the listener');
     return events.subscribe((event) => {
-      if (isOf(event, type)) guarded(() => listener(event), throwOutside);
+      if (isOf(event, type)) runGuarded(() => listener(event), throwOutside);
     });
   };
 
@@ -74,7 +74,7 @@ export function createEventWatch(
         resolve(event);
       };
       const unsubscribe = on(type, (event) =>
-        guarded(() => {
+        runGuarded(() => {
           if (matches(event)) settle(event);
         }, refuse),
       );

@@ -24,9 +24,9 @@ export function executablePlatform(): string | undefined {
  */
 export async function findShippedSound(name: string, folder = ''): Promise<string> {
   const own = resolveIn(folder, name);
-  if (name === '-' || /[/\\]/.test(name) || (await exists(own))) return own;
+  if (name === '-' || /[/\\]/.test(name) || (await fileExists(own))) return own;
   const shipped = join(shippedFolder('fixtures'), name);
-  return (await exists(shipped)) ? shipped : own;
+  return (await fileExists(shipped)) ? shipped : own;
 }
 
 /** The names of the included sounds. */
@@ -39,7 +39,7 @@ function resolveIn(folder: string, name: string): string {
   return name === '-' || folder === '' || isAbsolute(name) ? name : join(folder, name);
 }
 
-export function exists(path: string): Promise<boolean> {
+export function fileExists(path: string): Promise<boolean> {
   return access(path).then(
     () => true,
     () => false,

@@ -11,7 +11,7 @@ import {
   type SchemaProblem,
   type SecretNames,
 } from '../protocol/schema-problem.ts';
-import { suggest } from '../protocol/suggestion.ts';
+import { suggestName } from '../protocol/suggestion.ts';
 import { readText, type Stdin } from './read-text.ts';
 import { inOrder, locationText, openYaml, plainValue, problemsText } from './yaml-document.ts';
 
@@ -119,7 +119,7 @@ function describe(
   const written = at.at(-1);
   const part = issue.code === 'unrecognized_keys' ? 'key' : 'value';
   if (problem.expected !== noSuchSetting || typeof written !== 'string') return { ...problem, at, part };
-  const meant = suggest(written, places.keysAt(at.slice(0, -1)));
+  const meant = suggestName(written, places.keysAt(at.slice(0, -1)));
   return { ...problem, at, part, ...(meant === undefined ? {} : { meant }) };
 }
 

@@ -60,7 +60,7 @@ export function describeIssue(issue: z.core.$ZodIssue, secrets: SecretNames = no
   const path = pathText(issuePath(inner));
   // A misspelt or misplaced `secret` is a secret too.
   if (inner.code === 'unrecognized_keys') return { path, value: hidden, expected: noSuchSetting };
-  return { path, value: shownValue(inner, secrets), expected: expectation(inner) };
+  return { path, value: show(inner, secrets), expected: expectation(inner) };
 }
 
 /** A problem in words. `unknown`: what to say if there is no such setting. */
@@ -102,7 +102,7 @@ function nearestIssue(issue: z.core.$ZodIssue): z.core.$ZodIssue {
 }
 
 /** The value, if it may be shown: a whole section, or a value instead of one, may contain a secret. */
-function shownValue(issue: z.core.$ZodIssue, secrets: SecretNames): unknown {
+function show(issue: z.core.$ZodIssue, secrets: SecretNames): unknown {
   const { input, path } = issue;
   const isSection = issue.code === 'invalid_type' && issue.expected === 'object';
   const mayHoldSecret =

@@ -7,7 +7,7 @@ import { reuseRule } from '../rules/expiry.ts';
 import { type JudgedVoice, judgeReplyVoice } from '../rules/reply-audio.ts';
 import type { Finding, Rule, Seen } from '../rules/rule.ts';
 import type { Judgement } from '../service/events.ts';
-import { guarded } from '../service/guard.ts';
+import { runGuarded } from '../service/guard.ts';
 import { estimateBytes } from '../service/state/newest.ts';
 import type { Side, StreamExchange, TokenExchange } from '../wire/exchange.ts';
 import type { ProxyEvents } from './proxy-events.ts';
@@ -143,7 +143,7 @@ export function createProxyJudge({ clock, events, isStrict }: ProxyJudgeOptions)
         timers.delete(stream);
         judge({ owner: stream.owner, device: stream.device, subject: stream, isWhole: false });
       };
-      const call = () => guarded(look, stream.failed);
+      const call = () => runGuarded(look, stream.failed);
       timers.set(stream, clock.after(judgeEveryMs, call, { background: true }));
     },
     heard(side, stream, finding, remark) {

@@ -29,7 +29,7 @@ import { ownerOf, type ProxyJudge, type StreamSubject } from './judge.ts';
 import { issuedClaims, type TokenMatches } from './match-tokens.ts';
 import { type Leg, sides, type WaitingBytes } from './passage.ts';
 import type { ProxyEvents } from './proxy-events.ts';
-import { inject, type SpoilStreamOptions, type StreamSpoiler, spoilStream } from './spoil-stream.ts';
+import { injectText, type SpoilStreamOptions, type StreamSpoiler, spoilStream } from './spoil-stream.ts';
 import { StreamWitness } from './stream-witness.ts';
 import { createLanes, type Lanes } from './voice-lane.ts';
 
@@ -171,7 +171,7 @@ export class ProxiedStream implements ControlledStream {
         inDbfs: lanes.device.check.level.read(),
         outDbfs: lanes.service.check.level.read(),
       }),
-      sendText: (text) => inject({ joined, witness }, 'device', text),
+      sendText: (text) => injectText({ joined, witness }, 'device', text),
       closeWith(code, reason, cause = 'control') {
         checkClose(code, reason);
         totals.cause ??= cause;
@@ -363,7 +363,7 @@ function createSubstitute({ joined, witness, values, dialect, pulse, onThrown }:
       },
       say: speaker.say,
       status: (state: ReplyState) =>
-        inject({ joined, witness }, 'device', writeStatus(dialect, state, values)),
+        injectText({ joined, witness }, 'device', writeStatus(dialect, state, values)),
     },
   };
 }

@@ -40,7 +40,7 @@ export function spoilStream(options: SpoilStreamOptions): StreamSpoiler {
     const { close, reason, code, message } = dialect.stream.closes[cause];
     options.onFault();
     if (dialect.stream.errorBeforeClose)
-      inject(options, 'device', writeError(dialect, code, message, options.values));
+      injectText(options, 'device', writeError(dialect, code, message, options.values));
     joined.passages.device.isSilent = true;
     joined.closeTowards('device', close, reason);
   };
@@ -77,7 +77,7 @@ export function spoilStream(options: SpoilStreamOptions): StreamSpoiler {
 }
 
 /** Sends a text that neither side has sent. */
-export function inject(
+export function injectText(
   { joined, witness }: Pick<SpoilStreamOptions, 'joined' | 'witness'>,
   to: Side,
   text: string,
@@ -98,8 +98,8 @@ function liveSide(
   return {
     values,
     onEnding,
-    sendText: (text) => inject(options, side, text),
-    sendRaw: (text) => inject(options, side, text),
+    sendText: (text) => injectText(options, side, text),
+    sendRaw: (text) => injectText(options, side, text),
     closeWith(code, reason) {
       onFault();
       joined.closeTowards(side, code, reason);

@@ -9,7 +9,7 @@ import { closeCodes } from '../protocol/close-codes.ts';
 import { tokenPlace } from '../protocol/first-message.ts';
 import { streamPath } from '../protocol/paths.ts';
 import { createObservers, type ObservedStream, type ObserveStream } from '../service/control/page-handler.ts';
-import { aboutRequest, bugOf, closeAfterBug, guarded } from '../service/guard.ts';
+import { aboutRequest, bugOf, closeAfterBug, runGuarded } from '../service/guard.ts';
 import { invalidRequest, refuseRequest } from '../service/http/refusal.ts';
 import { addressOf, ownFailure } from '../service/http/service-server.ts';
 import { bodyText } from '../wire/body-text.ts';
@@ -130,7 +130,7 @@ function createOpenStreams(options: StreamsOptions): OpenStreams {
     start(opened) {
       const id = nextId;
       nextId += 1;
-      guarded(
+      runGuarded(
         () => begin(id, opened),
         (thrown) => {
           events.emit(bugOf(thrown, { stream: id, remote: addressOf(opened.request) }));

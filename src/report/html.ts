@@ -14,7 +14,7 @@ export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): 
 }
 
 /** Text that is already markup: our own, never from outside. */
-export function trusted(markup: string): Html {
+export function trustedMarkup(markup: string): Html {
   return { html: markup };
 }
 
@@ -59,7 +59,7 @@ export function htmlDocument({ title, policy, style, body }: Document): string {
 <meta name="generator" content="voicectl ${version}">
 <link rel="icon" href="data:,">
 <title>${title}</title>
-<style>${trusted(style)}</style>
+<style>${trustedMarkup(style)}</style>
 </head>
 <body>
 ${body}

@@ -1,6 +1,6 @@
 import { version } from '../kernel/version.ts';
 import { countText } from '../protocol/count-text.ts';
-import { type Html, html, reportDocument, trusted } from './html.ts';
+import { type Html, html, reportDocument, trustedMarkup } from './html.ts';
 
 /** How something went, as a colour. */
 export type ReportTone = 'good' | 'bad' | 'note' | 'muted';
@@ -81,14 +81,14 @@ function itemCard(
   return html`<article class="item ${tone}" id="${id}"><h3>${name === undefined ? '' : html`<b class="id">${name}</b> `}<span>${title}</span> <b class="kind">${verdict}</b></h3>
 ${message === '' ? '' : html`<p>${message}</p>`}
 ${says === undefined ? '' : html`<p class="says">${says}${section === undefined ? '' : html` <small>(${section})</small>`}</p>`}
-${evidence === undefined || evidence.details.length === 0 ? '' : html`<details${isOpen ? trusted(' open') : ''}><summary>${evidence.names}</summary>${evidence.details}</details>`}
+${evidence === undefined || evidence.details.length === 0 ? '' : html`<details${isOpen ? trustedMarkup(' open') : ''}><summary>${evidence.names}</summary>${evidence.details}</details>`}
 </article>
 `;
 }
 
 /** Lines as they are; each is escaped as text. */
 export function linesBlock(lines: readonly string[], label: string): Html {
-  return html`<pre tabindex="0" role="region" aria-label="${label}">${lines.map((line) => html`${breakable(line)}${trusted('\n')}`)}</pre>`;
+  return html`<pre tabindex="0" role="region" aria-label="${label}">${lines.map((line) => html`${breakable(line)}${trustedMarkup('\n')}`)}</pre>`;
 }
 
 /** Shorter lines fit the narrowest page. */

@@ -1,7 +1,7 @@
 import { audience, tokenLifetimeSeconds } from '../protocol/claims.ts';
 import { secondsText } from '../protocol/time-text.ts';
 import { type Finding, fail, mostSevere, pass, type Rule, type Seen, show, unknown, warn } from './rule.ts';
-import { deviceOf, grants, isProper, type SeenGrant, serviceTime } from './token-seen.ts';
+import { deviceOf, grantsSeen, isProper, type SeenGrant, serviceTime } from './token-seen.ts';
 
 const section = 'JWT claims';
 
@@ -12,7 +12,7 @@ export const claimRules: readonly Rule[] = [
     section: 'Token response (JSON body)',
     title: 'the token is a JWT',
     says: 'token: string, JWT, valid for 1 minute.',
-    judge: (seen) => judgeEach(grants(seen), judgeJwt),
+    judge: (seen) => judgeEach(grantsSeen(seen), judgeJwt),
   },
   {
     id: 'R10',
@@ -77,7 +77,7 @@ function claimsOf({ exchange }: SeenGrant): Record<string, unknown> {
 
 /** Tokens whose claims can be read; the others are judged not to be JWTs. */
 function readable(seen: readonly Seen[]): SeenGrant[] {
-  return grants(seen).filter(({ exchange }) => exchange.granted.claims !== undefined);
+  return grantsSeen(seen).filter(({ exchange }) => exchange.granted.claims !== undefined);
 }
 
 function judgeEach(granted: readonly SeenGrant[], judge: (grant: SeenGrant) => Finding): Finding | undefined {

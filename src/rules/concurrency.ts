@@ -10,7 +10,7 @@ import {
   type Presentation,
   presentations,
   type SeenStream,
-  streams,
+  streamsSeen,
   subjectOf,
 } from './stream-seen.ts';
 
@@ -105,7 +105,7 @@ function wasFull(one: Presentation, seen: readonly Seen[]): boolean {
 
 /** Streams whose upgrade was refused while a device had all of its connections. */
 function refusedUpgrades(seen: readonly Seen[], full: Presentation): SeenStream[] {
-  return streams(seen).filter((one) => {
+  return streamsSeen(seen).filter((one) => {
     const { at, answer } = one.exchange.upgrade;
     return answer !== undefined && !isOpened(one) && one.provoked === true && at >= full.message.at;
   });

@@ -11,7 +11,7 @@ import { type Finding, fail, mostSevere, pass, type Rule, type Seen, show, unkno
 import {
   byDevice,
   deviceOf,
-  grants,
+  grantsSeen,
   hasSucceeded,
   isGranted,
   isProper,
@@ -51,7 +51,7 @@ export const rateLimitRules: readonly Rule[] = [
     section,
     title: 'Remaining falls by one for each token',
     says: `${rateLimitHeaderNames.remaining}: requests left in the window.`,
-    judge: (seen) => mostSevere([...grants(seen).map(judgeRemaining), judgeCountdown(seen)]),
+    judge: (seen) => mostSevere([...grantsSeen(seen).map(judgeRemaining), judgeCountdown(seen)]),
   },
   {
     id: 'R26',
@@ -101,7 +101,7 @@ export const rateLimitRules: readonly Rule[] = [
 ];
 
 function judgeHeaders(seen: readonly Seen[]): Finding | undefined {
-  const granted = grants(seen);
+  const granted = grantsSeen(seen);
   const lacking = granted.filter((grant) => missingHeaders(grant).length > 0);
   const [first] = lacking;
   if (first !== undefined) return fail(`without ${missingHeaders(first).join(', ')}`, lacking);
@@ -114,7 +114,7 @@ function judgeEach(
   judge: (grant: SeenGrant, value: string) => Finding,
 ): Finding | undefined {
   return mostSevere(
-    grants(seen).map((grant) => {
+    grantsSeen(seen).map((grant) => {
       const value = headerValue(grant.exchange.answer.headers, header);
       return value === undefined ? undefined : judge(grant, value);
     }),
@@ -136,7 +136,7 @@ interface Pair {
 function pairs(seen: readonly Seen[]): Pair[] {
   const answers = tokenAnswers(seen).sort((a, b) => a.exchange.at - b.exchange.at);
   const places = new Map(answers.map((one, at) => [one, at]));
-  const counted = grants(answers).flatMap((grant) => {
+  const counted = grantsSeen(answers).flatMap((grant) => {
     const remaining = remainingOf(grant);
     return remaining === undefined ? [] : [{ grant, remaining, place: places.get(grant) ?? 0 }];
   });
@@ -214,7 +214,7 @@ function judgeCountdown(seen: readonly Seen[]): Finding | undefined {
  * reading of the window does a request come back so early; an allowance that refills in between does it.
  */
 function stuckBeside(right: Pair, own: readonly Pair[], seen: readonly Seen[]): Finding | undefined {
-  const starts = grants(seen).filter((grant) => beginsWindow(grant, seen));
+  const starts = grantsSeen(seen).filter((grant) => beginsWindow(grant, seen));
   // The last: its two requests are those that follow each other.
   const stuck = own.findLast(
     (pair) =>

@@ -7,12 +7,12 @@ import {
 import { secondsText } from '../protocol/time-text.ts';
 import type { HttpAnswer } from '../wire/exchange.ts';
 import { headerValue } from '../wire/headers.ts';
-import { memo } from './memo.ts';
+import { memoise } from './memo.ts';
 import { type Finding, fail, pass, type Seen, unknown, warn } from './rule.ts';
 import {
   byDevice,
   deviceOf,
-  grants,
+  grantsSeen,
   type SeenAnswer,
   type SeenGrant,
   serviceTime,
@@ -41,7 +41,7 @@ export function missingHeaders({ exchange: { answer } }: SeenAnswer): string[] {
 }
 
 /** A proxy judges the same answers again and again. */
-const readLimits = memo((answer: HttpAnswer) =>
+const readLimits = memoise((answer: HttpAnswer) =>
   readRateLimitHeaders((name) => headerValue(answer.headers, name), 0),
 );
 
@@ -76,7 +76,7 @@ const slackMs = 500;
 
 /** Devices with exactly three requests, so that nothing else is in the window. */
 function spans(seen: readonly Seen[]): Span[] {
-  return byDevice(grants(seen)).flatMap(([first, within, after, ...more]) => {
+  return byDevice(grantsSeen(seen)).flatMap(([first, within, after, ...more]) => {
     if (first === undefined || within === undefined || after === undefined || more.length > 0) return [];
     const [withinMs, afterMs] = [within, after].map(({ exchange }) => exchange.at - first.exchange.at);
     const isInside = Number(withinMs) >= earliestWithinMs && Number(withinMs) < rateLimitWindowMs - slackMs;

@@ -10,14 +10,14 @@ import type {
   TokenFacts,
   WireMessage,
 } from '../wire/exchange.ts';
-import { memo } from './memo.ts';
+import { memoise } from './memo.ts';
 import type { Seen } from './rule.ts';
-import { grants, type SeenGrant } from './token-seen.ts';
+import { grantsSeen, type SeenGrant } from './token-seen.ts';
 
 export type SeenStream = Seen & { exchange: StreamExchange };
 
 /** Connections to the voice stream, opened or not. */
-export function streams(seen: readonly Seen[]): SeenStream[] {
+export function streamsSeen(seen: readonly Seen[]): SeenStream[] {
   return seen.filter((one): one is SeenStream => one.exchange.kind === 'stream');
 }
 
@@ -57,7 +57,7 @@ export function audioOf({ exchange }: SeenStream, from: WireMessage['from']) {
 }
 
 /** A text message of the service, read; undefined for any other message. */
-export const readTextMessage = memo((message: WireMessage): ServiceMessage | undefined =>
+export const readTextMessage = memoise((message: WireMessage): ServiceMessage | undefined =>
   message.from === 'service' && 'text' in message ? readServiceMessage(message.text) : undefined,
 );
 
@@ -90,7 +90,7 @@ export interface Presentation {
 
 /** Each stream on which a token was presented, with the message that holds it. */
 function shownOn(seen: readonly Seen[]): { stream: SeenStream; message: FirstMessage }[] {
-  return streams(seen).flatMap((stream) => {
+  return streamsSeen(seen).flatMap((stream) => {
     const message = tokenMessage(stream);
     return message === undefined ? [] : [{ stream, message }];
   });
@@ -98,7 +98,7 @@ function shownOn(seen: readonly Seen[]): { stream: SeenStream; message: FirstMes
 
 /** Every presentation of a token whose grant was seen, in the order of time. */
 export function presentations(seen: readonly Seen[]): Presentation[] {
-  const byHash = new Map(grants(seen).map((grant) => [grant.exchange.granted.hash, grant]));
+  const byHash = new Map(grantsSeen(seen).map((grant) => [grant.exchange.granted.hash, grant]));
   const shown = new Set<string>();
   const found: Presentation[] = [];
   for (const { stream, message } of shownOn(seen).sort((a, b) => a.message.at - b.message.at)) {

@@ -17,10 +17,10 @@ import {
   readTextMessage,
   type SeenStream,
   serviceMessages,
-  streams,
+  streamsSeen,
   violationBy,
 } from './stream-seen.ts';
-import { grants, isPage, isVersioned } from './token-seen.ts';
+import { grantsSeen, isPage, isVersioned } from './token-seen.ts';
 
 const section = `WSS ${streamPath}`;
 
@@ -66,7 +66,7 @@ export const streamRules: readonly Rule[] = [
     section: 'Audio format (both directions)',
     title: 'the audio is raw s16le mono 16 kHz',
     says: 'Raw PCM, 16,000 Hz, 16-bit, 1 channel, little-endian, signed integer.',
-    judge: (seen) => mostSevere(streams(seen).map(judgeAudio)),
+    judge: (seen) => mostSevere(streamsSeen(seen).map(judgeAudio)),
   },
   {
     id: 'R39',
@@ -81,7 +81,7 @@ export const streamRules: readonly Rule[] = [
 const doubtful: readonly number[] = [401, 403, 408, 429, 500, 502, 503, 504];
 
 function judgeUpgrade(seen: readonly Seen[]): Finding | undefined {
-  const asked = streams(seen).filter(
+  const asked = streamsSeen(seen).filter(
     (one) => one.exchange.upgrade.answer !== undefined && one.provoked !== true && isAtItsPath(one),
   );
   const answered = asked.filter(isOpened);
@@ -107,8 +107,8 @@ function isAtItsPath({ exchange }: SeenStream): boolean {
 
 function judgeAuthentication(seen: readonly Seen[]): Finding | undefined {
   const fresh = freshPresentations(seen);
-  const others = streams(seen).filter((one) => !fresh.some(({ stream }) => stream === one));
-  const granted = new Set(grants(seen).map(({ exchange }) => exchange.granted.hash));
+  const others = streamsSeen(seen).filter((one) => !fresh.some(({ stream }) => stream === one));
+  const granted = new Set(grantsSeen(seen).map(({ exchange }) => exchange.granted.hash));
   const unauthenticated = others.map((one) => judgeUnasked(one) ?? judgeUngranted(one, granted));
   return mostSevere([...fresh.map(judgeSilence), ...unauthenticated]);
 }
@@ -167,7 +167,7 @@ function judgeConfirmation(seen: readonly Seen[]): Finding | undefined {
   const fresh = freshPresentations(seen);
   const unversioned = fresh.filter((one) => !isVersioned(one.grant));
   const presented = (unversioned.length > 0 ? unversioned : fresh).map(judgeFirstMessage);
-  return mostSevere(presented.length > 0 ? presented : streams(seen).map(judgeEarlyEnd));
+  return mostSevere(presented.length > 0 ? presented : streamsSeen(seen).map(judgeEarlyEnd));
 }
 
 function judgeFirstMessage({ stream, message, answers, confirmed }: Presentation): Finding {
@@ -242,7 +242,9 @@ function judgeAudioFlow({ stream, message, confirmed }: Presentation): Finding |
 }
 
 function judgeTexts(seen: readonly Seen[]): Finding | undefined {
-  const withText = streams(seen).filter((one) => serviceMessages(one).some((message) => 'text' in message));
+  const withText = streamsSeen(seen).filter((one) =>
+    serviceMessages(one).some((message) => 'text' in message),
+  );
   const wrong = withText.flatMap((one: SeenStream) => {
     const message = serviceMessages(one).find((text) => readTextMessage(text)?.category === 'malformed');
     return message === undefined ? [] : [{ one, message }];

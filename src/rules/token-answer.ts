@@ -5,7 +5,7 @@ import { cacheControl } from '../protocol/token-response.ts';
 import { headerValue } from '../wire/headers.ts';
 import { type Finding, fail, pass, type Rule, type Seen, show, unknown, warn } from './rule.ts';
 import {
-  grants,
+  grantsSeen,
   hasSucceeded,
   isFromGateway,
   isVersioned,
@@ -97,7 +97,7 @@ function judgeGrants(
   seen: readonly Seen[],
   problemOf: (grant: SeenGrant) => string | undefined,
 ): Finding | undefined {
-  const granted = grants(seen);
+  const granted = grantsSeen(seen);
   if (granted.length === 0) return undefined;
   const wrong = granted.filter((grant) => problemOf(grant) !== undefined);
   const [first] = wrong;
@@ -122,7 +122,7 @@ function judgePath(seen: readonly Seen[], versioned: boolean): Finding | undefin
 function judgeRefusal(refused: SeenAnswer, seen: readonly Seen[]): Finding {
   const { status } = refused.exchange.answer;
   const said = saidText(refused);
-  const others = grants(seen).filter((one) => pathOf(one) !== pathOf(refused));
+  const others = grantsSeen(seen).filter((one) => pathOf(one) !== pathOf(refused));
   const elsewhere = others.length > 0;
   if (notFoundStatuses.includes(status) && elsewhere)
     return warn(`answered ${status}, although the other form of the path works`, [refused, ...others]);
@@ -131,7 +131,7 @@ function judgeRefusal(refused: SeenAnswer, seen: readonly Seen[]): Finding {
   if (notFoundStatuses.includes(status)) return fail(`answered ${status}${said}`, refused);
   if (status >= 300 && status < 400) return unknown(`redirected with ${status}: not followed`, refused);
   // If every request without Accept is refused, Accept is the cause and not the path.
-  const isForAccept = lacksAccept(refused) && !grants(seen).some(lacksAccept);
+  const isForAccept = lacksAccept(refused) && !grantsSeen(seen).some(lacksAccept);
   const isOddRefusal = status === 400 || status === 422;
   if (!isForAccept && (isOddRefusal || elsewhere)) return fail(`answered ${status}${said}`, refused);
   const reason = isForAccept ? ': because of the path, or because Accept is missing' : '';
@@ -142,7 +142,7 @@ const cacheStepMs = 1_100;
 
 /** Without a `jti`, tokens of the same second may be equal: only later ones must differ. */
 function judgeCaching(seen: readonly Seen[]): Finding | undefined {
-  const granted = grants(seen);
+  const granted = grantsSeen(seen);
   const aged = granted.filter(({ exchange }) => headerValue(exchange.answer.headers, 'Age') !== undefined);
   if (aged.length > 0) return fail('the answer has an Age header: it came from a cache', aged);
   const byHash = new Map<string, SeenGrant[]>();
@@ -191,7 +191,7 @@ function judgeAccept(seen: readonly Seen[]): Finding | undefined {
   if (first === undefined) return undefined;
   // A missing path says nothing about Accept.
   const paths = new Set(without.map(pathOf));
-  const withAccept = grants(seen).filter((one) => !lacksAccept(one) && paths.has(pathOf(one)));
+  const withAccept = grantsSeen(seen).filter((one) => !lacksAccept(one) && paths.has(pathOf(one)));
   const { status } = first.exchange.answer;
   if (withAccept.length === 0)
     return unknown(`refused with ${status}${saidText(first)}, as with Accept`, first);

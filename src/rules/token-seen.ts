@@ -3,7 +3,7 @@ import { parseJson } from '../protocol/parse-json.ts';
 import { tokenPath, tokenPaths } from '../protocol/paths.ts';
 import type { HttpAnswer, TokenExchange, TokenFacts } from '../wire/exchange.ts';
 import { dateOf, headerValue } from '../wire/headers.ts';
-import { memo } from './memo.ts';
+import { memoise } from './memo.ts';
 import { type Seen, show } from './rule.ts';
 
 /** Evidence of one kind of exchange. */
@@ -29,7 +29,7 @@ export function tokenAnswers(seen: readonly Seen[]): SeenAnswer[] {
 }
 
 /** Answers that granted a token. */
-export function grants(seen: readonly Seen[]): SeenGrant[] {
+export function grantsSeen(seen: readonly Seen[]): SeenGrant[] {
   return tokenAnswers(seen).filter(isGranted);
 }
 
@@ -59,7 +59,7 @@ export function requestFields({ exchange }: SeenToken): Record<string, unknown> 
 }
 
 /** A proxy judges the same exchanges again and again: what is read from them is kept. */
-const readFields = memo(({ body }: TokenExchange['request']) => {
+const readFields = memoise(({ body }: TokenExchange['request']) => {
   const fields = parseJson(body);
   return isRecord(fields) ? fields : undefined;
 });
@@ -88,7 +88,7 @@ export function isVersioned(one: SeenToken): boolean {
   return pathOf(one).endsWith(tokenPath('v1'));
 }
 
-const readPath = memo(({ url }: TokenExchange['request']) => new URL(url, 'http://service').pathname);
+const readPath = memoise(({ url }: TokenExchange['request']) => new URL(url, 'http://service').pathname);
 
 export function hasSucceeded({ exchange: { answer } }: SeenToken): boolean {
   return answer !== undefined && answer.status >= 200 && answer.status < 300;
@@ -111,7 +111,7 @@ const gateways =
   /cloudflare|cloudfront|awselb|akamai|varnish|fastly|big-?ip|imperva|sucuri|bunny|vercel|envoy/i;
 
 /** Whether the answer is an HTML page, from something in front of the service. */
-export const isPage = memo(
+export const isPage = memoise(
   (answer: HttpAnswer): boolean => /html|xml/.test(mediaTypeOf(answer) ?? '') || pageStart.test(answer.body),
 );
 
@@ -121,7 +121,7 @@ export function isFromGateway(one: SeenAnswer, seen: readonly Seen[]): boolean {
   if (isPage(answer)) return true;
   const server = headerValue(answer.headers, 'Server');
   if (server === undefined || !gateways.test(server)) return false;
-  return !grants(seen).some(({ exchange }) => headerValue(exchange.answer.headers, 'Server') === server);
+  return !grantsSeen(seen).some(({ exchange }) => headerValue(exchange.answer.headers, 'Server') === server);
 }
 
 /** Statuses of a path or method that a service does not have. */
@@ -129,7 +129,7 @@ export const notFoundStatuses: readonly number[] = [404, 405, 410, 501];
 
 /** Whether a path is missing while another form of it works. Then its answers say nothing about other rules. */
 export function isMissingPath(one: SeenAnswer, seen: readonly Seen[]): boolean {
-  const granted = grants(seen);
+  const granted = grantsSeen(seen);
   const hasOwn = granted.some((grant) => pathOf(grant) === pathOf(one));
   return notFoundStatuses.includes(one.exchange.answer.status) && granted.length > 0 && !hasOwn;
 }

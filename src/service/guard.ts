@@ -26,7 +26,7 @@ export function bugOf(thrown: unknown, about: Pick<Bug, 'stream' | 'path' | 'rem
 }
 
 /** Runs code of one connection. What it throws goes to `onThrown`, and disturbs no other connection. */
-export function guarded(call: () => void, onThrown: (thrown: unknown) => void): void {
+export function runGuarded(call: () => void, onThrown: (thrown: unknown) => void): void {
   try {
     call();
   } catch (thrown) {
@@ -39,16 +39,16 @@ export function guardClock(clock: Clock, onThrown: (thrown: unknown) => void): C
   return {
     now: () => clock.now(),
     wall: () => clock.wall(),
-    after: (delayMs, call, options) => clock.after(delayMs, () => guarded(call, onThrown), options),
+    after: (delayMs, call, options) => clock.after(delayMs, () => runGuarded(call, onThrown), options),
   };
 }
 
 /** A tap that a page gives to a stream: what it throws ends that stream, whether it sends, receives or ends. */
 export function guardTap(tap: Tap, onThrown: (thrown: unknown) => void): Tap {
   return {
-    opened: (upgrade) => guarded(() => tap.opened?.(upgrade), onThrown),
-    message: (message) => guarded(() => tap.message?.(message), onThrown),
-    closed: (end) => guarded(() => tap.closed?.(end), onThrown),
+    opened: (upgrade) => runGuarded(() => tap.opened?.(upgrade), onThrown),
+    message: (message) => runGuarded(() => tap.message?.(message), onThrown),
+    closed: (end) => runGuarded(() => tap.closed?.(end), onThrown),
   };
 }
 
@@ -63,7 +63,7 @@ export class GuardedSocket extends WebSocket {
     if (event === 'close' && onThrown !== undefined) {
       // The others must still learn that it is over.
       for (const listener of this.rawListeners(event)) {
-        guarded(() => listener.call(this, first, second), onThrown);
+        runGuarded(() => listener.call(this, first, second), onThrown);
       }
       return true;
     }
@@ -85,7 +85,7 @@ export function closeAfterBug(
   const cut = () => {
     for (const socket of sockets) if (socket.readyState === WebSocket.OPEN) socket.terminate();
   };
-  guarded(() => close(closeCodes.internalError, closeCodeName(closeCodes.internalError)), cut);
+  runGuarded(() => close(closeCodes.internalError, closeCodeName(closeCodes.internalError)), cut);
   cut();
 }
 

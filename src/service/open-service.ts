@@ -98,7 +98,7 @@ export async function openService(options: OpenServiceOptions): Promise<OpenServ
     upgradeFaults.close();
   };
   try {
-    const address = await listen(server, options.host, options.port);
+    const address = await listenOn(server, options.host, options.port);
     const { baseUrl, wsUrl, lan } = addressesOf(address, tls === undefined ? 'http' : 'https');
     events.emit({ type: 'listening', version, baseUrl, wsUrl, ...(lan.length === 0 ? {} : { lan }) });
     let closed: Promise<void> | undefined;
@@ -147,7 +147,7 @@ function loadControlApi(options: ControlApiOptions): ControlApi {
 }
 
 /** Listens on an address. Throws `port-in-use`, and `usage` for an address that is not this machine's. */
-export async function listen(server: Server, host: string, port: number): Promise<AddressInfo> {
+export async function listenOn(server: Server, host: string, port: number): Promise<AddressInfo> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => reject(listenError(cause, host, port)));
     server.listen({ host, port }, resolve);

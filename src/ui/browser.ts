@@ -85,7 +85,7 @@ export function withNotice<Model extends Browser>(model: Model, text: string): M
   return { ...model, notice: { text: escapeText(text), until: model.wall + noticeMs } };
 }
 
-export function append<Model extends Browser>(model: Model, rows: readonly NewRow[]): Model {
+export function appendRows<Model extends Browser>(model: Model, rows: readonly NewRow[]): Model {
   return { ...model, list: addRows(model.list, rows) };
 }
 
@@ -245,7 +245,10 @@ function chooseKey<Model extends Browser>(
   const command = commandOf(key, model.start);
   const by = key === 'end' ? farAway : command === undefined ? undefined : scrollOf(command, page);
   if (by === undefined) return withoutActions(model);
-  return withoutActions({ ...model, overlay: { ...overlay, at: within(overlay.at + by, items.length - 1) } });
+  return withoutActions({
+    ...model,
+    overlay: { ...overlay, at: clampIndex(overlay.at + by, items.length - 1) },
+  });
 }
 
 /** The items of a choice that contain all words of its filter. */
@@ -291,15 +294,15 @@ function scrolled<Shown extends Overlay>(
     case 'help':
       return {
         ...overlay,
-        top: within(overlay.top + by, bindingsFor(start).length + legendFor(start).length - page),
+        top: clampIndex(overlay.top + by, bindingsFor(start).length + legendFor(start).length - page),
       };
     case 'detail':
-      return { ...overlay, top: within(overlay.top + by, overlay.lines.length - page) };
+      return { ...overlay, top: clampIndex(overlay.top + by, overlay.lines.length - page) };
   }
 }
 
 /** `to`, limited to the range from 0 to `last`. */
-export function within(to: number, last: number): number {
+export function clampIndex(to: number, last: number): number {
   return Math.max(0, Math.min(last, to));
 }
 

@@ -36,7 +36,7 @@ function insideOf(terminal: Size): Size {
 }
 
 /** Two panels side by side: the columns of each, with the gap between them. */
-export function halves(columns: number, share = 0.5): { left: number; right: number; gap: number } {
+export function splitColumns(columns: number, share = 0.5): { left: number; right: number; gap: number } {
   const gap = 2;
   const left = Math.floor((columns - gap) * share);
   return { left, right: columns - gap - left, gap };

@@ -2,7 +2,7 @@ import type { LoadMetric } from '../config/threshold.ts';
 import { escapeText } from '../kernel/escape.ts';
 import { say } from '../report/event-words.ts';
 import type { LiveLoad } from '../runs/load/live.ts';
-import { append, createBrowser, stillRunning, type Watched, withNotice } from './browser.ts';
+import { appendRows, createBrowser, stillRunning, type Watched, withNotice } from './browser.ts';
 import type { Notice, ScreenStart } from './port.ts';
 
 /** What happens on the screen of a load run. */
@@ -64,7 +64,7 @@ function reduceNews(model: LoadModel, news: LoadNews): LoadModel {
 function addLine(model: LoadModel, kind: 'failure' | 'verdict', reason: string): LoadModel {
   const text = escapeText(reason);
   const t = Math.max(0, model.now - model.plan.startsAt);
-  return append(model, [
+  return appendRows(model, [
     {
       ...{ t, level: 'error', ...say('self', kind, text), event: { t, type: kind, text: reason } },
       full: { title: kind, lines: [text] },

@@ -6,11 +6,11 @@ import { secondsText } from '../protocol/time-text.ts';
 import { timeText } from '../report/event-words.ts';
 import {
   type ChoiceItem,
+  clampIndex,
   type DetailSubject,
   type Pressed,
   pressKey,
   scrollOf,
-  within,
   withNotice,
   withoutActions,
 } from './browser.ts';
@@ -108,7 +108,7 @@ function pressInPanel(model: ServeModel, key: Key, { deviceLines }: Room): Serve
 
 function step<Item>(items: readonly Item[], marked: Item | undefined, by: number): Item | undefined {
   const at = marked === undefined ? -1 : items.indexOf(marked);
-  return items[within(at + by, items.length - 1)];
+  return items[clampIndex(at + by, items.length - 1)];
 }
 
 function open(model: ServeModel, subject: DetailSubject): ServeModel {

@@ -3,7 +3,7 @@ import type { EmulatorState } from '../protocol/control.ts';
 import { say } from '../report/event-words.ts';
 import { countEvent, noCounters, type ServeCounters } from '../report/serve-counters.ts';
 import type { EmulatorEvent } from '../service/events.ts';
-import { append, type Browser, createBrowser, withNotice } from './browser.ts';
+import { appendRows, type Browser, createBrowser, withNotice } from './browser.ts';
 import { createList, type NewRow, rowOfEvent } from './event-list.ts';
 import type { ServeContent } from './layout.ts';
 import { type Meter, raiseMeter, restingMeter } from './meter.ts';
@@ -88,7 +88,7 @@ export function reduceServe(model: ServeModel, events: readonly ServeNews[]): Se
       next = countIn(next, event);
     }
   }
-  return append(next, rows);
+  return appendRows(next, rows);
 }
 
 function countIn(model: ServeModel, event: EmulatorEvent): ServeModel {

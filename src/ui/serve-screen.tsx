@@ -9,7 +9,7 @@ import { durationText, Head } from './components/Head.tsx';
 import { partOf } from './components/LevelMeter.tsx';
 import { Divider, shownNote } from './components/Rule.tsx';
 import { footBand } from './foot-band.tsx';
-import { type Band, emptyBand, firstShown, halves, layoutServe, type Size } from './layout.ts';
+import { type Band, emptyBand, firstShown, layoutServe, type Size, splitColumns } from './layout.ts';
 import { listBands } from './list-bands.tsx';
 import { readMeter, restingMeter } from './meter.ts';
 import {
@@ -25,7 +25,7 @@ import { type Colour, colours, useGlyphs } from './theme.ts';
 export function serveBands(model: ServeModel, terminal: Size): Band[] {
   const layout = layoutServe(terminal, model.most);
   const { columns, urlLines, deviceLines, streamLines, spaceLines } = layout;
-  const { left, right, gap } = halves(columns, 0.42);
+  const { left, right, gap } = splitColumns(columns, 0.42);
   const { now, state, meters, counters, panel, stream, device } = model;
   const faults = state?.faults ?? [];
   const streamsOn = [state, meters, Math.floor(now / meterStepMs), panel, stream, device];

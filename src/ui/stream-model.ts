@@ -5,7 +5,7 @@ import { addTurnNews, type SeenTurns, type TurnNews } from '../report/turn-watch
 import type { AudioDirection, SessionEvent, SessionState } from '../session/events.ts';
 import { type AudioEvent, sumAudio } from '../session/fold-audio.ts';
 import type { Figures, PlaybackFigures } from '../session/metrics.ts';
-import { append, type Browser, createBrowser, type Pressed, pressKey, withNotice } from './browser.ts';
+import { appendRows, type Browser, createBrowser, type Pressed, pressKey, withNotice } from './browser.ts';
 import type { NewRow } from './event-list.ts';
 import { type Meter, raiseMeter, restingMeter } from './meter.ts';
 import type { Notice, ScreenStart } from './port.ts';
@@ -72,7 +72,7 @@ function reduceNews(model: StreamModel, event: StreamNews): StreamModel {
   if (event.type === 'turns') return { ...model, turns: addTurnNews(model.turns, event) };
   if (event.type === 'audio') return hear(model, event);
   // Figures have their own panel.
-  const listed = event.type === 'figures' ? model : append({ ...model, growing: {} }, rowsOf(event));
+  const listed = event.type === 'figures' ? model : appendRows({ ...model, growing: {} }, rowsOf(event));
   switch (event.type) {
     case 'session':
       // Another session on the same screen resets everything but the list.
@@ -132,7 +132,7 @@ function hear(model: StreamModel, event: AudioEvent): StreamModel {
   const index = id === undefined ? -1 : id - (rows[0]?.id ?? 0);
   const before = rows[index];
   if (before === undefined) {
-    const added = append(heard, rowsOf(event));
+    const added = appendRows(heard, rowsOf(event));
     return { ...added, growing: { ...model.growing, [direction]: added.list.rows.at(-1)?.id } };
   }
   const sum: AudioEvent = { ...event, ...sumAudio(before.event as AudioEvent, event), t: before.t };

@@ -11,7 +11,7 @@ import { LevelMeter, LevelScale } from './components/LevelMeter.tsx';
 import { Divider } from './components/Rule.tsx';
 import { TimelinePanel } from './components/Timeline.tsx';
 import { footBand } from './foot-band.tsx';
-import { type Band, emptyBand, halves, layoutStream, type Size } from './layout.ts';
+import { type Band, emptyBand, layoutStream, type Size, splitColumns } from './layout.ts';
 import { listBands } from './list-bands.tsx';
 import { readMeter } from './meter.ts';
 import type { ScreenStart } from './port.ts';
@@ -25,7 +25,7 @@ const timelineStepMs = 200;
 export function streamBands(model: StreamModel, terminal: Size): Band[] {
   const layout = layoutStream(terminal);
   const { columns, panelLines, voiceLines, figureLines, spaceLines } = layout;
-  const { left, right, gap } = halves(columns);
+  const { left, right, gap } = splitColumns(columns);
   const { start, now, wall, figures, summary, meters, marks, turns } = model;
   const moment = Math.floor((summary?.elapsedMs ?? now) / 100);
   const views = figureViews(figures, start.limits);

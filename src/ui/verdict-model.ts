@@ -1,7 +1,7 @@
 import { escapeText } from '../kernel/escape.ts';
 import { say } from '../report/event-words.ts';
 import type { Verdict } from '../rules/rule.ts';
-import { append, createBrowser, stillRunning, type Watched, withNotice } from './browser.ts';
+import { appendRows, createBrowser, stillRunning, type Watched, withNotice } from './browser.ts';
 import type { Row } from './event-list.ts';
 import type { Notice, ScreenStart } from './port.ts';
 
@@ -99,7 +99,7 @@ function plan(model: VerdictModel, { what, items }: Extract<VerdictNews, { type:
 }
 
 function addItems(model: VerdictModel, items: readonly JudgedItem[]): VerdictModel {
-  return append(
+  return appendRows(
     { ...model, items: [...model.items, ...items] },
     items.map((item) => ({
       ...{ t: 0, level: 'info', event: item },

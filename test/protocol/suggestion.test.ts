@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { didYouMean, suggest } from '../../src/protocol/suggestion.ts';
+import { didYouMean, suggestName } from '../../src/protocol/suggestion.ts';
 
 const known = ['close', 'mute', 'token-redirect', 'ab'];
 
@@ -18,7 +18,7 @@ test.each([
   ['tken-rdirct', 'token-redirect'],
   ['tken-rdrct', undefined],
 ])('%j means %j', (written, meant) => {
-  expect(suggest(written, known)).toBe(meant);
+  expect(suggestName(written, known)).toBe(meant);
 });
 
 test('a message suggests the name that was probably meant, or nothing', () => {

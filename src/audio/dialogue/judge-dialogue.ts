@@ -11,7 +11,7 @@ import type {
 } from './dialogue.ts';
 import { findSounds } from './find-sounds.ts';
 import { dialogueRules as rules } from './rules.ts';
-import { joinSounds, lengthOf, overlaps, type SoundSpan } from './sound-spans.ts';
+import { findOverlaps, joinSounds, lengthOf, type SoundSpan } from './sound-spans.ts';
 import { meanDb, type SideLevels } from './step-levels.ts';
 
 export interface DialogueInput {
@@ -43,7 +43,7 @@ export function judgeDialogue(input: DialogueInput): Dialogue {
   const replies = groupReplies(ai, turns);
   const endMs = Math.max(input.user.levels.length, input.ai.levels.length) * rules.stepMs;
   const scene: Scene = { user, turns, ai, replies, endMs, waitMs: input.waitMs };
-  const both = overlaps(user, ai);
+  const both = findOverlaps(user, ai);
   const judged = {
     turns: turns.map((turn, index) => judgeTurn(turn, index, scene)),
     noises: user.filter(({ isTurn }) => !isTurn).map((noise) => judgeNoise(noise, scene)),
@@ -182,7 +182,7 @@ function judgeTurn(turn: SoundSpan & { turn?: number }, index: number, scene: Sc
     earlyMs: isEarly ? leadMs : null,
     interruption,
     yieldMs: interruption === 'yielded' && met !== undefined ? met.endMs - turn.startMs : null,
-    talkOverMs: lengthOf(overlaps([turn], scene.ai)),
+    talkOverMs: lengthOf(findOverlaps([turn], scene.ai)),
     reply: reply === undefined ? whyNoReply(turn, nextMs, scene) : 'answered',
   };
 }

@@ -16,7 +16,7 @@ export function joinSounds(sounds: readonly SoundSpan[], pauseMs: number): Sound
 }
 
 /** Where sounds of two lists overlap. Those of one list do not. */
-export function overlaps(a: readonly SoundSpan[], b: readonly SoundSpan[]): SoundSpan[] {
+export function findOverlaps(a: readonly SoundSpan[], b: readonly SoundSpan[]): SoundSpan[] {
   return a.flatMap((one) =>
     b.flatMap((other) => {
       const startMs = Math.max(one.startMs, other.startMs);

@@ -1,4 +1,4 @@
-import { explains, findingAdvice, type SpeakingSide, type VoiceFinding } from './voice-findings.ts';
+import { findingAdvice, isCauseOf, type SpeakingSide, type VoiceFinding } from './voice-findings.ts';
 
 /** What can be heard in a voice, whatever its format. */
 export type SoundKind =
@@ -106,14 +106,14 @@ export class FoundSounds {
       known.more += 1;
       if (isNews) known.kept[mostKept - 1] = one;
     }
-    return isNews ? [advised(one)] : [];
+    return isNews ? [withAdvice(one)] : [];
   }
 
   /** Whether another finding causes it. A certain finding needs a certain cause. */
   isExplained(effect: FoundInVoice): boolean {
     for (const [kind, cause] of this.kinds)
       if (
-        explains(kind, effect.finding) &&
+        isCauseOf(kind, effect.finding) &&
         (effect.isDoubtful || cause.kept.some(({ isDoubtful }) => !isDoubtful)) &&
         (!ofMoments.has(effect.finding) || isNear(cause, effect))
       )
@@ -140,13 +140,13 @@ function judgementOf(one: FoundInVoice, side: SpeakingSide, times: number): Voic
     atMs: one.atMs ?? null,
     lengthMs: one.lengthMs ?? null,
     figure: one.figure ?? null,
-    advice: advised(one).advice ?? null,
+    advice: withAdvice(one).advice ?? null,
     times,
   };
 }
 
 /** Adds advice to a finding, if there is any. */
-export function advised<One extends { finding: VoiceFinding; advice?: string }>(one: One): One {
+export function withAdvice<One extends { finding: VoiceFinding; advice?: string }>(one: One): One {
   const advice = one.advice ?? findingAdvice(one.finding);
   return advice === undefined ? one : { ...one, advice };
 }

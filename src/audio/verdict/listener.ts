@@ -7,7 +7,7 @@ import { predict, predictionMargin } from './prediction.ts';
 import { RecentAudio } from './recent-audio.ts';
 import { type Repeat, RepeatCheck } from './repeat-check.ts';
 import { endSamples, isCutOff, isCutOn } from './speech-end.ts';
-import { ActiveLevel, decibels, LevelCounts } from './voice-level.ts';
+import { ActiveLevel, LevelCounts, meanSquareDb } from './voice-level.ts';
 
 /** Measurements of a voice. Null: not known, because it is too short, has no pauses, or is not speech. */
 export interface VoiceMeasures {
@@ -210,7 +210,7 @@ export class Listener {
     this.section.push(samples, from, to);
     this.whole.push(samples, from, to);
     // A DC offset is inaudible: it is not the noise of a pause.
-    const dbov = decibels(squares / block - (sum / block) ** 2);
+    const dbov = meanSquareDb(squares / block - (sum / block) ** 2);
     const isConstant = highest === lowest;
     this.sectionLevels.add(isConstant, dbov);
     this.recentLevels.add(isConstant, dbov);

@@ -1,4 +1,4 @@
-import { decibels } from './voice-level.ts';
+import { meanSquareDb } from './voice-level.ts';
 
 const order = 12;
 /** The number of lags from 0, a multiple of four. */
@@ -63,7 +63,7 @@ export function predict(samples: Int16Array, from: number): Predicted {
     if (first === best && (residual[at] as number) >= 0.3 * (residual[best] as number)) first = at;
   result.at = start + first;
   result.times = (residual[best] as number) / other;
-  result.dbov = decibels((residual[best] as number) ** 2);
+  result.dbov = meanSquareDb((residual[best] as number) ** 2);
   result.likeness = (correlation[1] as number) / (correlation[0] as number);
   return result;
 }

@@ -1,4 +1,4 @@
-import { decibels } from './voice-level.ts';
+import { meanSquareDb } from './voice-level.ts';
 
 /** In samples: 20 ms to half a second. Audio that repeats more than twice is a tone, or hum. */
 const shortest = 320;
@@ -109,7 +109,7 @@ export class RepeatCheck {
       steps += ((samples[at] as number) - (samples[at - 1] as number)) ** 2;
     }
     const isSteady = steps < leastSteps * squares || isPeriodic(samples, from - lag, lag);
-    return { at: base + from, length: to - from, dbov: decibels(squares / (to - from)), isSteady };
+    return { at: base + from, length: to - from, dbov: meanSquareDb(squares / (to - from)), isSteady };
   }
 }
 

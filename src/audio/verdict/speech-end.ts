@@ -1,4 +1,4 @@
-import { decibels, levelBetween } from './voice-level.ts';
+import { levelBetween, meanSquareDb } from './voice-level.ts';
 
 /** How many samples at an end are examined: 40 ms. */
 export const endSamples = 640;
@@ -46,7 +46,7 @@ export function isCutOn(samples: Int16Array, from: number, { loud, floor }: Voic
     first >= loud - nearDb &&
     first >= floor + aboveFloorDb &&
     levelOf(from, from + 32) >= loud - suddenDb &&
-    decibels(height ** 2) >= loud - suddenDb &&
+    meanSquareDb(height ** 2) >= loud - suddenDb &&
     levelOf(from + 160, from + 480) - first < fallDb &&
     periodicity(samples, from) >= least
   );

@@ -4,11 +4,11 @@ import { secondsText } from '../../protocol/time-text.ts';
 import { LatestLevel } from '../level.ts';
 import { type EchoKind, echoKindText, UserEchoDetector } from '../user-echo.ts';
 import {
-  advised,
   type FoundInVoice,
   FoundSounds,
   type HeardSound,
   type VoiceJudgement,
+  withAdvice,
 } from './found-sounds.ts';
 import { HeaderCheck } from './header-check.ts';
 import { HeardAt } from './heard-at.ts';
@@ -370,7 +370,7 @@ export class VoiceCheck {
   private verdictOf({ measure, judged }: PaceVerdict, found: readonly VoiceJudgement[]): VoiceVerdict {
     const { timesRealTime, meanJitterMs, longestGapMs, burstMessages } = measure;
     const [ofPace] = judged;
-    const advice = found[0] === undefined ? ofPace && advised(ofPace).advice : found[0].advice;
+    const advice = found[0] === undefined ? ofPace && withAdvice(ofPace).advice : found[0].advice;
     return {
       ...(advice === undefined || advice === null ? {} : { advice }),
       pace: { timesRealTime, meanJitterMs, longestGapMs, burstMessages },

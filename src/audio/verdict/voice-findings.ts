@@ -179,7 +179,7 @@ export function findingAdvice(finding: VoiceFinding): string | undefined {
 }
 
 /** Whether one finding causes the other one. */
-export function explains(cause: VoiceFinding, effect: VoiceFinding): boolean {
+export function isCauseOf(cause: VoiceFinding, effect: VoiceFinding): boolean {
   const { explains: explained = [] }: FindingFacts = voiceFindings[cause];
   return explained.includes(effect);
 }

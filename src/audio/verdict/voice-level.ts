@@ -45,8 +45,8 @@ export class ActiveLevel {
     let activeMs = this.now - (this.counts[0] as number);
     let before: { level: number; above: number } | undefined;
     for (let index = 0; activeMs > 0; index += 1, activeMs -= this.counts[index] as number) {
-      const level = decibels(squares / (activeMs * stepSamples));
-      const above = level - decibels(4 ** index);
+      const level = meanSquareDb(squares / (activeMs * stepSamples));
+      const above = level - meanSquareDb(4 ** index);
       if (above <= marginDb) {
         if (before === undefined) return { dbov: level, activeMs };
         const share = (before.above - marginDb) / (before.above - above);
@@ -85,11 +85,11 @@ export class ActiveLevel {
 export function levelBetween(samples: Int16Array, from: number, to: number, offset = 0): number {
   let squares = 0;
   for (let at = from; at < to; at += 1) squares += ((samples[at] as number) - offset) ** 2;
-  return decibels(squares / (to - from));
+  return meanSquareDb(squares / (to - from));
 }
 
 /** A mean square of samples, in dBov. */
-export function decibels(meanSquare: number): number {
+export function meanSquareDb(meanSquare: number): number {
   return 10 * Math.log10(meanSquare / fullScale ** 2 + 1e-12);
 }
 

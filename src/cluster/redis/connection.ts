@@ -1,6 +1,6 @@
 import { RedisClient } from '@redis/client';
 import { atTurnEnd, type ClockTimer, systemClock } from '../../kernel/clock.ts';
-import { unavailable } from '../../service/state/state.ts';
+import { stateUnavailable } from '../../service/state/state.ts';
 import type { Script } from './scripts/script.ts';
 
 /** What Redis answers: texts, numbers, and lists of these. */
@@ -64,14 +64,14 @@ export async function connectRedis({
   client.on('end', () => lose('the connection has ended'));
 
   const send: RedisConnection['send'] = async (command, { slackMs, optional } = {}) => {
-    if (!isOpen) throw unavailable('The connection to Redis is lost');
+    if (!isOpen) throw stateUnavailable('The connection to Redis is lost');
     if (slackMs !== undefined) deadline.allow(slackMs);
     deadline.sent();
     try {
       return (await client.sendCommand(command)) as unknown as RedisReply;
     } catch (thrown) {
       if (optional !== true && !isOfOneKey(textOf(thrown))) lose(textOf(thrown));
-      throw unavailable(`Redis: ${textOf(thrown)}`, thrown);
+      throw stateUnavailable(`Redis: ${textOf(thrown)}`, thrown);
     } finally {
       deadline.answered();
     }
@@ -83,11 +83,11 @@ export async function connectRedis({
     await Promise.all(scripts.map(({ lua }) => send(['SCRIPT', 'LOAD', lua])));
   } catch (thrown) {
     lose('', false);
-    throw unavailable(textOf(thrown), thrown);
+    throw stateUnavailable(textOf(thrown), thrown);
   } finally {
     tooLate.cancel();
   }
-  if (!isOpen) throw unavailable('no answer');
+  if (!isOpen) throw stateUnavailable('no answer');
   return {
     send,
     run: (script, keys, args) =>

@@ -90,7 +90,7 @@ const maxNamed = 5;
 const isSecret = /(?:secret|privateKey)$/i;
 
 /** The error (`bad-config`) for a start with settings that differ from those of the service. Names what differs. */
-export function differs(running: Identity, mine: Identity): VoicectlError {
+export function differenceError(running: Identity, mine: Identity): VoicectlError {
   const all = differences(running, mine, '');
   const named = all.slice(0, maxNamed).join('; ');
   const more = all.length > maxNamed ? `; and ${all.length - maxNamed} more` : '';

@@ -3,7 +3,13 @@ import { parseRedisUrl } from '../../config/parse.ts';
 import { messageOf, VoicectlError } from '../../kernel/errors.ts';
 import { tlsProblem } from '../../wire/client/connection-error.ts';
 import type { RedisConnection } from './connection.ts';
-import { differs, type Identity, type IdentityFacts, type SharedSecrets, secretsOf } from './identity.ts';
+import {
+  differenceError,
+  type Identity,
+  type IdentityFacts,
+  type SharedSecrets,
+  secretsOf,
+} from './identity.ts';
 import { joinScript } from './scripts/life.ts';
 
 /** Throws `usage` unless this is the address of a Redis. The error does not repeat it: it may hold a password. */
@@ -38,7 +44,7 @@ export interface KnownService {
 /** Reads an answer of the scripts that join and return. Throws `bad-config` if the service has other settings. */
 export function readService(answer: readonly unknown[], identity: Identity): KnownService {
   const [how, life, theirs, secrets, offset, faults] = answer;
-  if (how === 'differs') throw differs(JSON.parse(String(theirs)) as Identity, identity);
+  if (how === 'differs') throw differenceError(JSON.parse(String(theirs)) as Identity, identity);
   return {
     isAnew: how === 'anew',
     life: String(life),

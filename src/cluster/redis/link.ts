@@ -1,5 +1,5 @@
 import { systemClock } from '../../kernel/clock.ts';
-import { isUnavailable, unavailable } from '../../service/state/state.ts';
+import { isUnavailable, stateUnavailable } from '../../service/state/state.ts';
 import { connectRedis, type RedisConnection } from './connection.ts';
 import { answers, type Script } from './scripts/script.ts';
 
@@ -46,7 +46,7 @@ export function createRedisLink(options: LinkOptions): RedisLink {
   let closed = false;
 
   const connection = () => {
-    if (current === undefined) throw unavailable(`The shared state is unavailable: ${why}`);
+    if (current === undefined) throw stateUnavailable(`The shared state is unavailable: ${why}`);
     return current;
   };
   const lost = (reason: string) => {
@@ -73,7 +73,7 @@ export function createRedisLink(options: LinkOptions): RedisLink {
     });
     try {
       await options.comeBack(made);
-      if (isLost) throw unavailable('lost again');
+      if (isLost) throw stateUnavailable('lost again');
       return made;
     } catch (thrown) {
       made.close();
@@ -117,7 +117,7 @@ export function createRedisLink(options: LinkOptions): RedisLink {
     async run(script, keys, args) {
       const answer = await connection().run(script, keys, [life, ...args]);
       if (answer[0] === answers.lost) lost('Redis has lost its data');
-      if (answer[0] !== answers.done) throw unavailable('The shared state is coming back: try again');
+      if (answer[0] !== answers.done) throw stateUnavailable('The shared state is coming back: try again');
       return answer;
     },
     close() {

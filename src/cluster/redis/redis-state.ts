@@ -1,7 +1,7 @@
 import type { TokenClaims } from '../../protocol/claims.ts';
 import type { Dialect } from '../../protocol/dialect.ts';
 import { rateLimitWindowMs } from '../../protocol/rate-limit.ts';
-import { type State, type Survey, unavailable } from '../../service/state/state.ts';
+import { type State, type Survey, stateUnavailable } from '../../service/state/state.ts';
 import { maxIssued, type SharedJournal } from './journal.ts';
 import type { RedisKeys } from './keys.ts';
 import type { SharedLeases } from './leases.ts';
@@ -49,7 +49,7 @@ export function createRedisState(options: RedisStateOptions): State {
       const of = [keys.service, keys.spent(sub, jti)];
       const [, isFirst] = await link.run(spendScript, of, [iat, Math.max(0, leftMs) + spareMs]);
       if (isFirst === -1)
-        throw unavailable('The token is from before the shared state was lost: request a new one');
+        throw stateUnavailable('The token is from before the shared state was lost: request a new one');
       return isFirst === 1 || !singleUse;
     },
     async survey() {

@@ -11,8 +11,8 @@ import {
   anyTexts,
   defineTool,
   emulatorFlags,
-  flags,
-  reach,
+  flagWords,
+  reachableService,
   soundFile,
   type ToolAnswer,
   type ToolCall,
@@ -68,7 +68,7 @@ export const commandTools = {
         env,
         words: [
           ...words,
-          ...flags({
+          ...flagWords({
             file: await soundFile(args.file, context),
             ...Object.fromEntries(audioLimitNames.map((name) => [name, limits[limitSetting(name)]])),
             'expect-event': events,
@@ -116,7 +116,7 @@ export const commandTools = {
         env,
         words: [
           ...words,
-          ...flags({ level, rule: rules, device, 'max-requests': maxRequests, timeout }),
+          ...flagWords({ level, rule: rules, device, 'max-requests': maxRequests, timeout }),
           ...(args.planOnly ? ['--dry-run'] : []),
           ...(await emulatorFlags(args, context)),
         ],
@@ -143,7 +143,7 @@ export const commandTools = {
         env: plainEnvironment(context.io.env),
         words: [
           '--port=0',
-          ...flags({ situation: situations, 'device-timeout': deviceTimeout, parallel, device }),
+          ...flagWords({ situation: situations, 'device-timeout': deviceTimeout, parallel, device }),
           '--',
           ...command,
         ],
@@ -176,10 +176,10 @@ const maxKeptLines = 500;
 function connection(name: string | undefined, context: ToolContext) {
   const env = plainEnvironment(context.io.env);
   if (name === undefined) return { env, words: ['--local'] };
-  const { baseUrl, wsUrl, hasKey } = reach(name, context);
+  const { baseUrl, wsUrl, hasKey } = reachableService(name, context);
   return {
     env: hasKey ? { ...env, VOICECTL_API_KEY: context.apiKey } : env,
-    words: [`--base-url=${baseUrl}`, `--ws-url=${wsUrl}`, ...flags({ ca: context.ca })],
+    words: [`--base-url=${baseUrl}`, `--ws-url=${wsUrl}`, ...flagWords({ ca: context.ca })],
   };
 }
 

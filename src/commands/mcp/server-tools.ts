@@ -16,8 +16,8 @@ import {
   anyText,
   defineTool,
   emulatorFlags,
-  flags,
-  reach,
+  flagWords,
+  reachableService,
   type ToolCall,
   type ToolContext,
   unknownServer,
@@ -68,11 +68,11 @@ export const serverTools = {
       const isProxy = what === 'proxy';
       if (isProxy !== (target !== undefined))
         throw new VoicectlError('usage', 'target: required for a proxy, not allowed for an emulator');
-      const behind = target === undefined ? undefined : reach(target, context);
+      const behind = target === undefined ? undefined : reachableService(target, context);
       const words = [
         '--port=0',
         '--no-page',
-        ...flags({
+        ...flagWords({
           target: behind?.baseUrl,
           'target-ws': behind?.wsUrl,
           ca: isProxy ? context.ca : undefined,
@@ -164,7 +164,7 @@ export const serverTools = {
 
 /** The control API of an emulator or a proxy. The secret goes where the key may go: to hosts that the user has named. */
 async function control(name: string, context: ToolContext, { signal }: ToolCall): Promise<ControlTarget> {
-  const { baseUrl, hasKey } = reach(name, context);
+  const { baseUrl, hasKey } = reachableService(name, context);
   const ca = await readTrusted(context.ca, { stdin: context.io.stdin, signal });
   return { baseUrl, ca, secret: hasKey ? context.controlSecret : undefined, signal };
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import * as z from 'zod';
 import { soundsOf } from '../../config/overwrites.ts';
-import { exists } from '../../files/shipped-file.ts';
+import { fileExists } from '../../files/shipped-file.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { Io } from '../../kernel/io.ts';
 import { wsUrlFor } from '../../protocol/paths.ts';
@@ -57,7 +57,7 @@ export const anySeed = () => z.int().min(0);
 type FlagValue = string | number | undefined;
 
 /** Each as `--name=value`, so that a value is never taken for a flag. A list repeats its flag; undefined gives none. */
-export function flags(values: Readonly<Record<string, FlagValue | readonly FlagValue[]>>): string[] {
+export function flagWords(values: Readonly<Record<string, FlagValue | readonly FlagValue[]>>): string[] {
   return Object.entries(values).flatMap(([name, value]) =>
     [value].flat().flatMap((one) => (one === undefined ? [] : [`--${name}=${one}`])),
   );
@@ -80,8 +80,8 @@ export async function emulatorFlags(args: EmulatorArgs, context: ToolContext): P
   // The command prefers a file of this name to an included scenario.
   const isName =
     scenario === undefined ||
-    !(/[./\\]/.test(scenario) || (await exists(resolve(context.io.cwd ?? '', scenario))));
-  return flags({
+    !(/[./\\]/.test(scenario) || (await fileExists(resolve(context.io.cwd ?? '', scenario))));
+  return flagWords({
     fault: args.faults,
     network: args.network,
     dialect: file && (await boundary.readable(file)),
@@ -98,7 +98,7 @@ async function readableScenario(file: string, boundary: Boundary): Promise<strin
   const path = await boundary.readable(file);
   // What does not exist is an included sound, or refused by whoever reads it.
   for (const sound of await soundsOf({ label: file, path, use: 'script' }))
-    if (await exists(sound.path)) await boundary.readable(sound.path);
+    if (await fileExists(sound.path)) await boundary.readable(sound.path);
   return path;
 }
 
@@ -123,7 +123,7 @@ interface Reached {
 }
 
 /** The addresses of a service. Throws `usage` for an id that does not exist, and for a host that is not allowed. */
-export function reach(name: string, { servers, boundary }: ToolContext): Reached {
+export function reachableService(name: string, { servers, boundary }: ToolContext): Reached {
   const server = servers.find(name);
   if (server !== undefined) return { ...server, hasKey: false };
   if (!/^https?:\/\/[^/?#@\s]+\/?$/.test(name) || !URL.canParse(name)) throw unknownServer(name, servers);

@@ -2,7 +2,7 @@ import type { NamedSource } from '../../audio/source.ts';
 import { limitSetting } from '../../config/options/expectation.ts';
 import { checkSecret, type Target } from '../../config/target.ts';
 import { readText, type Stdin } from '../../files/read-text.ts';
-import { exists } from '../../files/shipped-file.ts';
+import { fileExists } from '../../files/shipped-file.ts';
 import { audioLimitNames } from '../../kernel/audio-limits.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { version } from '../../kernel/version.ts';
@@ -84,7 +84,7 @@ async function readGivenToken(from: string, context: ContextOf<'stream'>): Promi
 }
 
 async function readTokenFile(path: string, input: Stdin): Promise<string> {
-  if (path !== '-' && !(await exists(path))) {
+  if (path !== '-' && !(await fileExists(path))) {
     // Some users pass the token itself. Do not show it.
     throw new VoicectlError('bad-input', '--token-from: there is no variable or file with this name', {
       hint: 'It takes the name of a variable or a file, not the token itself.',

@@ -3,7 +3,7 @@ import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
 import { skipped, unknown, type Verdict } from '../../rules/rule.ts';
 import { countVerdicts, exitCodeOf, type RunConclusion } from '../verdicts.ts';
 import { ruleOf } from './catalogue.ts';
-import { confirmed } from './moments.ts';
+import { streamsConfirmed } from './moments.ts';
 import { type Drilled, type Outcome, runSituation, type SituationOptions } from './run-situation.ts';
 import type { Situation } from './situation.ts';
 
@@ -126,7 +126,8 @@ function createProspects(options: DrillOptions) {
       else if (absences >= mostAbsences) stopped = lostDevice(options);
       hasCome ||= cameAtAll;
       if (own.id === 'D1' && own.finding.verdict === 'fail') obstacle = 'it gets no token: see D1';
-      if (own.id === 'D2' && confirmed(view).length === 0) obstacle ??= 'no stream is confirmed: see D2';
+      if (own.id === 'D2' && streamsConfirmed(view).length === 0)
+        obstacle ??= 'no stream is confirmed: see D2';
     },
     reasonToLeaveOut({ id, tls }: Situation) {
       if (stopped !== undefined) return skipped(endedBefore, []);

@@ -43,7 +43,7 @@ export function longestMsOf(
 }
 
 /** Lets a situation happen, until all has been seen or its time is over. Rejects with the signal's reason. */
-export async function follow(options: FollowOptions): Promise<Followed> {
+export async function followSituation(options: FollowOptions): Promise<Followed> {
   const { situation, stage, clock, signal, deviceTimeoutMs, start, onStopNeeded } = options;
   const { watch, elsewhere, address } = stage;
   const startedAt = clock.now();

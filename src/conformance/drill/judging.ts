@@ -2,7 +2,7 @@ import { secondsText } from '../../protocol/time-text.ts';
 import { deviceRules } from '../../rules/device/catalogue.ts';
 import { type Finding, fail, pass, unknown, warn } from '../../rules/rule.ts';
 import type { SeenStream } from '../../rules/stream-seen.ts';
-import { confirmed, isOpen, sentMs, stuckOn } from './moments.ts';
+import { isOpen, sentMs, streamsConfirmed, stuckOn } from './moments.ts';
 import type { DrillView } from './situation.ts';
 
 /** Judges what was seen by a device rule. */
@@ -47,7 +47,7 @@ function lastEnd({ seen }: DrillView): number | undefined {
 
 /** Whether a stream continued after something that it should tolerate, by default the last step. */
 export function judgeGoingOn(view: DrillView, what: string, at = view.done.at(-1) ?? view.now): Finding {
-  const stream = confirmed(view).find(({ exchange }) => (exchange.end?.at ?? view.now) >= at);
+  const stream = streamsConfirmed(view).find(({ exchange }) => (exchange.end?.at ?? view.now) >= at);
   if (stream === undefined) return unknown(`no stream was open for ${what}`, []);
   const { end } = stream.exchange;
   if (end !== undefined) {

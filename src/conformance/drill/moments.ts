@@ -12,7 +12,7 @@ import type { DrillView } from './situation.ts';
 /** Moments that a situation waits for, and figures that it judges by. */
 
 /** Streams that were confirmed, in the order of time. */
-export function confirmed({ seen }: DrillView): SeenStream[] {
+export function streamsConfirmed({ seen }: DrillView): SeenStream[] {
   return confirmedConnections(seen);
 }
 
@@ -32,7 +32,7 @@ const quietMs = 3_000;
 
 /** Whether the newest stream is open and in use. */
 export function isStreaming(view: DrillView): boolean {
-  const stream = confirmed(view).at(-1);
+  const stream = streamsConfirmed(view).at(-1);
   if (stream === undefined || !isOpen(stream)) return false;
   const at = confirmationOf(stream)?.at ?? view.now;
   return sentMs(stream) >= streamingMs || view.now - at > quietMs;
@@ -40,7 +40,7 @@ export function isStreaming(view: DrillView): boolean {
 
 /** Whether a second stream was confirmed, after the trouble with the first one. */
 export function isBack(view: DrillView): boolean {
-  return confirmed(view).length > 1;
+  return streamsConfirmed(view).length > 1;
 }
 
 /** After this many presentations of one token, a device has no other. */

@@ -3,7 +3,7 @@ import { abortable } from '../../kernel/promises.ts';
 import { deviceRules } from '../../rules/device/catalogue.ts';
 import { type Finding, type Seen, unknown } from '../../rules/rule.ts';
 import { type DrillRule, ruleOf } from './catalogue.ts';
-import { follow } from './follow.ts';
+import { followSituation } from './follow.ts';
 import { deviceEndText } from './judging.ts';
 import type { DrillView, ListeningAddress, Situation, StartDevice } from './situation.ts';
 import { openStage, type ServiceAccess } from './stage.ts';
@@ -52,7 +52,7 @@ export async function runSituation(situation: Situation, options: SituationOptio
   const stage = await openStage({ situation, access, clock, device: named, onChange: () => look() });
   try {
     options.onListening?.(stage.address);
-    const { view, cameAtAll, device } = await follow({
+    const { view, cameAtAll, device } = await followSituation({
       ...options,
       situation,
       stage,

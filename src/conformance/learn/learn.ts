@@ -5,7 +5,7 @@ import { parseDialect } from '../../protocol/dialect.ts';
 import { type Cost, noCost } from '../cost.ts';
 import { createExchangeRun, type ExchangeRunOptions } from '../exchange-run.ts';
 import { planRun } from '../plan.ts';
-import { trouble } from '../stop.ts';
+import { serviceTrouble } from '../stop.ts';
 import type { RunConclusion } from '../verdicts.ts';
 import { inferDialect, type Lesson } from './infer.ts';
 import { type Difference, differences, learnedDialect } from './learned-dialect.ts';
@@ -39,10 +39,10 @@ export async function learnDialect(options: LearnOptions): Promise<LearnResult> 
 function whyNothing({ grants, streams }: LearnView): VoicectlError | undefined {
   const hint = '`voicectl check` shows what it does instead.';
   if (grants.length === 0)
-    return trouble('protocol-violation', 'No answer from the service contains a usable token', hint);
+    return serviceTrouble('protocol-violation', 'No answer from the service contains a usable token', hint);
   const presented = streams.filter((stream) => presentedAt(stream) !== undefined);
   return presented.length > 0 && presented.every((stream) => confirmedAt(stream) === undefined)
-    ? trouble('protocol-violation', 'The service confirmed no stream', hint)
+    ? serviceTrouble('protocol-violation', 'The service confirmed no stream', hint)
     : undefined;
 }
 

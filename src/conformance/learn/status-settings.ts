@@ -1,7 +1,7 @@
 import { cutText } from '../../kernel/escape.ts';
 import { isRecord } from '../../protocol/error-body.ts';
 import { ownValue } from '../../protocol/parse-json.ts';
-import { memo } from '../../rules/memo.ts';
+import { memoise } from '../../rules/memo.ts';
 import { audioOf, type SeenStream } from '../../rules/stream-seen.ts';
 import { learned, quote, type Remark, type Setting, unlearned } from './setting.ts';
 import { fieldsOf, samplesOf, toTemplate } from './template.ts';
@@ -148,7 +148,7 @@ interface States<Message> {
  * The last text before the reply of S1, and the first after it; undefined if no reply was heard. A service that speaks before
  * the turn has ended, as with a greeting, says its states of the reply later.
  */
-const statesOf = memo((view: LearnView): States<TimedServiceMessage> | undefined => {
+const statesOf = memoise((view: LearnView): States<TimedServiceMessage> | undefined => {
   const stream = view.stream('S1');
   const audio = stream && audioOf(stream, 'service');
   const [first, last] = [audio?.[0], audio?.at(-1)];

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '../../protocol/error-body.ts';
 import { ownValue } from '../../protocol/parse-json.ts';
-import { memo } from '../../rules/memo.ts';
+import { memoise } from '../../rules/memo.ts';
 import type { SeenStream } from '../../rules/stream-seen.ts';
 import { type LearnView, type TimedServiceMessage, textsOf } from './view.ts';
 
@@ -33,7 +33,7 @@ export function samplesOf(
   return messages.map(({ body, at }) => ({ body, wallAt: upgrade.wallAt + at - upgrade.at, ...context }));
 }
 
-const namesOf = memo(
+const namesOf = memoise(
   (view: LearnView): Pick<Sample, 'sessionFields' | 'counters'> => ({
     // A short stream does not repeat the UUID of its session: another one does.
     sessionFields: new Set(view.streams.flatMap((one) => repeatedUuidFields(textsOf(one)))),

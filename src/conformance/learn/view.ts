@@ -1,7 +1,7 @@
 import { isRecord, readError } from '../../protocol/error-body.ts';
 import { connectedKind, type ServiceMessage } from '../../protocol/messages.ts';
 import { ownValue } from '../../protocol/parse-json.ts';
-import { memo } from '../../rules/memo.ts';
+import { memoise } from '../../rules/memo.ts';
 import type { Seen } from '../../rules/rule.ts';
 import {
   confirmationOf,
@@ -9,9 +9,9 @@ import {
   readTextMessage,
   type SeenStream,
   serviceMessages,
-  streams,
+  streamsSeen,
 } from '../../rules/stream-seen.ts';
-import { grants, isPage, type SeenAnswer, type SeenGrant } from '../../rules/token-seen.ts';
+import { grantsSeen, isPage, type SeenAnswer, type SeenGrant } from '../../rules/token-seen.ts';
 import type { WireMessage } from '../../wire/exchange.ts';
 
 /** The exchanges of a run, by their names. */
@@ -29,7 +29,7 @@ export interface LearnView {
 
 export function createView(seen: readonly Seen[]): LearnView {
   const byId = new Map(seen.map((one) => [one.id, one]));
-  const opened = streams(seen).filter(isOpened);
+  const opened = streamsSeen(seen).filter(isOpened);
   return {
     answer(id) {
       const one = byId.get(id);
@@ -38,10 +38,10 @@ export function createView(seen: readonly Seen[]): LearnView {
     },
     stream: (id) => opened.find((one) => one.id === id),
     refusedUpgrade: (id) =>
-      streams(seen).find(
+      streamsSeen(seen).find(
         (one) => one.id === id && !isOpened(one) && one.exchange.upgrade.answer !== undefined,
       ),
-    grants: grants(seen),
+    grants: grantsSeen(seen),
     streams: opened,
   };
 }
@@ -52,7 +52,7 @@ export interface TimedServiceMessage extends ServiceMessage {
 }
 
 /** The text messages of the service, in their order. */
-export const textsOf = memo((stream: SeenStream): readonly TimedServiceMessage[] =>
+export const textsOf = memoise((stream: SeenStream): readonly TimedServiceMessage[] =>
   serviceMessages(stream).flatMap((message) => {
     const read = readTextMessage(message);
     return read === undefined ? [] : [{ ...read, ...flatError(read), at: message.at }];
@@ -106,7 +106,7 @@ export function confirmedStreams(view: LearnView): SeenStream[] {
 }
 
 /** The field by which the service names the kind of a message. */
-export const kindFieldOf = memo((view: LearnView): string | undefined => {
+export const kindFieldOf = memoise((view: LearnView): string | undefined => {
   for (const stream of confirmedStreams(view)) {
     const body = textsOf(stream).find(isConnected)?.body;
     const field = isRecord(body)

@@ -3,7 +3,7 @@ import type { Asker } from '../asker.ts';
 import type { DeviceRole } from '../devices.ts';
 import type { ServiceLine } from '../service-line.ts';
 import type { Step } from './step.ts';
-import { present } from './stream-steps.ts';
+import { presentToken } from './stream-steps.ts';
 
 /** How long the service may take to close an older stream, or to give a slot back. */
 const noticeMs = 1_000;
@@ -36,7 +36,7 @@ async function openOne(ask: Asker, name: string, device: DeviceRole, provoked = 
   await ask.token(`${name}-token`, { device });
   const token = ask.tokenOf(`${name}-token`);
   const line = await ask.open(name, { provoked });
-  await present(ask, line, token);
+  await presentToken(ask, line, token);
   return line;
 }
 

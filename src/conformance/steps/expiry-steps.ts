@@ -1,7 +1,7 @@
 import type { Asker } from '../asker.ts';
 import { noCost, oneConnection } from '../cost.ts';
 import type { Step } from './step.ts';
-import { present } from './stream-steps.ts';
+import { presentToken } from './stream-steps.ts';
 import { tokenStep } from './token-steps.ts';
 
 /** Ages in seconds at which a token is presented: a valid one, then expired ones until the first refusal. */
@@ -38,7 +38,7 @@ export const expiryShowSteps: readonly Step[] = [
         if (earlier.some((other) => wasRefused(ask, `A${other}`))) return;
         const token = ask.tokenOf(`T${age}`);
         const line = await ask.open(`A${age}`);
-        await present(ask, line, token);
+        await presentToken(ask, line, token);
         if (age !== validAge) await line.close();
       },
     }),

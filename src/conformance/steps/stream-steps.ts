@@ -33,7 +33,7 @@ function streamStep(
 const besideMs = 1_000;
 
 /** Presents a token, and waits until it is confirmed or the line has ended. */
-export async function present(
+export async function presentToken(
   ask: Asker,
   line: ServiceLine,
   token: string,
@@ -50,7 +50,7 @@ export async function present(
 /** A fresh token must be confirmed or refused: silence is neither. */
 async function presentFresh(ask: Asker, line: ServiceLine, token: string): Promise<void> {
   const before = line.heard.messages;
-  await present(ask, line, token);
+  await presentToken(ask, line, token);
   if (line.isOpen && !line.isConfirmed && line.heard.messages === before)
     ask.miss('a token is neither confirmed nor refused');
 }
@@ -158,7 +158,7 @@ export const streamSteps: readonly Step[] = [
     await line.until(() => false, noticeMs);
   }),
   shortStep('S8', 'a token in a binary message', ['E3'], (ask, line) =>
-    present(ask, line, ask.tokenOf('E3'), 'binary'),
+    presentToken(ask, line, ask.tokenOf('E3'), 'binary'),
   ),
   shortStep('S4', 'text that is not a token', [], (ask, line) =>
     sendForged(ask, line, () => line.sendText('not-a-jwt')),
@@ -172,7 +172,7 @@ export const streamSteps: readonly Step[] = [
   ),
   shortStep('S7', '640 bytes of audio before a token', ['E11'], async (ask, line) => {
     line.sendAudio(Buffer.alloc(bytesForMs(defaultFrameMs)));
-    await present(ask, line, ask.tokenOf('E11'));
+    await presentToken(ask, line, ask.tokenOf('E11'));
   }),
 ];
 
@@ -182,12 +182,12 @@ export const reuseSteps: readonly Step[] = [
     const first = ask.lineOf('S1');
     if (!first.isOpen || !first.isConfirmed) return;
     const line = await ask.open('S9', { provoked: true });
-    await present(ask, line, ask.tokenOf(...ofConversation));
+    await presentToken(ask, line, ask.tokenOf(...ofConversation));
     await line.close();
   }),
   shortStep('S2', 'the token of S1 again, after S1', ['E1', 'S1'], async (ask, line) => {
     await ask.lineOf('S1').close();
-    await present(ask, line, ask.tokenOf(...ofConversation));
+    await presentToken(ask, line, ask.tokenOf(...ofConversation));
   }),
 ];
 

@@ -1,7 +1,7 @@
 import { serviceUrl, tokenPath } from '../../protocol/paths.ts';
 import { oneConnection } from '../cost.ts';
 import type { Step } from './step.ts';
-import { present } from './stream-steps.ts';
+import { presentToken } from './stream-steps.ts';
 import { plainStep, tokenStep } from './token-steps.ts';
 
 /** Not a secret, and nobody's key. */
@@ -49,7 +49,7 @@ export const thoroughSteps: readonly Step[] = [
       cost: oneConnection,
       async run(ask) {
         const line = await ask.open(`M${index + 1}`, { provoked: true });
-        await present(ask, line, 'x'.repeat(bytes));
+        await presentToken(ask, line, 'x'.repeat(bytes));
         await line.close();
       },
     }),

@@ -75,8 +75,8 @@ async function answer(
   const refuse = (cause: RefusalCause) => refuseRequest(cause, about);
   if (path === streamPath) return { ...refuse('upgradeRequired'), headers: upgradeHeaders, hangUp: true };
   if (path === '/' && (request.method === 'GET' || request.method === 'HEAD')) {
-    const { welcome } = await import('./welcome.ts');
-    return welcome(request.headers.accept, hasPage);
+    const { welcomeAnswer } = await import('./welcome.ts');
+    return welcomeAnswer(request.headers.accept, hasPage);
   }
   if (path === controlPrefix && request.method === 'GET' && hasPage)
     return { status: 308, body: '', headers: [['Location', pagePath]] };

@@ -13,7 +13,7 @@ const links = {
 };
 
 /** The answer to `GET /`: a page for a browser, JSON with the links for all others. Not part of the specification. */
-export function welcome(accept: string | undefined, hasPage: boolean): OutgoingAnswer {
+export function welcomeAnswer(accept: string | undefined, hasPage: boolean): OutgoingAnswer {
   if (!accept?.includes('text/html'))
     return { status: 200, body: JSON.stringify({ name: 'voicectl', version, links }), headers: [varies] };
   const headers = [

@@ -4,7 +4,7 @@ import { loadScenario, type Scenario } from '../../emulator/scenario/scenario.ts
 import { scenarioSchema } from '../../emulator/scenario/scenario-schema.ts';
 import { noStdin, type Stdin } from '../../files/read-text.ts';
 import { nameOf, refusal } from '../../files/refusal.ts';
-import { exists, shippedFolder } from '../../files/shipped-file.ts';
+import { fileExists, shippedFolder } from '../../files/shipped-file.ts';
 import { readYamlFile } from '../../files/yaml-file.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { didYouMean } from '../../protocol/suggestion.ts';
@@ -34,9 +34,9 @@ export async function shippedScenarios(): Promise<string[]> {
 }
 
 async function find(nameOrFile: string): Promise<string> {
-  if (nameOrFile === '-' || /[./\\]/.test(nameOrFile) || (await exists(nameOrFile))) return nameOrFile;
+  if (nameOrFile === '-' || /[./\\]/.test(nameOrFile) || (await fileExists(nameOrFile))) return nameOrFile;
   const shipped = join(scenarioFolder, `${nameOrFile}.yaml`);
-  if (await exists(shipped)) return shipped;
+  if (await fileExists(shipped)) return shipped;
   const names = await shippedScenarios();
   throw new VoicectlError('bad-input', `Unknown scenario ${nameOrFile}${didYouMean(nameOrFile, names)}`, {
     hint: `Name a file, or one of ${names.join(', ')}.`,

@@ -15,7 +15,7 @@ import {
   type ObserveStream,
 } from '../../service/control/page-handler.ts';
 import type { EmulatorEvents } from '../../service/events.ts';
-import { bugOf, closeAfterBug, GuardedSocket, guardClock, guarded } from '../../service/guard.ts';
+import { bugOf, closeAfterBug, GuardedSocket, guardClock, runGuarded } from '../../service/guard.ts';
 import { invalidRequest } from '../../service/http/refusal.ts';
 import type { Random } from '../../service/random.ts';
 import { whenKnown } from '../../service/state/state.ts';
@@ -185,7 +185,7 @@ function guardStream(
     connection: undefined,
   };
   socket.onThrown = onThrown;
-  guarded(() => begin(guards), onThrown);
+  runGuarded(() => begin(guards), onThrown);
 }
 
 interface SharedParts {
@@ -265,7 +265,8 @@ function startHeartbeat(
   pingEveryMs: number,
 ): ClockTimer {
   return repeat(clock, pingEveryMs, () => {
-    for (const connection of connections) guarded(() => connection.probe(pingEveryMs), connection.onThrown);
+    for (const connection of connections)
+      runGuarded(() => connection.probe(pingEveryMs), connection.onThrown);
   });
 }
 

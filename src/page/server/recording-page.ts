@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Recording } from '../../recording/read-recording.ts';
 import type { Timeline } from '../../recording/timeline.ts';
-import { html, htmlDocument, jsonForScript, trusted } from '../../report/html.ts';
+import { html, htmlDocument, jsonForScript, trustedMarkup } from '../../report/html.ts';
 import { packVoices, recordingView } from '../recording-view.ts';
 import { readAsset } from './assets.ts';
 
@@ -16,9 +16,9 @@ export async function recordingPage(recording: Recording, timeline: Timeline): P
   const { what, where } = view.title;
   const body = html`<noscript>This page needs JavaScript. In a terminal, <code>voicectl inspect</code> shows the same.</noscript>
 <script type="application/json" id="data">${jsonForScript(view)}</script>
-<script type="text/plain" id="pcm-out">${trusted(voices.out)}</script>
-<script type="text/plain" id="pcm-in">${trusted(voices.in)}</script>
-<script type="module">${trusted(script)}</script>`;
+<script type="text/plain" id="pcm-out">${trustedMarkup(voices.out)}</script>
+<script type="text/plain" id="pcm-in">${trustedMarkup(voices.in)}</script>
+<script type="module">${trustedMarkup(script)}</script>`;
   const title = where === undefined ? what : `${what} → ${where}`;
   return htmlDocument({ title, policy: policy(style, script), style, body });
 }

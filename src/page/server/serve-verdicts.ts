@@ -12,9 +12,9 @@ import {
 import { isPageAllowed, isSameSecret } from '../../service/control/page-handler.ts';
 import { plainRefusals } from '../../service/http/refusal.ts';
 import { createBareServer, loopbackOnly } from '../../service/http/service-server.ts';
-import { closeServer, listen } from '../../service/open-service.ts';
+import { closeServer, listenOn } from '../../service/open-service.ts';
 import type { VerdictNews } from '../../ui/verdict-model.ts';
-import { admit } from '../../wire/server/admission.ts';
+import { admitRequest } from '../../wire/server/admission.ts';
 import { uncachedHeaders } from '../../wire/server/http-answer.ts';
 import { readTarget } from '../../wire/server/http-request.ts';
 import type { VerdictMessage } from '../messages.ts';
@@ -56,7 +56,7 @@ export async function serveVerdicts({ clock, ...start }: VerdictPageOptions): Pr
   server.on('request', (request, response) => {
     answer(request, response, { token, follow }).catch((thrown) => response.destroy(thrown));
   });
-  const { port } = await listen(server, '127.0.0.1', 0);
+  const { port } = await listenOn(server, '127.0.0.1', 0);
   return {
     url: `http://127.0.0.1:${port}${pagePath}#${token}`,
     show(news) {
@@ -106,7 +106,7 @@ async function answer(
 ): Promise<void> {
   const { refuse, turnDown, wrongMethod } = plainRefusals(response);
   const target = readTarget(request.url ?? '');
-  const admitted = admit(request, target, loopbackOnly);
+  const admitted = admitRequest(request, target, loopbackOnly);
   if (!admitted.ok) return turnDown(admitted);
   const path = admitted.path.startsWith(pagePath) ? admitted.path.slice(controlPrefix.length) : '';
   if (path === '') return refuse(404, 'NOT_FOUND', `The page is at ${pagePath}`);

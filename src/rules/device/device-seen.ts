@@ -7,7 +7,7 @@ import {
   isOpened,
   isServiceEnd,
   type SeenStream,
-  streams,
+  streamsSeen,
   tokenMessage,
 } from '../stream-seen.ts';
 import { httpRequests, type SeenToken } from '../token-seen.ts';
@@ -26,7 +26,7 @@ export function answeredAt({ exchange }: SeenToken): number {
 
 /** Opened connections of a device, in the order of time. */
 export function connections(seen: readonly Seen[]): SeenStream[] {
-  return streams(seen)
+  return streamsSeen(seen)
     .filter(isOpened)
     .sort((a, b) => a.exchange.upgrade.at - b.exchange.upgrade.at);
 }

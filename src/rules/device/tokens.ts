@@ -3,7 +3,7 @@ import { secondsText } from '../../protocol/time-text.ts';
 import { isConcealed } from '../../wire/conceal.ts';
 import { type Finding, fail, mostSevere, pass, type Rule, type Seen, unknown, warn } from '../rule.ts';
 import { deviceMessages, type SeenStream } from '../stream-seen.ts';
-import { grants, isGranted } from '../token-seen.ts';
+import { grantsSeen, isGranted } from '../token-seen.ts';
 import {
   answeredAt,
   connections,
@@ -57,7 +57,7 @@ function judgeFirstMessage(stream: SeenStream, seen: readonly Seen[]): Finding |
       : absenceProblem(tokenIn, messages.length);
     return failWith(problem, stream);
   }
-  const granted = grants(seen).filter(({ exchange }) => exchange.at <= first.at);
+  const granted = grantsSeen(seen).filter(({ exchange }) => exchange.at <= first.at);
   const isAsGranted =
     first.opcode === 'text' &&
     granted.some(
@@ -99,7 +99,7 @@ function judgeUse(seen: readonly Seen[]): Finding | undefined {
   });
   if (reused.length > 0) return mostSevere(reused);
   const ages = shown.flatMap(({ message, stream }) => {
-    const grant = grants(seen).find(({ exchange }) => exchange.granted.hash === message.token.hash);
+    const grant = grantsSeen(seen).find(({ exchange }) => exchange.granted.hash === message.token.hash);
     return grant === undefined ? [] : [{ ms: message.at - answeredAt(grant), grant, stream }];
   });
   const old = ages.find(({ ms }) => ms > longestAgeMs);
@@ -119,7 +119,7 @@ function judgeUse(seen: readonly Seen[]): Finding | undefined {
 
 /** Whether the token was granted more than once: without `jti`, tokens of the same second are identical. */
 function isGrantedAnew({ message }: ShownToken, seen: readonly Seen[]): boolean {
-  return grants(seen).filter(({ exchange }) => exchange.granted.hash === message.token.hash).length > 1;
+  return grantsSeen(seen).filter(({ exchange }) => exchange.granted.hash === message.token.hash).length > 1;
 }
 
 /** An earlier use of the same token, which the service did not refuse. */

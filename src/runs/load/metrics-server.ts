@@ -11,9 +11,9 @@ import {
   type MetricSample,
 } from '../../service/metrics/family.ts';
 import type { MetricsEndpoint } from '../../service/metrics/service-metrics.ts';
-import { closeServer, listen } from '../../service/open-service.ts';
+import { closeServer, listenOn } from '../../service/open-service.ts';
 import { plainAddress } from '../../wire/addresses.ts';
-import { admit } from '../../wire/server/admission.ts';
+import { admitRequest } from '../../wire/server/admission.ts';
 import { readTarget } from '../../wire/server/http-request.ts';
 import type { Times } from './histogram.ts';
 import type { LoadProgress } from './run-load.ts';
@@ -99,7 +99,7 @@ export async function openMetricsServer(
     answer(request, response, metrics).catch(() => response.destroy());
   });
   server.on('clientError', (_error, socket) => void socket.destroy());
-  const address = await listen(server, isOpen ? '0.0.0.0' : '127.0.0.1', port);
+  const address = await listenOn(server, isOpen ? '0.0.0.0' : '127.0.0.1', port);
   return {
     url: `http://127.0.0.1:${address.port}${metricsPath}`,
     async close() {
@@ -116,7 +116,7 @@ async function answer(
 ): Promise<void> {
   const target = readTarget(request.url ?? '');
   const isScraper = metrics.isScraper(request);
-  const admission = admit(request, target, {
+  const admission = admitRequest(request, target, {
     ...loopbackOnly,
     ...(isScraper && { boundAddresses: true, hostAdvice: 'use the IP address of this machine' }),
   });

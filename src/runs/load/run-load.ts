@@ -87,7 +87,7 @@ export async function runLoad(options: RunLoadOptions): Promise<ResultParts> {
     { length: crew.size },
     (_, index): Generator => ({
       name: `${shard.number}/${shard.of}.${index + 1}`,
-      core: busiest(cores.get(index) ?? []),
+      core: highestShare(cores.get(index) ?? []),
       longestPauseMs: pauses.has(index) ? Math.round(pauses.get(index) ?? 0) : null,
       lost: lost.get(index) ?? null,
     }),
@@ -111,7 +111,7 @@ function latestCore(cores: ReadonlyMap<number, readonly number[]>): number | und
 const windowSeconds = 10;
 
 /** The highest mean share of a core over ten seconds, or over the whole run if that is shorter. */
-export function busiest(shares: readonly number[]): number | null {
+export function highestShare(shares: readonly number[]): number | null {
   if (shares.length === 0) return null;
   const window = Math.min(windowSeconds, shares.length);
   let sum = shares.slice(0, window).reduce((total, share) => total + share, 0);

@@ -5,7 +5,7 @@ import { controlOperations, pageData } from '../../protocol/control.ts';
 import { jsonMediaType } from '../../protocol/token-request.ts';
 import type { Tap } from '../../wire/tap.ts';
 import type { EmulatorEvents } from '../events.ts';
-import { guarded, guardTap } from '../guard.ts';
+import { guardTap, runGuarded } from '../guard.ts';
 import type { AnyControl } from './emulator-control.ts';
 
 /** Makes a tap for the stream of this number, if it is wanted. `openForMs`: how long it has been open. */
@@ -81,7 +81,7 @@ export function createObservers(open: () => Iterable<ObservedStream>): Observers
     add(createTap) {
       const stops = new Set<() => void>();
       const observe = ({ number, openForMs, give, onEnd, onThrown }: ObservedStream) =>
-        guarded(() => {
+        runGuarded(() => {
           const tap = createTap(number, openForMs);
           if (tap === undefined) return;
           const stop = give(guardTap(tap, onThrown));

@@ -6,7 +6,12 @@ import { controlPrefix, metricsPath } from '../../protocol/control-paths.ts';
 import type { Dialect, RefusalCause } from '../../protocol/dialect.ts';
 import { errorBody } from '../../protocol/error-body.ts';
 import { plainAddress } from '../../wire/addresses.ts';
-import { type Admission, type AdmissionOptions, admit, maxHeaders } from '../../wire/server/admission.ts';
+import {
+  type Admission,
+  type AdmissionOptions,
+  admitRequest,
+  maxHeaders,
+} from '../../wire/server/admission.ts';
 import type { TlsCertificate } from '../../wire/server/certificate.ts';
 import { type OutgoingAnswer, sendAnswer, sendRawAnswer } from '../../wire/server/http-answer.ts';
 import { type RequestTarget, readTarget } from '../../wire/server/http-request.ts';
@@ -16,7 +21,7 @@ import type { ControlApi } from '../control/control-api.ts';
 import type { EmulatorEvents } from '../events.ts';
 import type { Unanswered } from '../faults/token-faults.ts';
 import type { UpgradeFaults } from '../faults/upgrade-faults.ts';
-import { aboutRequest, bugOf, guarded } from '../guard.ts';
+import { aboutRequest, bugOf, runGuarded } from '../guard.ts';
 import { invalidRequest, type RefusalContext, refuseRequest } from './refusal.ts';
 
 /** How a request ended: with an answer to send, with one that is already sent, or with none. */
@@ -85,7 +90,7 @@ export function createServiceServer(options: ServiceServerOptions): Server {
     onFailure: (failure) => events.emit({ type: 'tls-failed', ...failure }),
   });
   const respond = (request: IncomingMessage, response: ServerResponse) =>
-    guarded(
+    runGuarded(
       () => {
         const watch = options.watch?.(request);
         answer(request, response, options, watch)
@@ -111,9 +116,9 @@ export function createServiceServer(options: ServiceServerOptions): Server {
       events.emit(bugOf(thrown, aboutRequest(request)));
       sendRawAnswer(socket, ownFailure);
     };
-    guarded(() => {
+    runGuarded(() => {
       admitUpgrade(request, socket, options, (admitted, refuse) =>
-        guarded(() => {
+        runGuarded(() => {
           const refused = server.listening ? options.upgrade(admitted, socket, head) : 'unavailable';
           if (refused !== undefined) refuse(refused);
         }, onThrown),
@@ -153,7 +158,7 @@ async function answer(
   const isControl = target?.path.startsWith(underControl) === true;
   const isScrape = target?.path === metricsPath && options.isScraper(request);
   const rules = isControl && !isScrape ? controlRules(request, controlHosts) : options.admission;
-  const admission = admit(request, target, rules);
+  const admission = admitRequest(request, target, rules);
   const { path } = admission;
   const about = { dialect, events, path, remote: addressOf(request) };
   if (!admission.ok) return { ...refuseEntry(admission, about), hangUp: true };
@@ -197,7 +202,7 @@ function admitUpgrade(
   upgrade: (admitted: AdmittedRequest, refuse: (cause: RefusalCause) => void) => void,
 ): void {
   const target = readTarget(request.url ?? '');
-  const admission = admit(request, target, { ...rules, links: false });
+  const admission = admitRequest(request, target, { ...rules, links: false });
   const { path } = admission;
   const about = { dialect, events, path, remote: addressOf(request) };
   const refuse = (cause: RefusalCause) => sendRawAnswer(socket, refuseRequest(cause, about));

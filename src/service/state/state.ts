@@ -98,7 +98,7 @@ export function whenKnown<Value, Result>(
 }
 
 /** The error if the state cannot be reached, so that nothing can be granted: `connect-failed`, retryable. */
-export function unavailable(why: string, cause?: unknown): VoicectlError {
+export function stateUnavailable(why: string, cause?: unknown): VoicectlError {
   return new VoicectlError('connect-failed', why, { retryable: true, cause });
 }
 

@@ -33,7 +33,7 @@ const hostHeader = 'host';
  * Decides from the request line and the headers alone whether to read a request. Refuses web pages of other sites: those
  * whose host name resolves to this machine (DNS rebinding), and those that send requests here.
  */
-export function admit(
+export function admitRequest(
   request: IncomingMessage,
   target: RequestTarget | undefined,
   options: AdmissionOptions,

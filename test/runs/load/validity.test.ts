@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createTimes } from '../../../src/runs/load/histogram.ts';
-import { busiest } from '../../../src/runs/load/run-load.ts';
+import { highestShare } from '../../../src/runs/load/run-load.ts';
 import { noCounts } from '../../../src/runs/load/tick.ts';
 import { whyIncomplete, whyInvalid } from '../../../src/runs/load/validity.ts';
 
@@ -47,10 +47,10 @@ test.each([
 });
 
 test('the core of a generator is judged over its busiest ten seconds', () => {
-  expect(busiest([])).toBeNull();
-  expect(busiest([0.5, 1])).toBeCloseTo(0.75);
+  expect(highestShare([])).toBeNull();
+  expect(highestShare([0.5, 1])).toBeCloseTo(0.75);
   const shares = [...Array(20).fill(0.1), ...Array(10).fill(0.95), ...Array(20).fill(0.1)];
-  expect(busiest(shares)).toBeCloseTo(0.95);
+  expect(highestShare(shares)).toBeCloseTo(0.95);
 });
 
 test('a merged result needs all its shards', () => {

@@ -13,7 +13,7 @@ import { createEmulatorEvents } from '../../../src/service/events.ts';
 import { createFaults } from '../../../src/service/faults/faults.ts';
 import { createRandom } from '../../../src/service/random.ts';
 import { createMemoryState } from '../../../src/service/state/memory.ts';
-import { isUnavailable, type State, unavailable, whenKnown } from '../../../src/service/state/state.ts';
+import { isUnavailable, type State, stateUnavailable, whenKnown } from '../../../src/service/state/state.ts';
 import { createManualClock } from '../../helpers/manual-clock.ts';
 import { promiseState } from '../../helpers/promised-state.ts';
 
@@ -199,7 +199,7 @@ test('a journal that cannot be read is reported to whoever waits for an event', 
 
 test('an unavailable state is a retryable error with its cause', () => {
   const cause = new Error('ECONNREFUSED');
-  const away = unavailable('Redis is away', cause);
+  const away = stateUnavailable('Redis is away', cause);
   expect(away).toMatchObject({ code: 'connect-failed', message: 'Redis is away', retryable: true, cause });
   expect(isUnavailable(away)).toBe(true);
 });

@@ -3,7 +3,7 @@ import { audioAsText } from '../../../rules/device/audio.ts';
 import { type Finding, warn } from '../../../rules/rule.ts';
 import { audioOf, confirmationOf, type SeenStream } from '../../../rules/stream-seen.ts';
 import { judgeBy, judgeGoingOn } from '../judging.ts';
-import { confirmed, isOpen, isPast, isStreaming, sentMs } from '../moments.ts';
+import { isOpen, isPast, isStreaming, sentMs, streamsConfirmed } from '../moments.ts';
 import type { DrillView, Service, Situation, StepAction } from '../situation.ts';
 
 const usual = { ms: 30_000 };
@@ -14,14 +14,14 @@ export const sendingSituations: readonly Situation[] = [
     id: 'D4',
     title: 'no audio before a late confirmation',
     service: { faults: [{ name: 'connected-late', delay: 1_500 }] },
-    until: (view) => confirmed(view).some((one) => sentMs(one) > 0 || isQuiet(view)),
+    until: (view) => streamsConfirmed(view).some((one) => sentMs(one) > 0 || isQuiet(view)),
     longest: usual,
     judge: judgeBy('D4'),
   },
   {
     id: 'D5',
     title: 'ten seconds of audio, raw and in real time',
-    until: (view) => confirmed(view).some((one) => spanMs(one) >= 10_000),
+    until: (view) => streamsConfirmed(view).some((one) => spanMs(one) >= 10_000),
     longest: usual,
     judge: judgeTenSeconds,
   },
@@ -29,13 +29,13 @@ export const sendingSituations: readonly Situation[] = [
 
 /** Whether the newest stream has been confirmed for a while. */
 function isQuiet(view: DrillView): boolean {
-  const stream = confirmed(view).at(-1);
+  const stream = streamsConfirmed(view).at(-1);
   return stream !== undefined && view.now - (confirmationOf(stream)?.at ?? view.now) > 3_000;
 }
 
 /** A device without a user, or with its microphone off, may be silent. */
 function judgeTenSeconds(view: DrillView): Finding {
-  const streams = confirmed(view);
+  const streams = streamsConfirmed(view);
   const [first] = streams;
   const speaks = (stream: SeenStream) => sentMs(stream) > 0 || audioAsText(stream) !== undefined;
   if (first === undefined || streams.some(speaks)) return judgeBy('D5')(view);
@@ -64,7 +64,7 @@ function tolerating(
     title,
     ...(service === undefined ? {} : { service }),
     steps: [{ when: isStreaming, do: action }],
-    until: (view) => isPast(view, watchMs) || (view.done.length > 0 && !confirmed(view).some(isOpen)),
+    until: (view) => isPast(view, watchMs) || (view.done.length > 0 && !streamsConfirmed(view).some(isOpen)),
     longest: usual,
     judge: (view) => judgeGoingOn(view, what),
   };
@@ -73,7 +73,7 @@ function tolerating(
 /** The confirmation has unknown fields too: a device that ends the stream because of them never streams. */
 function toleratingFields(whole: Situation): Situation {
   const refused = (view: DrillView) => {
-    const [first] = confirmed(view);
+    const [first] = streamsConfirmed(view);
     if (view.done.length > 0 || first === undefined || isOpen(first)) return undefined;
     return judgeGoingOn(view, 'a confirmation with unknown fields', confirmationOf(first)?.at);
   };
@@ -152,7 +152,7 @@ export const stallSituation: Situation = {
   until: (view) => isPast(view, stallMs + 1_000),
   longest: usual,
   judge(view: DrillView) {
-    const isElsewhere = confirmed(view).length > 1;
+    const isElsewhere = streamsConfirmed(view).length > 1;
     return isElsewhere ? judgeBy('D3')(view) : judgeGoingOn(view, 'a stall of three seconds');
   },
 };

@@ -6,7 +6,6 @@ import { connections, interruptions, shownTokens, tokenName } from '../../../rul
 import { type Finding, fail, pass, unknown } from '../../../rules/rule.ts';
 import { judgeBy, judgeComeback } from '../judging.ts';
 import {
-  confirmed,
   isAcceptedAfterRefusal,
   isBack,
   isOpen,
@@ -14,6 +13,7 @@ import {
   isStreaming,
   isStuck,
   sentMs,
+  streamsConfirmed,
 } from '../moments.ts';
 import type { DrillView, Situation } from '../situation.ts';
 
@@ -58,7 +58,7 @@ export const refusedTokenSituations: readonly Situation[] = [
     id: 'D8-expired',
     title: 'the token expires before it arrives',
     service: { faults: [{ name: 'token-expired', times: 1 }] },
-    until: (view) => confirmed(view).length > 0 || hasTwice(view),
+    until: (view) => streamsConfirmed(view).length > 0 || hasTwice(view),
     longest: usual,
     restarts: true,
     judge: judgeExpired,
@@ -91,7 +91,7 @@ function judgeTwice({ seen }: DrillView): Finding | undefined {
 /** A device that reads the claims need not try an expired token. */
 function judgeExpired(view: DrillView): Finding {
   const noticed = shownTokens(view.seen).every(({ refused }) => !refused);
-  if (noticed && confirmed(view).length > 0)
+  if (noticed && streamsConfirmed(view).length > 0)
     return pass('it noticed that its token had expired, and requested another', view.seen);
   return judgeComeback(view, judgeBy('D8')(view));
 }
@@ -119,7 +119,8 @@ export const interruptionSituations: readonly Situation[] = [
     id: 'D9-again',
     title: 'each new stream is closed immediately, four times',
     service: { faults: [{ name: 'close', code: 1011, times: 4 }] },
-    until: (view) => confirmed(view).length > 4 || isStuck(view) || judgeBy('D9')(view).verdict === 'fail',
+    until: (view) =>
+      streamsConfirmed(view).length > 4 || isStuck(view) || judgeBy('D9')(view).verdict === 'fail',
     longest: { ms: 60_000 },
     judge: judgeRepeated,
   },
@@ -127,7 +128,7 @@ export const interruptionSituations: readonly Situation[] = [
     id: 'D9-503',
     title: 'the upgrade is refused with 503, four times',
     service: { faults: [{ name: 'upgrade-refused', times: 4 }] },
-    until: (view) => confirmed(view).length > 0,
+    until: (view) => streamsConfirmed(view).length > 0,
     longest: { ms: 60_000 },
     judge: judgeUpgrades,
   },
@@ -150,7 +151,7 @@ function judgeUpgrades(view: DrillView): Finding {
   if (growsApart(times) === false)
     return fail(`refused, it tried again after ${waitsText(times)}: the waits do not grow`, view.seen);
   const found =
-    confirmed(view).length > 0 && refused.length > 0
+    streamsConfirmed(view).length > 0 && refused.length > 0
       ? pass(`refused, it tried again after ${waitsText(times)}`, view.seen)
       : unknown('it did not reconnect', view.seen);
   return judgeComeback(view, found);
@@ -170,12 +171,12 @@ export const silenceSituations: readonly Situation[] = [
 ];
 
 function isFirstOpen(view: DrillView): boolean {
-  const [first] = confirmed(view);
+  const [first] = streamsConfirmed(view);
   return first === undefined || isOpen(first);
 }
 
 function judgeHalfOpen(view: DrillView): Finding {
-  const [first, second] = confirmed(view);
+  const [first, second] = streamsConfirmed(view);
   const [at] = view.done;
   if (first === undefined || at === undefined) return unknown('no stream was open', []);
   const { end } = first.exchange;
@@ -222,7 +223,7 @@ export const answerSituations: readonly Situation[] = [
 ];
 
 function judgePings(view: DrillView): Finding {
-  for (const stream of confirmed(view)) {
+  for (const stream of streamsConfirmed(view)) {
     const { messages, end } = stream.exchange;
     const ping = messages.find(({ from, opcode }) => from === 'service' && opcode === 'ping');
     if (ping === undefined) continue;
@@ -242,7 +243,7 @@ function judgePings(view: DrillView): Finding {
 }
 
 function judgeAnswer(view: DrillView): Finding {
-  const [stream] = confirmed(view);
+  const [stream] = streamsConfirmed(view);
   const [at] = view.done;
   if (stream === undefined || at === undefined) return unknown('no stream was open', view.seen);
   const { end } = stream.exchange;
@@ -261,11 +262,11 @@ export const endSituations: readonly Situation[] = [
     id: 'D13-stop',
     title: 'the device is stopped',
     steps: [{ when: isStreaming, do: { stop: 'device' } }],
-    until: (view) => view.done.length > 0 && confirmed(view).every((one) => !isOpen(one)),
+    until: (view) => view.done.length > 0 && streamsConfirmed(view).every((one) => !isOpen(one)),
     longest: usual,
     judge(view) {
       if (view.done.length === 0) return unknown('it did not stream', view.seen);
-      if (confirmed(view).some(isOpen))
+      if (streamsConfirmed(view).some(isOpen))
         return unknown('its stream is still open: nobody stopped the device', view.seen);
       return judgeBy('D13')(view);
     },
@@ -274,7 +275,7 @@ export const endSituations: readonly Situation[] = [
     id: 'D13-orphans',
     title: 'the confirmation never comes',
     service: { faults: [{ name: 'connected-missing', times: 1 }] },
-    until: (view) => confirmed(view).length > 0 && (!isUnconfirmedOpen(view) || isLate(view)),
+    until: (view) => streamsConfirmed(view).length > 0 && (!isUnconfirmedOpen(view) || isLate(view)),
     longest: usual,
     restarts: true,
     judge: judgeOrphans,
@@ -294,13 +295,13 @@ function unconfirmed({ seen }: DrillView) {
 }
 
 function isLate(view: DrillView): boolean {
-  const [first] = confirmed(view);
+  const [first] = streamsConfirmed(view);
   return first !== undefined && view.now - first.exchange.upgrade.at > orphanMs;
 }
 
 function judgeOrphans(view: DrillView): Finding {
   const orphans = unconfirmed(view).filter(isOpen);
-  const [back] = confirmed(view);
+  const [back] = streamsConfirmed(view);
   const [first] = unconfirmed(view);
   if (first === undefined) return unknown('no stream was left unconfirmed', view.seen);
   if (back === undefined && isOpen(first))

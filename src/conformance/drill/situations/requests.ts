@@ -3,9 +3,9 @@ import { secondsText } from '../../../protocol/time-text.ts';
 import { findStorm } from '../../../rules/device/backoff.ts';
 import { deviceRequests } from '../../../rules/device/device-seen.ts';
 import { type Finding, fail, pass, unknown, warn } from '../../../rules/rule.ts';
-import { streams } from '../../../rules/stream-seen.ts';
+import { streamsSeen } from '../../../rules/stream-seen.ts';
 import { deviceEndText, judgeBy } from '../judging.ts';
-import { confirmed, firstRefusal, isGrantedAfterRefusal, sinceRefusal } from '../moments.ts';
+import { firstRefusal, isGrantedAfterRefusal, sinceRefusal, streamsConfirmed } from '../moments.ts';
 import type { DrillView, Service, Situation } from '../situation.ts';
 
 const usual = { ms: 30_000 };
@@ -85,7 +85,7 @@ function refusing(name: string, title: string, service: Service): Situation {
 
 /** Whether it opened a connection although it has no token. */
 function hasConnected({ seen }: DrillView): boolean {
-  return streams(seen).length > 0;
+  return streamsSeen(seen).length > 0;
 }
 
 function isStorm({ seen }: DrillView): boolean {
@@ -153,7 +153,7 @@ function wrongCertificate(id: string, title: string, tls: NonNullable<Situation[
         );
       return attempt(view) === undefined
         ? unknown('it did not try to connect over TLS', [])
-        : pass('it refused the certificate', confirmed(view));
+        : pass('it refused the certificate', streamsConfirmed(view));
     },
   };
 }

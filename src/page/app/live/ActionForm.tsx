@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { shellWord } from '../../../kernel/shell-text.ts';
 import type { StreamSelector } from '../../../protocol/control.ts';
-import { copy } from './Notice.tsx';
+import { copyText } from './Notice.tsx';
 import { hello } from './store.ts';
 
 interface Command {
@@ -41,7 +41,11 @@ export function CommandLine(command: Command) {
   return (
     <div class="command">
       <code>{text}</code>
-      <button type="button" aria-label={`Copy the command ${text}`} onClick={() => copy(text, 'the command')}>
+      <button
+        type="button"
+        aria-label={`Copy the command ${text}`}
+        onClick={() => copyText(text, 'the command')}
+      >
         copy
       </button>
     </div>

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { ActionForm } from './ActionForm.tsx';
-import { operate } from './act.ts';
+import { callOperation } from './act.ts';
 import { Field } from './Field.tsx';
 import { reportOutcome } from './Notice.tsx';
 import { isProxy, place } from './store.ts';
@@ -11,14 +11,14 @@ export function advance(duration: string): Promise<void> {
     const { readDuration } = await import('../../../protocol/read-duration.ts');
     const advanceMs = readDuration(duration);
     if (advanceMs === undefined) throw new Error('Expected a duration such as 61s, 500ms or 10m');
-    const { aheadMs } = await operate<{ aheadMs: number }>('advance', { advanceMs });
+    const { aheadMs } = await callOperation<{ aheadMs: number }>('advance', { advanceMs });
     return `The clock is ${aheadMs / 1000} s ahead`;
   };
   return reportOutcome(move());
 }
 
 function reset(): Promise<void> {
-  return reportOutcome(operate('reset').then(() => `The ${place()} is reset`));
+  return reportOutcome(callOperation('reset').then(() => `The ${place()} is reset`));
 }
 
 /** The clock of the emulator: moving it makes tokens expire and windows reset at once. A proxy has no clock of its own. */

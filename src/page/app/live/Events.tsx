@@ -6,7 +6,7 @@ import { heldCount, markedRow, moveMark, type Row, shownRows, toggleHold } from 
 import { filterExample } from '../../../ui/keys.ts';
 import { tones } from '../../view-data.ts';
 import { paintSoon } from '../picture/painting.ts';
-import { copy } from './Notice.tsx';
+import { copyText } from './Notice.tsx';
 import { list } from './store.ts';
 
 /** The rows that pass the filter, up to where the list is paused. */
@@ -34,7 +34,7 @@ export function toggleDetail(): void {
 
 export function copyJson(): void {
   const row = markedRow(list.value);
-  if (row !== undefined) void copy(jsonLines(row.event), 'the event');
+  if (row !== undefined) void copyText(jsonLines(row.event), 'the event');
 }
 
 function setEventFilter(filter: string): void {

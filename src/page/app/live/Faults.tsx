@@ -1,7 +1,7 @@
 import { type Signal, signal, useComputed, useSignal } from '@preact/signals';
 import type { FaultForm } from '../../messages.ts';
 import { ActionForm, CommandLine } from './ActionForm.tsx';
-import { operate } from './act.ts';
+import { callOperation } from './act.ts';
 import { Field } from './Field.tsx';
 import { reportOutcome } from './Notice.tsx';
 import { emulatorState, hello } from './store.ts';
@@ -71,7 +71,7 @@ function Active() {
 }
 
 function clear(id: number): Promise<void> {
-  return reportOutcome(operate('clearFaults', { id }).then(() => `Fault ${id} has ended`));
+  return reportOutcome(callOperation('clearFaults', { id }).then(() => `Fault ${id} has ended`));
 }
 
 /** Parameters that have a flag of their own on the command line. */
@@ -99,7 +99,7 @@ function Form({ form: { name, summary, fields } }: { form: FaultForm }) {
     ]);
     const body = { name, ...Object.fromEntries(given) };
     void reportOutcome(
-      operate<{ id: number }>('addFault', body).then(({ id }) => `Added fault ${id}: ${name}`),
+      callOperation<{ id: number }>('addFault', body).then(({ id }) => `Added fault ${id}: ${name}`),
     );
   };
   const own = changed.value.filter(({ name: key }) => !(key in flags));

@@ -23,7 +23,7 @@ export function reportFailure(thrown: unknown): void {
 }
 
 /** Copies text to the clipboard. */
-export function copy(text: string, what: string): Promise<void> {
+export function copyText(text: string, what: string): Promise<void> {
   return reportOutcome(navigator.clipboard.writeText(text).then(() => `Copied ${what}`));
 }
 

@@ -4,7 +4,7 @@ import { themeColors } from '../picture/colors.ts';
 import { paintSoon } from '../picture/painting.ts';
 import { placeTimeText } from '../picture/places.ts';
 import { deviceText, type PageStream } from './page-stream.ts';
-import { choose, elapsedMs, emulatorState, pageStreams, shown } from './store.ts';
+import { chooseStream, elapsedMs, emulatorState, pageStreams, shown } from './store.ts';
 import { useRedraw } from './use-redraw.ts';
 
 /** Every stream, open or just ended, with what is said now. */
@@ -36,7 +36,7 @@ function Item({ stream }: { stream: PageStream }) {
         type="button"
         class={`stream ${isOpen ? '' : 'ended'}`}
         aria-pressed={isShown}
-        onClick={() => choose(stream.number)}
+        onClick={() => chooseStream(stream.number)}
       >
         <span class="name">
           <b>{deviceText(stream)}</b> <span class="faint">stream {stream.number}</span>

@@ -4,7 +4,7 @@ import { reportOutcome } from './Notice.tsx';
 import { hello } from './store.ts';
 
 /** Calls an operation of the control API by its name. */
-export async function operate<Answer>(
+export async function callOperation<Answer>(
   name: string,
   body?: unknown,
   query?: Record<string, string | number | undefined>,
@@ -22,7 +22,7 @@ export function actOn(
   query?: Record<string, string | number | undefined>,
 ): Promise<void> {
   const act = async () => {
-    const { streams } = await operate<{ streams: number[] }>(name, await body, query);
+    const { streams } = await callOperation<{ streams: number[] }>(name, await body, query);
     if (streams.length === 0) throw new Error('No stream was reached: it has no token yet or has ended');
     return `${done}: ${streams.length === 1 ? 'stream' : 'streams'} ${streams.join(', ')}`;
   };

@@ -5,7 +5,7 @@ import { actOn } from './act.ts';
 import { advance } from './Clock.tsx';
 import { copyJson, detail, moveToEvent, pressList, toggleDetail } from './Events.tsx';
 import { listenToKeys } from './listen-to-keys.ts';
-import { copy } from './Notice.tsx';
+import { copyText } from './Notice.tsx';
 import { hello, help, isProxy, openedRecording, shown } from './store.ts';
 
 const screen = (): Pick<ScreenStart, 'screen' | 'can'> => ({
@@ -49,7 +49,7 @@ const effects: Partial<Record<KeyCommand, () => void>> = {
     else pressList('back');
   },
   copyJson,
-  copyCurl: () => void copy(hello.value?.curl ?? '', 'the token request'),
+  copyCurl: () => void copyText(hello.value?.curl ?? '', 'the token request'),
   up: () => moveToEvent(-1),
   down: () => moveToEvent(1),
   pageUp: () => moveToEvent(-20),

@@ -44,7 +44,7 @@ export const shown = computed(
     pageStreams.value[0],
 );
 
-export function choose(stream: number): void {
+export function chooseStream(stream: number): void {
   chosen.value = stream;
 }
 

@@ -1,9 +1,9 @@
-import { overlaps } from '../../../audio/dialogue/sound-spans.ts';
+import { findOverlaps } from '../../../audio/dialogue/sound-spans.ts';
 import { cutText } from '../../../kernel/escape.ts';
 import { secondsText } from '../../../protocol/time-text.ts';
 import type { Axis, Mark, PictureSpan } from '../../view-data.ts';
 import { marksInView, spansInView, tonesBySeverity } from './in-view.ts';
-import { gutter, middle, pictureHeight, placeTimeText, rows } from './places.ts';
+import { gutter, middleOf, pictureHeight, placeTimeText, rows } from './places.ts';
 
 /** What is drawn: the part of the time axis that is in view. */
 export interface PictureView {
@@ -69,10 +69,10 @@ export function drawPicture(context: CanvasRenderingContext2D, view: PictureView
   drawEvents(drawing);
   context.restore();
   const { label } = drawing.pen;
-  label(view.names.out, 12, middle(rows.out), colors.you, 600);
-  label(view.names.in, 12, middle(rows.in), colors.ai, 600);
-  if (view.axis.arrivals.length > 0) label('arrivals', 14, middle(rows.arrivals), colors.muted);
-  label('events', 14, middle(rows.events), colors.muted);
+  label(view.names.out, 12, middleOf(rows.out), colors.you, 600);
+  label(view.names.in, 12, middleOf(rows.in), colors.ai, 600);
+  if (view.axis.arrivals.length > 0) label('arrivals', 14, middleOf(rows.arrivals), colors.muted);
+  label('events', 14, middleOf(rows.events), colors.muted);
 }
 
 function drawUnheard({ pen: { fill }, x, unheard, colors }: Drawing): void {
@@ -86,7 +86,7 @@ function drawAxis({ pen: { line, label }, start, pxPerMs, colors, axis, x, end }
   const last = Math.min(axis.durationMs, end);
   for (let at = Math.max(0, Math.floor(start / step) * step); at <= last; at += step) {
     line(x(at), rows.axis.height - 5, pictureHeight, colors.line);
-    label(placeTimeText(at, step), x(at) + 4, middle(rows.axis), colors.muted);
+    label(placeTimeText(at, step), x(at) + 4, middleOf(rows.axis), colors.muted);
   }
 }
 
@@ -94,7 +94,7 @@ function drawPhases({ pen: { line, label, widthOf }, colors, axis, x }: Drawing)
   axis.phases.forEach(({ t, state }, index) => {
     const until = axis.phases[index + 1]?.t ?? axis.durationMs;
     line(x(t), rows.phases.top, rows.phases.top + rows.phases.height, colors.muted);
-    if (widthOf(state) + 10 < x(until) - x(t)) label(state, x(t) + 5, middle(rows.phases), colors.muted);
+    if (widthOf(state) + 10 < x(until) - x(t)) label(state, x(t) + 5, middleOf(rows.phases), colors.muted);
   });
 }
 
@@ -126,7 +126,8 @@ function drawTurns({ pen, colors, axis, x }: Drawing, voice: Voice): void {
     const room = x(turns[index + 1]?.startMs ?? Number.POSITIVE_INFINITY) - left - 8;
     const texts = turn.bargeIn ? [`${length}, talks over the AI`, length] : [length];
     const text = texts.find((one) => pen.widthOf(one) < room);
-    if (text !== undefined) pen.label(text, left, middle(strip) + 2, turn.bargeIn ? colors.note : colors.ink);
+    if (text !== undefined)
+      pen.label(text, left, middleOf(strip) + 2, turn.bargeIn ? colors.note : colors.ink);
   }
 }
 
@@ -152,7 +153,7 @@ function drawWaits({ pen, colors, axis, x }: Drawing): void {
 function drawOverlaps({ pen, colors, axis, x }: Drawing): void {
   const [yours, theirs] = voices.map((voice) => axis.turns.filter((turn) => turn.voice === voice));
   const bottom = rows.in.top + rows.in.height;
-  for (const { startMs, endMs } of overlaps(yours ?? [], theirs ?? []))
+  for (const { startMs, endMs } of findOverlaps(yours ?? [], theirs ?? []))
     pen.fill(
       x(startMs),
       rows.out.top,
@@ -174,7 +175,7 @@ function drawGaps({ pen, colors, axis, x }: Drawing): void {
       const labelled = turn.voice === 'in' ? x(turn.startMs) : Number.NaN;
       return !(at < labelled + 60 && at + pen.widthOf(text) > labelled);
     });
-    if (isFree) pen.label(text, at, middle(rows.inTurns) + 2, colors.bad, 600);
+    if (isFree) pen.label(text, at, middleOf(rows.inTurns) + 2, colors.bad, 600);
   }
 }
 

@@ -13,7 +13,7 @@ export const pictureHeight = 402;
 /** Room for the names of the rows. */
 export const gutter = 64;
 
-export function middle({ top, height }: { top: number; height: number }): number {
+export function middleOf({ top, height }: { top: number; height: number }): number {
   return top + height / 2;
 }
 

@@ -9,7 +9,7 @@ import { followServer } from '../live/feed.ts';
 import { link } from '../live/link.ts';
 import { listenToKeys } from '../live/listen-to-keys.ts';
 import { NoToken } from '../live/NoToken.tsx';
-import { copy, NoticeBar } from '../live/Notice.tsx';
+import { copyText, NoticeBar } from '../live/Notice.tsx';
 import { LinkState, Title } from '../live/Title.tsx';
 import {
   applyVerdicts,
@@ -20,7 +20,7 @@ import {
   remark,
   setVerdictFilter,
   start,
-  toggle,
+  toggleRow,
   verdictRows,
 } from './verdicts.ts';
 
@@ -115,7 +115,7 @@ const effects: Partial<Record<KeyCommand, () => void>> = {
   filter: () => document.querySelector<HTMLElement>('#filter')?.focus(),
   open() {
     const row = markedRow(model.value.list);
-    if (row !== undefined) toggle(row);
+    if (row !== undefined) toggleRow(row);
   },
   back() {
     if (document.activeElement instanceof HTMLInputElement) document.activeElement.blur();
@@ -123,7 +123,7 @@ const effects: Partial<Record<KeyCommand, () => void>> = {
   },
   copyJson() {
     const row = markedRow(model.value.list);
-    if (row !== undefined) void copy(jsonLines(row.event), 'the verdict');
+    if (row !== undefined) void copyText(jsonLines(row.event), 'the verdict');
   },
   up: () => moveToVerdict(-1),
   down: () => moveToVerdict(1),
@@ -210,7 +210,7 @@ function Item({ row, item, isMarked }: { row: Row; item: JudgedItem; isMarked: b
   const isOpen = openedVerdict.value.has(row.id) && row.full !== undefined;
   return (
     <li id={`verdict-${row.id}`} data-marked={isMarked}>
-      <button type="button" class="verdict-row" aria-expanded={isOpen} onClick={() => toggle(row)}>
+      <button type="button" class="verdict-row" aria-expanded={isOpen} onClick={() => toggleRow(row)}>
         <span class={`kind ${tones[verdict] ?? ''}`}>{verdict}</span>
         <span class="id">{id}</span>
         <span>
@@ -223,7 +223,7 @@ function Item({ row, item, isMarked }: { row: Row; item: JudgedItem; isMarked: b
         <div class="detail">
           <pre tabIndex={0}>{row.full?.lines.join('\n')}</pre>
           <div class="line">
-            <button type="button" onClick={() => copy(jsonLines(row.event), 'the verdict')}>
+            <button type="button" onClick={() => copyText(jsonLines(row.event), 'the verdict')}>
               Copy as JSON
             </button>
           </div>

@@ -50,7 +50,7 @@ export function moveToVerdict(by: number): void {
 }
 
 /** Marks a row, and shows or hides what was seen. */
-export function toggle({ id }: Row): void {
+export function toggleRow({ id }: Row): void {
   const next = new Set(openedVerdict.value);
   if (!next.delete(id)) next.add(id);
   openedVerdict.value = next;
