@@ -107,6 +107,17 @@ describe.skipIf(!hasRedis)('a Redis that does not answer', () => {
     expect((await two.control.state()).devices).toMatchObject([{ connections: 3 }]);
   });
 
+  test('an emulator that lost its number takes one new number, even if two messages say so at once', async () => {
+    const { redis, prefix, start } = await begin();
+    const emulator = await start();
+    redis.cli('HSET', `${prefix}:service`, 'owner 1', 'another emulator');
+    const pulse = `redis.call('PUBLISH', KEYS[1], '{"op":"pulse","args":null}')`;
+    redis.cli('EVAL', `${pulse} ${pulse}`, '1', `${prefix}:asks`);
+    await expect.poll(() => emulator.instance).toMatch(/-2$/);
+    expect((await emulator.request()).status).toBe(200);
+    expect(redis.cli('HGET', `${prefix}:service`, 'numbers').trim()).toBe('2');
+  });
+
   test('a token of one emulator is good for the other, before and after the data is lost', async () => {
     const { redis, start } = await begin();
     const [one, two] = [await start(), await start()];

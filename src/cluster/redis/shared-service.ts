@@ -44,7 +44,7 @@ import { createSharedWindows, type SharedWindows } from './windows.ts';
 const pulseEveryMs = 5_000;
 const startDeadlineMs = 3_000;
 /** Maximum number of kinds of foreign data that are reported. */
-const maxForeignTold = 20;
+const maxForeignReported = 20;
 /** A century: no clock is further ahead. */
 const maxOffsetMs = 100 * 365 * 86_400_000;
 
@@ -208,7 +208,7 @@ function createParts({ url, prefix, facts }: SharedServiceOptions, base: PartsBa
 function createForeignReports(prefix: string, known: Knowledge): (what: string) => void {
   const reported = new Set<string>();
   return (what) => {
-    if (reported.has(what) || reported.size >= maxForeignTold) return;
+    if (reported.has(what) || reported.size >= maxForeignReported) return;
     reported.add(what);
     const why = `Another program writes under ${prefix}: in Redis; its ${what} are ignored`;
     known.member?.emit({ type: 'shared-warning', why });
@@ -252,6 +252,8 @@ function createLifePulse({ keys, time, known, emulator, link, windows, leases }:
   let timer: ClockTimer | undefined;
   let isOver = false;
   const pulse = async () => {
+    // One that waited for another must not report an emulator that has left.
+    if (isOver) return;
     const made = link.connection();
     const [[, , offset, number]] = await Promise.all([
       link.run(pulseScript, commonKeys(keys), [emulator, known.number]),
@@ -265,8 +267,10 @@ function createLifePulse({ keys, time, known, emulator, link, windows, leases }:
     windows.purge(known.clock.wall());
     await time.measure(made);
   };
+  /** One after the other: two at once would both find that the number belongs to another, and take two new ones. */
+  let last = Promise.resolve();
   const beat = () => {
-    if (link.isUp) pulse().catch(ignoreAway);
+    if (link.isUp) last = last.then(pulse).catch(ignoreAway);
   };
   return {
     beat,
