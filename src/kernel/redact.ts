@@ -64,6 +64,16 @@ export function createRedactor(known: Pick<SecretIndex, 'find'> = noSecrets): Re
   };
 }
 
+/**
+ * Replaces a name that is nothing but one of these keys, in any spelling. One that only contains a key stays: people identify
+ * a device by its name.
+ */
+export function createNameConcealer(keys: readonly string[]): (name: string) => string {
+  const redactor = createRedactor();
+  for (const key of keys) redactor.conceal(key);
+  return (name) => (keys.includes(name) || redactor.text(name) === redacted ? redacted : name);
+}
+
 const noSecrets: Pick<SecretIndex, 'find'> = { find: () => [] };
 
 function replaceSpans(text: string, spans: readonly SecretSpan[]): string {

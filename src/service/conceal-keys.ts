@@ -1,5 +1,5 @@
 import { jsonText } from '../kernel/escape.ts';
-import { createRedactor, type Redactor, redacted } from '../kernel/redact.ts';
+import { createNameConcealer, createRedactor, type Redactor } from '../kernel/redact.ts';
 import type { EmulatorEventBody, EmulatorEvents } from './events.ts';
 
 /** Names of the fields of events that may hold text of any kind; numbers and closed lists of words are left out. */
@@ -57,12 +57,11 @@ export function concealKeys(events: EmulatorEvents, keys: readonly string[]): Em
   if (keys.length === 0) return events;
   const redactor = createRedactor();
   for (const key of keys) redactor.conceal(key);
-  const isKey = (text: unknown) =>
-    typeof text === 'string' && (keys.includes(text) || redactor.text(text) === redacted);
+  const concealName = createNameConcealer(keys);
   const clean = (name: string, value: unknown) => {
     const kind = Object.hasOwn(kinds, name) ? kinds[name as TextField] : 'fact';
     if (kind === 'text') return withoutKeys(value, redactor);
-    return kind === 'name' && isKey(value) ? redacted : value;
+    return kind === 'name' && typeof value === 'string' ? concealName(value) : value;
   };
   return {
     subscribe: events.subscribe,

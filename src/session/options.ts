@@ -1,6 +1,6 @@
 import type { Pace } from '../audio/pacer.ts';
 import type { AudioSource } from '../audio/source.ts';
-import { createRedactor, redacted } from '../kernel/redact.ts';
+import { createNameConcealer } from '../kernel/redact.ts';
 import type { JoinOptions } from '../wire/client/join-service.ts';
 import type { ConversationPlan } from './conversation/conversation-plan.ts';
 import type { Expectations } from './expectations.ts';
@@ -39,10 +39,7 @@ export interface SessionOptions
 
 /** The device as people see it: somebody may have given it the name of the API key. */
 export function shownDevice({ device, auth }: Pick<SessionOptions, 'device' | 'auth'>): string {
-  if (!('apiKey' in auth)) return device;
-  const redactor = createRedactor();
-  redactor.conceal(auth.apiKey);
-  return device === auth.apiKey || redactor.text(device) === redacted ? redacted : device;
+  return 'apiKey' in auth ? createNameConcealer([auth.apiKey])(device) : device;
 }
 
 /** Something that the user should know, and what to do about it. */
