@@ -111,12 +111,12 @@ export interface PlacedProblem extends SchemaProblem, Place {
 }
 
 /** Maximum number of problems in a message. The details of the error have all of them. */
-const problemsTold = 10;
+const mostProblemsShown = 10;
 
 /** All problems of a file in one message: each as `file:line:column`, the path, the value and what was expected. */
 export function problemsText(file: string, problems: readonly PlacedProblem[]): string {
-  const texts = problems.slice(0, problemsTold).map((problem) => problemText(file, problem));
-  if (problems.length > problemsTold) texts.push(`and ${problems.length - problemsTold} more`);
+  const texts = problems.slice(0, mostProblemsShown).map((problem) => problemText(file, problem));
+  if (problems.length > mostProblemsShown) texts.push(`and ${problems.length - mostProblemsShown} more`);
   return texts.join('; ');
 }
 

@@ -19,7 +19,7 @@ type BaselineContext = Pick<
 
 /** The outcome of a comparison with a baseline. */
 export interface BaselineVerdict {
-  /** The printed text: lines, or an object with `--json`. Empty if there was nothing to compare with, or to tell with `--quiet`. */
+  /** The printed text: lines, or an object with `--json`. Empty if there was nothing to compare with, or nothing that `--quiet` prints. */
   text: string;
   /** Why the run fails, if it does. */
   error: VoicectlError | undefined;
@@ -106,7 +106,7 @@ async function judge(
       );
   }
   const error = worse ?? unwritten;
-  const lines = quiet && !isToldQuietly(comparison) ? [] : ['', ...compareLines(comparison, style), ''];
+  const lines = quiet && !isShownQuietly(comparison) ? [] : ['', ...compareLines(comparison, style), ''];
   return {
     text: json ? jsonLine(comparisonObject(comparison, error?.exitCode ?? 0)) : lines.join('\n'),
     error,
@@ -148,7 +148,7 @@ export function comparisonError(comparison: RunComparison): VoicectlError | unde
 }
 
 /** Whether a comparison is a warning or an error, which `--quiet` prints too. */
-export function isToldQuietly({ verdict }: Pick<RunComparison, 'verdict'>): boolean {
+export function isShownQuietly({ verdict }: Pick<RunComparison, 'verdict'>): boolean {
   return verdict !== 'better' && verdict !== 'same';
 }
 

@@ -6,7 +6,7 @@ import { compareRuns } from '../../runs/compare/compare-runs.ts';
 import { readRuns } from '../../runs/compare/read-runs.ts';
 import type { ContextOf } from '../command.ts';
 import { reportRun, writeRunFile } from '../run-reporter.ts';
-import { comparisonError, isToldQuietly } from './baseline.ts';
+import { comparisonError, isShownQuietly } from './baseline.ts';
 
 export async function run(context: ContextOf<'compare'>): Promise<number> {
   const { settings, io, args, json, quiet, style } = context;
@@ -26,7 +26,7 @@ export async function run(context: ContextOf<'compare'>): Promise<number> {
       return comparisonPage(comparison);
     });
     const error = worse ?? unwritten;
-    if (json || !quiet || isToldQuietly(comparison))
+    if (json || !quiet || isShownQuietly(comparison))
       await context.print(
         comparisonObject(comparison, error?.exitCode ?? 0),
         compareLines(comparison, style),

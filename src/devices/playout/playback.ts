@@ -136,7 +136,7 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
     } else if (!isClosing && now - wroteAt < audibleTailMs) loudspeaker.silence();
   };
 
-  let isOverflowTold = false;
+  let isOverflowReported = false;
   return {
     backend: first.backend,
     failed: failed.promise,
@@ -145,8 +145,8 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
       if (loudspeaker.isAway || hold.covers(pcm, clock.now())) return;
       buffer.push(pcm, clock.now(), holdUp.hasJustEnded());
       wake();
-      if (buffer.stats.overflowMs === 0 || isOverflowTold) return;
-      isOverflowTold = true;
+      if (buffer.stats.overflowMs === 0 || isOverflowReported) return;
+      isOverflowReported = true;
       notices.emit({
         code: 'playback-full',
         message: 'More than five minutes of AI audio are waiting for playback; the rest will not be played',
