@@ -1,4 +1,5 @@
 import type { Clock, MovableClock } from '../kernel/clock.ts';
+import { createSecretIndex } from '../kernel/secret-index.ts';
 import type { FaultInput } from '../protocol/faults.ts';
 import { concealKeys } from '../service/conceal-keys.ts';
 import { createEmulatorEvents } from '../service/events.ts';
@@ -85,9 +86,11 @@ export function assemble(parts: ServiceParts): AssembledService {
   const pulse = createPulse({ clock: baseClock, periodMs: dialect.stream.replyFrameMs });
   const accepts = createAcceptedKeys(acceptKeys);
   const token = createTokenEndpoint({ clock, dialect, events, authority, faults, state, rateLimit, accepts });
+  const keys = createSecretIndex();
+  for (const key of acceptKeys) keys.add(key);
   const voice = createVoiceEndpoint({
     ...{ clock, baseClock, dialect, events, random, maxConnections },
-    ...{ authority, state, pulse, faults, createReply },
+    ...{ authority, state, pulse, faults, createReply, keys },
     pingEveryMs: options.pingEveryMs,
     tap: parts.streamTap,
     firstStream: parts.firstStream,

@@ -6,6 +6,7 @@ import { systemClock } from '../../src/kernel/clock.ts';
 import { createRedactor } from '../../src/kernel/redact.ts';
 import { interruptions } from '../../src/rules/device/device-seen.ts';
 import { endingRules } from '../../src/rules/device/endings.ts';
+import type { PageHost } from '../../src/service/control/page-handler.ts';
 import { joinService } from '../../src/wire/client/join-service.ts';
 import type { StreamExchange, WireMessage } from '../../src/wire/exchange.ts';
 import { setUpEmulators } from '../helpers/emulators.ts';
@@ -112,6 +113,32 @@ describe('the tap of an emulator', () => {
     expect(kept).not.toContain('canary-key');
     // A JWT has two dots; what is left of one is its hash and its claims.
     expect(kept).not.toMatch(/eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+/);
+  });
+
+  test('that joins an open stream gets neither its token nor an accepted key, even if the device repeats them', async () => {
+    let host: PageHost | undefined;
+    const emulator = await startEmulator({
+      acceptKeys: ['canary-key'],
+      page(made) {
+        host = made;
+        return { token: 't', answer: async () => false, close: async () => {} };
+      },
+    });
+    const seen: WireMessage[] = [];
+    const { body } = await emulator.requestToken('d1', { apiKey: 'canary-key' });
+    const token = body.token ?? expect.unreachable();
+    const device = emulator.open();
+    await device.opened;
+    await device.send(token);
+    await device.connected;
+    host?.observe(() => ({ message: (message) => seen.push(message) }));
+    await device.send(JSON.stringify({ token, key: 'canary-key', note: 'once more' }));
+    device.socket.close(1000);
+    await emulator.event('stream-closed');
+    const kept = JSON.stringify(seen);
+    expect(kept).toContain('once more');
+    expect(kept).not.toContain('canary-key');
+    expect(kept).not.toContain(token.split('.')[2]);
   });
 
   test('sees refused requests, with their method, headers and answer', async () => {

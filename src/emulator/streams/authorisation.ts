@@ -84,6 +84,7 @@ export function awaitToken(options: AuthorisationOptions): void {
   };
 
   const present = async (token: string) => {
+    connection.token = token;
     const decision = await admitToken(token, options);
     if (decision === undefined || connection.ended) return;
     if ('refused' in decision) {

@@ -25,6 +25,8 @@ export interface StreamConnection extends OpenStream {
   readonly socket: WebSocket;
   /** Where the upgrade request has a token, if it has one. The service does not look for it there. */
   readonly tokenElsewhere: string | undefined;
+  /** The token that it presented, once it has. */
+  token: string | undefined;
   readonly device: VoiceCheck;
   /** Sends audio, until the connection closes. */
   readonly audio: AudioOut;
@@ -112,6 +114,7 @@ export function createConnection(options: ConnectionOptions): StreamConnection {
   const readText = createMessageReader();
   return {
     ...{ id, socket, remote, tokenElsewhere, values, totals, durationMs, device, audio },
+    token: undefined,
     ...{ probe, stall, freeze, stopReading, onThrown: options.onThrown },
     get ended() {
       return ending.ended;

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { RawData, WebSocket } from 'ws';
 import type { Clock } from '../../kernel/clock.ts';
 import { createRedactor, type Redactor } from '../../kernel/redact.ts';
+import type { SecretIndex } from '../../kernel/secret-index.ts';
 import { closeCodes } from '../../protocol/close-codes.ts';
 import { holdsBinaryToken, tokenPlace } from '../../protocol/first-message.ts';
 import { concealRequest, concealText } from '../../wire/conceal.ts';
@@ -34,8 +35,10 @@ export interface TapStreamOptions {
   socket: WebSocket;
   clock: Clock;
   ourEnd: OurEnd;
-  /** Whether the token was sent before this observer was added. */
-  presented?: boolean;
+  /** Finds the accepted keys in a text. */
+  keys: Pick<SecretIndex, 'find'>;
+  /** The token, if it was sent before this observer was added. */
+  token?: string | undefined;
 }
 
 /** Receives a copy of what the service sends on a stream. */
@@ -60,11 +63,12 @@ export function joinWatches(watches: readonly SentWatch[]): SentWatch | undefine
   };
 }
 
-/** Passes a stream to a tap, as the service sees it, without the token in any message. */
+/** Passes a stream to a tap, as the service sees it, without the token or an accepted key in any message. */
 export function tapStream(options: TapStreamOptions): SentWatch {
-  const { tap, socket, clock, ourEnd } = options;
-  const redactor = createRedactor();
-  let presented = options.presented ?? false;
+  const { tap, socket, clock, ourEnd, token } = options;
+  const redactor = createRedactor(options.keys);
+  if (token !== undefined) redactor.conceal(token);
+  let presented = token !== undefined;
   let breakdown: StreamEnd['breakdown'];
   /** The code with which ws ended the stream because of what it received. */
   let closedWith: number | undefined;

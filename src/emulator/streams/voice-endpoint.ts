@@ -30,7 +30,7 @@ import { sendConnected } from './connected-message.ts';
 import { createConnection, type StreamConnection } from './connection.ts';
 import { createEarlyBytes, type EarlyBytes } from './early-bytes.ts';
 import { type LiveStream, type LiveStreamOptions, startLiveStream } from './live-stream.ts';
-import { tapStream, type Upgraded } from './tap-stream.ts';
+import { type TapStreamOptions, tapStream, type Upgraded } from './tap-stream.ts';
 
 /** Maximum number of fragments of one message; beyond it ws closes with 1008. */
 const maxFragments = 256;
@@ -65,6 +65,8 @@ export interface VoiceEndpointOptions
   extends Omit<LiveStreamOptions, 'connection' | 'claims' | 'onThrown'>,
     Pick<AuthorisationOptions, 'maxConnections' | 'authority' | 'state'> {
   random: Random;
+  /** Finds the accepted keys in a text: no tap gets them. */
+  keys: TapStreamOptions['keys'];
   /** Gives a tap for each stream, by its number. */
   tap: ((stream: number) => Tap | undefined) | undefined;
   pingEveryMs?: number | undefined;
@@ -74,7 +76,7 @@ export interface VoiceEndpointOptions
 
 /** The WebSocket side of the service. Specification: "WSS /voice-stream". */
 export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoint {
-  const { baseClock, dialect, events, random, maxConnections } = options;
+  const { baseClock, dialect, events, random, maxConnections, keys } = options;
   const server = createUpgradeServer(dialect, events);
   const connections = new Set<StreamConnection>();
   const live = new WeakMap<StreamConnection, LiveStream>();
@@ -83,7 +85,7 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
   const heartbeat = startHeartbeat(connections, baseClock, pingEveryMs);
   const own = createOwnLateness(baseClock);
   const listeners = new ListenerBudget((most) => events.emit({ type: 'voices-unjudged', most }));
-  const observers = createObservers(() => [...connections].map((one) => observed(one, baseClock)));
+  const observers = createObservers(() => [...connections].map((one) => observed(one, options)));
   const capacity = createCapacity({ connections, settings: dialect.stream, maxConnections });
   const parts = {
     ...{ connections, live, capacity },
@@ -120,7 +122,7 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
             socket: webSocket,
             tokenElsewhere: tokenPlace(request.url ?? '', request.headers),
             transport: request.socket,
-            watch: tap && ((ourEnd) => tapStream({ tap, upgraded, socket: webSocket, clock, ourEnd })),
+            watch: tap && ((ourEnd) => tapStream({ tap, upgraded, keys, socket: webSocket, clock, ourEnd })),
           });
           guards.connection = connection;
           connections.add(connection);
@@ -129,7 +131,7 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
             connections.delete(connection);
             unwatch();
           });
-          observers.opened(observed(connection, options.baseClock, upgraded));
+          observers.opened(observed(connection, options, upgraded));
           events.emit({ type: 'stream-opened', stream: connection.id, remote });
           for (const message of dialect.stream.greeting)
             connection.sendText(writeDialectMessage(message, connection.values));
@@ -316,17 +318,21 @@ function createCapacity({ connections, settings, maxConnections }: CapacityOptio
 }
 
 /**
- * A tap that is given to an open stream does not see its upgrade. `clock`: the machine's, because audio is heard when it
+ * A tap that is given to an open stream does not see its upgrade. Its clock is the machine's, because audio is heard when it
  * arrives.
  */
-function observed(connection: StreamConnection, clock: Clock, upgraded?: Upgraded): ObservedStream {
-  const { id, socket, totals, onThrown } = connection;
+function observed(
+  connection: StreamConnection,
+  { baseClock: clock, keys }: Pick<VoiceEndpointOptions, 'baseClock' | 'keys'>,
+  upgraded?: Upgraded,
+): ObservedStream {
+  const { id, socket, onThrown } = connection;
   return {
     number: id,
     openForMs: upgraded === undefined ? connection.durationMs() : 0,
     give(tap) {
-      const presented = totals.device !== undefined;
-      return connection.observe((ourEnd) => tapStream({ upgraded, tap, socket, clock, ourEnd, presented }));
+      const { token } = connection;
+      return connection.observe((ourEnd) => tapStream({ upgraded, tap, keys, socket, clock, ourEnd, token }));
     },
     onEnd: (call) => void socket.once('close', call),
     onThrown,
