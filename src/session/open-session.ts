@@ -102,6 +102,8 @@ export async function openSession(options: OpenSessionOptions): Promise<ClientSe
     onOpen: backpressure.attach,
     onAudio: (pcm) => inbox.push({ type: 'audio', pcm }, pcm.length),
     onMessage: (message) => inbox.push({ type: 'message', ...message }),
+  }).catch((error: unknown) => {
+    throw nameOptions(error);
   });
   return startSession(stream, { inbox, clock, signal });
 }
@@ -131,6 +133,22 @@ function requireSessionOptions(options: OpenSessionOptions): void {
 function authOf(options: OpenSessionOptions): ServiceAuth {
   if ('token' in options) return { token: options.token };
   return { apiKey: options.apiKey, apiVersion: options.apiVersion, retries: options.retries ?? 4 };
+}
+
+/** The flags of the command line that hints name, as options of `openSession`. */
+const optionsOfFlags = [
+  ['--base-url', 'baseUrl'],
+  ['--ws-url', 'wsUrl'],
+  ['--api-version', 'apiVersion'],
+  ['--ca FILE', 'ca'],
+] as const satisfies [flag: string, option: keyof SessionTarget][];
+
+/** The error with a hint for a program, which has no command line. */
+function nameOptions(error: unknown): unknown {
+  if (!(error instanceof VoicectlError) || error.hint === undefined) return error;
+  const { code, message, retryable, details, cause } = error;
+  const hint = optionsOfFlags.reduce((text, [flag, option]) => text.replaceAll(flag, option), error.hint);
+  return new VoicectlError(code, message, { hint, retryable, details, cause });
 }
 
 interface SessionParts {

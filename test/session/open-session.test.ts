@@ -187,7 +187,10 @@ describe('opening a session', () => {
 
   test('works over TLS with the certificate of the emulator, and not without it', async () => {
     const { baseUrl, certificate } = await startEmulator({ tls: true });
-    await expect(openSession({ baseUrl, ...as, retries: 0 })).rejects.toMatchObject({ code: 'tls-failed' });
+    await expect(openSession({ baseUrl, ...as, retries: 0 })).rejects.toMatchObject({
+      code: 'tls-failed',
+      hint: expect.stringMatching(/ with ca\.$/),
+    });
     await using session = await openSession({ baseUrl, ...as, ca: certificate });
     await session.send(sound);
   });
@@ -203,6 +206,19 @@ describe('opening a session', () => {
       code: 'stream-refused',
     });
     await emulator.until(() => emulator.control.state().streams.length === 1);
+  });
+
+  test('that fails has a hint that names options, not flags', async () => {
+    const { baseUrl } = await startEmulator();
+    await expect(openSession({ baseUrl: `${baseUrl}/none`, ...as })).rejects.toMatchObject({
+      hint: 'Check baseUrl, and apiVersion for the versioned path.',
+      details: { status: 404 },
+    });
+    const wsUrl = `${baseUrl.replace('http', 'ws')}/none`;
+    const opening = openSession({ baseUrl, wsUrl, device: 'd1', token: 'none' });
+    await expect(opening).rejects.toMatchObject({
+      hint: 'Check wsUrl; by default, the host of baseUrl is used.',
+    });
   });
 
   test.each([
