@@ -30,6 +30,12 @@ test('nor over TLS, on what could be another machine', async () => {
   expect(result.spent).toEqual({ tokens: 11, plain: 4, connections: 9 });
 });
 
+test('nor does one that needs almost a second to give a slot back', async () => {
+  await using service = await startMiniService({ slotBackMs: 900 });
+  const result = await check(service, { scope: { rules: ['R44'] }, isEmulator: true });
+  expect(result.rules.map(({ finding }) => finding)).toMatchObject([{ verdict: 'pass' }]);
+});
+
 test('every rule has a mutant', () => {
   const rules = serviceRules.map(({ id }) => id);
   expect(rules.filter((id) => !asked.some(({ rule }) => rule === id))).toEqual([]);

@@ -457,7 +457,7 @@ export const mutants: readonly Mutant[] = [
     rule: 'R44',
     does: 'keeps the slot of a closed stream',
     level: 'standard',
-    change: { slotsComeBack: false },
+    change: { slotBackMs: undefined },
     // On a busy machine its token may be too old to tell.
     verdict: ['fail', 'warn', 'unknown'],
     also: [],

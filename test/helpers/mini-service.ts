@@ -76,7 +76,8 @@ export interface MiniBehaviour {
   maxConnections: number;
   /** Whose connections count together. */
   slotOf(device: string): string;
-  slotsComeBack: boolean;
+  /** How long after the end of a stream its slot is free; undefined: never. */
+  slotBackMs: number | undefined;
 }
 
 export interface MiniToken {
@@ -129,7 +130,7 @@ export const lawful: MiniBehaviour = {
   onText: ({ say }) => say({ type: 'error', error: { code: 'TEXT', message: 'no text' } }),
   maxConnections: 10,
   slotOf: (device) => device,
-  slotsComeBack: true,
+  slotBackMs: 0,
 };
 
 export interface MiniService extends AsyncDisposable {
@@ -250,16 +251,27 @@ export async function startMiniService(change: Partial<MiniBehaviour> = {}): Pro
     void pause().then(() => upgrades.handleUpgrade(request, socket, head, (peer) => receive(peer)));
   });
 
+  /** By the service's time, which may be moved. Returns a function that cancels it. */
+  function after(ms: number, call: () => void): () => void {
+    const due = { due: now() + ms, call };
+    timers.add(due);
+    const timer = hastyClock.after(ms, () => timers.delete(due) && call());
+    return () => {
+      timer.cancel();
+      timers.delete(due);
+    };
+  }
+
   function receive(socket: WebSocket): void {
     let stream: MiniStream | undefined;
-    const deadline = { due: now() + 5_000, call: () => socket.close(4408, 'no token') };
-    timers.add(deadline);
-    const timer = hastyClock.after(5_000, () => timers.delete(deadline) && deadline.call());
+    const cancelDeadline = after(5_000, () => socket.close(4408, 'no token'));
     socket.on('error', () => {});
     socket.on('close', () => {
-      timer.cancel();
-      timers.delete(deadline);
-      if (stream !== undefined && does.slotsComeBack) count(stream.device, -1);
+      cancelDeadline();
+      const { device } = stream ?? {};
+      if (device === undefined || does.slotBackMs === undefined) return;
+      if (does.slotBackMs === 0) count(device, -1);
+      else after(does.slotBackMs, () => count(device, -1));
     });
     does.onOpen(socket);
     socket.on('message', async (data: Buffer, isBinary) => {
@@ -270,7 +282,7 @@ export async function startMiniService(change: Partial<MiniBehaviour> = {}): Pro
       }
       if (isBinary && does.earlyAudioClose !== undefined) socket.close(...does.earlyAudioClose);
       if (isBinary) return;
-      timers.delete(deadline);
+      cancelDeadline();
       const known = tokens.get(data.toString());
       await pause();
       const refusal = does.refusal(known, now());

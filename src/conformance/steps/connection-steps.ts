@@ -55,9 +55,10 @@ async function fillUp(ask: Asker): Promise<void> {
       if (ask.deviceOf('many') !== ask.deviceOf('own'))
         lines.push(await openOne(ask, 'C-other', 'own', true));
     }
-    const oldest = lines.find(({ isOpen, isConfirmed }) => isOpen && isConfirmed);
+    const [oldest, other] = lines.filter(({ isOpen, isConfirmed }) => isOpen && isConfirmed);
     await oldest?.close();
-    if (oldest !== undefined) await ask.wait(oldest, () => false, noticeMs);
+    // A wait ends with its line: this one is for one that goes on.
+    if (other !== undefined) await ask.wait(other, () => false, noticeMs);
     lines.push(await openOne(ask, streamInFreedSlot, 'many'));
     const open = lines.find(({ isOpen }) => isOpen);
     if (open !== undefined) await ask.wait(open, () => false, apartMs);
