@@ -57,8 +57,10 @@ export async function openLine({ clock, ...options }: ServiceLineOptions): Promi
     if (measureLevel(message.data).rmsDbfs > audibleDbfs) heard.audibleAt = message.at;
   };
   const keep = (message: WireMessage) => {
-    bytes += message.bytes;
-    if (message.from === 'service') hear(message);
+    if (message.from === 'service') {
+      hear(message);
+      bytes += message.bytes;
+    }
     if (bytes > maxBytes || messages.length >= maxMessages) connection?.cut(flooded());
     else messages.push(message);
     wake();

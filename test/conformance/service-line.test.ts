@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { openLine } from '../../src/conformance/service-line.ts';
+import { systemClock } from '../../src/kernel/clock.ts';
+import { createRedactor } from '../../src/kernel/redact.ts';
+import { serviceUrl, streamPath } from '../../src/protocol/paths.ts';
+import { setUpEmulators } from '../helpers/emulators.ts';
+
+const startEmulator = setUpEmulators();
+const mebibyte = 1024 * 1024;
+
+/** A line to an emulator . */
+async function open(options: Parameters<typeof startEmulator>[0]) {
+  const emulator = await startEmulator(options);
+  const line = await openLine({
+    ...{ url: serviceUrl(emulator.wsUrl, streamPath), clock: systemClock, redactor: createRedactor() },
+    signal: new AbortController().signal,
+    ca: undefined,
+  });
+  return { emulator, line };
+}
+
+test('a message of 9 MiB that we send is answered by the service, and cuts nothing', async () => {
+  const { line } = await open({ dialect: { stream: { maxMessageBytes: 4 * mebibyte } } });
+  line.present('x'.repeat(9 * mebibyte));
+  await line.until(() => !line.isOpen, 10_000);
+  expect(line.exchange().end).toMatchObject({ by: 'service', code: 1009, breakdown: undefined });
+});
+
+test('a service that sends more than 8 MiB is cut', async () => {
+  const { emulator, line } = await open({ reply: 'silence' });
+  line.present(await emulator.token('d1'));
+  await line.until(() => line.isConfirmed, 10_000);
+  const text = 'x'.repeat(mebibyte);
+  while (line.isOpen) {
+    const before = line.heard.messages;
+    emulator.control.send({}, { json: { type: 'long', text } });
+    await line.until(() => line.heard.messages > before, 10_000);
+  }
+  expect(line.exchange().end).toMatchObject({
+    breakdown: { by: 'service', code: 'protocol-violation', message: 'The service sent more than 8 MiB' },
+  });
+});
