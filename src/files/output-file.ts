@@ -1,9 +1,10 @@
 import { constants, type Stats } from 'node:fs';
-import { access, type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
+import { access, chmod, type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { systemClock, waitUntil } from '../kernel/clock.ts';
+import { VoicectlError } from '../kernel/errors.ts';
 import { neverBlocks, writeFully } from '../kernel/write-fully.ts';
-import { cannotWrite, writeFailure } from './refusal.ts';
+import { cannotWrite, systemCode, writeFailure } from './refusal.ts';
 
 /** A file, named pipe, terminal or device to write to. No call blocks a thread, however slow the reader is. */
 export interface OutputFile {
@@ -137,8 +138,8 @@ export interface WholeOptions {
 }
 
 /**
- * Replaces a file in one step: until then a reader finds the old file. To a pipe or device
- * it writes the text directly. Throws `input-output`.
+ * Replaces a file in one step: until then a reader finds the old file. The new one has its mode; a symbolic link stays one.
+ * To a pipe or device, and to a file that cannot be replaced, it writes the text directly. Throws `input-output`.
  */
 export async function writeWhole(
   path: string,
@@ -147,18 +148,25 @@ export async function writeWhole(
 ): Promise<void> {
   const there = await lookAt(path);
   const isDevice = there !== undefined && !there.isFile() && !there.isDirectory();
-  if (!isDevice) await replaceFile(path, text);
+  if (!isDevice) await replaceFile(path, text, there);
   else if (!preliminary) await writeText(path, text, { giveUp });
 }
 
-async function replaceFile(path: string, text: string): Promise<void> {
+/** Why a file cannot be replaced that could be written: its folder takes no new files, or it is a mount of its own. */
+const irreplaceable = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'EBUSY', 'EXDEV']);
+
+async function replaceFile(path: string, text: string, there: Stats | undefined): Promise<void> {
+  const target = there === undefined ? path : await realpath(path);
   // A short new name: the name of the file may already have the maximum length.
-  const draft = join(dirname(path), `.voicectl-${process.pid}-${Math.random().toString(36).slice(2, 10)}`);
+  const draft = join(dirname(target), `.voicectl-${process.pid}-${Math.random().toString(36).slice(2, 10)}`);
   try {
-    await writeText(draft, text, { existing: 'refuse', name: path });
-    await rename(draft, path);
+    await writeText(draft, text, { existing: 'refuse', isPrivate: there !== undefined, name: path });
+    if (there !== undefined) await chmod(draft, there.mode & 0o777);
+    await rename(draft, target);
   } catch (thrown) {
     await rm(draft, { force: true }).catch(() => {});
-    throw writeFailure(path, thrown);
+    const code = systemCode(thrown instanceof VoicectlError ? thrown.cause : thrown) ?? '';
+    if (there?.isFile() !== true || !irreplaceable.has(code)) throw writeFailure(path, thrown);
+    await writeText(path, text);
   }
 }

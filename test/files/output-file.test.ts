@@ -1,8 +1,18 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { writeText } from '../../src/files/output-file.ts';
+import { writeText, writeWhole } from '../../src/files/output-file.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -24,3 +34,26 @@ test.each([
 test('a file that cannot be written is reported', async () => {
   await expect(writeText(join(folder, 'no', 'file'), '')).rejects.toMatchObject({ code: 'input-output' });
 });
+
+test('a file that is replaced keeps its mode, and a link to it stays a link', async () => {
+  const [path, link] = [join(folder, 'report.xml'), join(folder, 'latest.xml')];
+  writeFileSync(path, 'old');
+  chmodSync(path, 0o640);
+  symlinkSync('report.xml', link);
+  await writeWhole(link, 'new');
+  expect(readFileSync(path, 'utf8')).toBe('new');
+  expect(statSync(path).mode & 0o777).toBe(0o640);
+  expect(lstatSync(link).isSymbolicLink()).toBe(true);
+  expect(readdirSync(folder)).toEqual(['latest.xml', 'report.xml']);
+});
+
+test.skipIf(process.platform !== 'linux')(
+  'a file whose folder takes no new files is written as it is',
+  async () => {
+    const name = '/proc/self/comm';
+    const before = readFileSync(name, 'utf8').trim();
+    await writeWhole(name, 'replaced');
+    expect(readFileSync(name, 'utf8')).toBe('replaced\n');
+    await writeWhole(name, before);
+  },
+);
