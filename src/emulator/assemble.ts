@@ -103,7 +103,7 @@ export function assemble(parts: ServiceParts): AssembledService {
       const opened = await openService({
         ...{ host, port, tls, events, faults, random, clock, baseClock },
         ...{ page: options.page, observe: voice.observe, metrics: options.metrics, command: 'serve' },
-        open: () => voice.streams().map(({ connection }) => connection.totals),
+        open: voice.totals,
         ...control,
         createServer: (made) =>
           createHttpServer({

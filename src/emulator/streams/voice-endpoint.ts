@@ -14,7 +14,7 @@ import {
   type ObservedStream,
   type ObserveStream,
 } from '../../service/control/page-handler.ts';
-import type { EmulatorEvents } from '../../service/events.ts';
+import type { EmulatorEvents, StreamTotals } from '../../service/events.ts';
 import { bugOf, closeAfterBug, GuardedSocket, guardClock, runGuarded } from '../../service/guard.ts';
 import { invalidRequest } from '../../service/http/refusal.ts';
 import type { Random } from '../../service/random.ts';
@@ -49,6 +49,8 @@ export interface VoiceEndpoint {
   close(): Promise<void>;
   /** The open streams; `live` once the token is accepted. */
   streams(): VoiceConnection[];
+  /** What each stream has counted whose end is not reported yet. */
+  totals(): StreamTotals[];
   /** Gives a tap to each open stream, and to those that open until the result is called. */
   observe(createTap: ObserveStream): () => void;
   /** Gives the next stream this number. */
@@ -103,6 +105,7 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
           const stream = live.get(connection);
           return { connection, live: stream, claims: stream?.claims };
         }),
+    totals: () => [...connections].map(({ totals }) => totals),
     upgrade(request, socket, head) {
       const remote = plainAddress(request.socket.remoteAddress);
       const refused = capacity.refuseUpgrade(remote);

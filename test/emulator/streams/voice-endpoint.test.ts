@@ -143,3 +143,16 @@ describe('shutting down', () => {
     await emulator.close();
   });
 });
+
+test('what a stream has counted stays in the metrics while it closes', async () => {
+  const emulator = await startEmulator({ clock: createManualClock(), reply: 'silence' });
+  const client = await emulator.connect('d');
+  for (let sent = 0; sent < 10; sent += 1) await client.send(Buffer.alloc(640));
+  await expect.poll(() => emulator.control.state().streams[0]?.framesIn).toBe(10);
+  // It does not answer the close.
+  client.socket.pause();
+  emulator.control.close({});
+  expect(emulator.control.state().streams).toEqual([]);
+  const text = await (await fetch(`${emulator.baseUrl}/__voicectl/metrics`)).text();
+  expect(text).toMatch(/^voicectl_stream_messages_total\{direction="from_device"\} 10$/m);
+});
