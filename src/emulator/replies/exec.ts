@@ -23,20 +23,20 @@ export function replyByCommand(command: string): CreateReply {
       running.started.catch(({ message }) => voice.fail(`The reply command did not start: ${message}`));
       return { hear() {} };
     }
-    const said = createPcmQueue();
+    const waiting = createPcmQueue();
     let errorText = '';
     let isOver = false;
 
     const playing = {
       read(bytes: number) {
-        if (said.bytes <= maxUnsaidBytes / 2) stdout.resume();
-        return said.read(bytes);
+        if (waiting.bytes <= maxUnsaidBytes / 2) stdout.resume();
+        return waiting.read(bytes);
       },
     };
     stdout.on('data', (pcm: Buffer) => {
       if (isOver) return;
-      said.push(pcm);
-      if (said.bytes > maxUnsaidBytes) stdout.pause();
+      waiting.push(pcm);
+      if (waiting.bytes > maxUnsaidBytes) stdout.pause();
       if (!voice.speaking) voice.say(playing);
     });
     stderr.on('data', (text: Buffer) => {
@@ -54,6 +54,10 @@ export function replyByCommand(command: string): CreateReply {
     return {
       hear(pcm) {
         if (stdin.writable && stdin.writableLength < maxUnheardBytes) stdin.write(pcm);
+      },
+      /** What was written while something else was said follows it. */
+      said() {
+        if (!isOver && waiting.bytes >= bytesPerSample) voice.say(playing);
       },
       close() {
         isOver = true;

@@ -72,6 +72,19 @@ test('what it writes at once is sent in frames, at real-time pace, as one reply'
   expect(ended - began).toBeGreaterThanOrEqual(380);
 });
 
+test('what it writes while something else is said follows it', async () => {
+  const { emulator, socket, heard, events } = await converseWith(
+    'head -c 640 >/dev/null; head -c 3200 /dev/zero; sleep 60',
+  );
+  const clip = Buffer.alloc(19_200, 1);
+  emulator.control.speak({}, clip);
+  await expect.poll(() => heard().length).toBeGreaterThan(0);
+  socket.send(Buffer.alloc(640));
+  await expect.poll(() => events.some(({ type }) => type === 'reply-ended')).toBe(true);
+  await expect.poll(() => heard().length).toBe(22_400);
+  expect(heard().equals(Buffer.concat([clip, Buffer.alloc(3_200)]))).toBe(true);
+});
+
 test('a command that fails is reported to its device, with its standard error, and the stream continues', async () => {
   const { emulator, socket, texts, events } = await converseWith('echo no such voice >&2; exit 3');
   await expect
