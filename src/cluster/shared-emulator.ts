@@ -77,6 +77,9 @@ interface MemberOptions {
   initial: readonly Fault[];
 }
 
+/** Faults of a scenario strike on their own emulator alone: no fault of the service has such a number. */
+const firstOwnFault = 1_000_000_001;
+
 async function startMember({ options, settled, shared, initial }: MemberOptions): Promise<SharedEmulator> {
   const { rateLimit, maxConnections } = settled;
   const { id, number, baseClock, clock, state } = shared;
@@ -90,7 +93,7 @@ async function startMember({ options, settled, shared, initial }: MemberOptions)
     }),
   );
   const strikes = countStrikes((struck) => shared.publish('struck', { struck, by: id }));
-  const faults = createFaults({ initial: [], random, events, onStruck: strikes });
+  const faults = createFaults({ initial: [], random, events, firstId: firstOwnFault, onStruck: strikes });
   faults.sync(shared.faults);
   const service = assemble({
     ...{ options, settled, baseClock, clock, state, events, random, authority, faults },

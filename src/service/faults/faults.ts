@@ -72,6 +72,8 @@ export interface FaultsOptions {
   events: EmulatorEvents;
   /** Why a fault is refused here, in a sentence; undefined if it is not. Default: none is. */
   refuses?: ((fault: Fault) => string | undefined) | undefined;
+  /** Number of the first fault that is added here. Default 1. `sync` leaves those from it on alone. */
+  firstId?: number;
   /** Called for each strike. */
   onStruck?: ((id: number) => void) | undefined;
 }
@@ -80,9 +82,10 @@ export interface FaultsOptions {
 const maxFaults = 1_000;
 const none: readonly never[] = [];
 
-export function createFaults({ initial, random, events, refuses, onStruck }: FaultsOptions): Faults {
+export function createFaults(options: FaultsOptions): Faults {
+  const { initial, random, events, refuses, firstId, onStruck } = options;
   let active: Entry[] = [];
-  let nextId = 1;
+  let nextId = firstId ?? 1;
   const listeners = new Set<(strike: StrikeFaults) => void>();
   const clearListeners = new Set<() => void>();
 
@@ -138,7 +141,7 @@ export function createFaults({ initial, random, events, refuses, onStruck }: Fau
     },
     sync(faults) {
       const wanted = new Set(faults.map(({ id }) => id));
-      active = active.filter(({ id }) => wanted.has(id));
+      active = active.filter(({ id }) => wanted.has(id) || (firstId !== undefined && id >= firstId));
       emitCleared();
       const known = new Set(active.map(({ id }) => id));
       for (const { id, fault } of faults) if (!known.has(id)) emitAdded(enter(id, fault));
@@ -159,6 +162,7 @@ export function createFaults({ initial, random, events, refuses, onStruck }: Fau
       active = [];
       for (const input of initial) add(input);
       emitCleared();
+      for (const entry of active) emitAdded(entry);
     },
     strike: strikeFrom(() => active),
     onAdded(listener) {

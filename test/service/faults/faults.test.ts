@@ -80,6 +80,26 @@ test('clear removes one fault or all, and reset restores the initial ones', () =
   expect(list()).toMatchObject([{ struck: 0, fault: { name: 'mute' } }]);
 });
 
+test('reset announces the initial faults to connections that are open', () => {
+  const { reset, onAdded } = create([{ name: 'mute' }]);
+  const struck: string[] = [];
+  onAdded((strike) => struck.push(...strike('audio', {}).map(({ name }) => name)));
+  reset();
+  expect(struck).toEqual(['mute']);
+});
+
+test('faults of one emulator have numbers of their own, and stay if those of the service change', () => {
+  const events = createEmulatorEvents(() => 0);
+  const faults = createFaults({ initial: [], random: createRandom(1), events, firstId: 1_000 });
+  faults.sync([{ id: 1, fault: readFault('mute') }]);
+  expect(faults.add('drop').id).toBe(1_000);
+  faults.sync([{ id: 2, fault: readFault('deaf') }]);
+  expect(faults.list().map(({ id, fault }) => [id, fault.name])).toEqual([
+    [1_000, 'drop'],
+    [2, 'deaf'],
+  ]);
+});
+
 test('an invalid fault is a usage error that says what is wrong', () => {
   const { add } = create();
   expect(() => add({ name: 'nope' } as never)).toThrow(
