@@ -220,7 +220,8 @@ function createUpgrades(options: StreamsOptions, streams: OpenStreams): Upgrades
     if (!isTaken) opened.socket.terminate();
   };
   const answer = async (outcome: UpgradeOutcome, asked: Asked) => {
-    opening.delete(asked.socket);
+    // A refusal may take long: its socket stays, for `close`.
+    if (!('refused' in outcome)) opening.delete(asked.socket);
     if ('failure' in outcome) refuse(asked.request, asked.socket, outcome.failure);
     else if ('refused' in outcome) await relay(outcome.refused, asked);
     else accept(outcome, asked);

@@ -40,6 +40,21 @@ const codes = [
   ...[3000, 3999, 4000, 4401, 4408, 4429, 4999],
 ];
 
+test('a refusal whose body does not end does not keep the proxy from closing', async () => {
+  const { port } = await services.tcp((socket) =>
+    socket.once('data', () =>
+      socket.write('HTTP/1.1 403 No\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nno\r\n'),
+    ),
+  );
+  const proxy = await startProxy({ wsUrl: `ws://127.0.0.1:${port}` });
+  const device = new WebSocket(`${proxy.wsUrl}/voice-stream`);
+  device.on('error', () => {});
+  const [, response] = await once(device, 'unexpected-response');
+  response.on('error', () => {});
+  expect(response.statusCode).toBe(403);
+  await proxy.close();
+});
+
 describe('a stream through a proxy', () => {
   test('keeps the opcode, the bytes, the boundaries and the order of messages', async () => {
     const { device, service } = await join();
