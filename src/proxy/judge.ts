@@ -206,7 +206,7 @@ function createDossiers() {
     dossiers.set(owner, known);
     for (const [oldest, dossier] of dossiers) {
       if (dossiers.size <= maxDevices) break;
-      if (dossier.open.size > 0) continue;
+      if (dossier.open.size > 0 || dossier === known) continue;
       while (forgetOldest(dossier));
       dossiers.delete(oldest);
     }

@@ -5,7 +5,7 @@ import type { WebSocket } from 'ws';
 import { parse } from 'yaml';
 import { createEmulator } from '../../src/emulator/emulator.ts';
 import type { DialectInput } from '../../src/protocol/dialect.ts';
-import { createProxyJudge } from '../../src/proxy/judge.ts';
+import { createProxyJudge, type StreamSubject } from '../../src/proxy/judge.ts';
 import { nameSides } from '../../src/proxy/proxy-events.ts';
 import { createEmulatorEvents, type Judgement } from '../../src/service/events.ts';
 import type { Header } from '../../src/wire/exchange.ts';
@@ -183,5 +183,20 @@ test('a device is remembered while another one asks for more tokens than are rem
   for (let times = 1; times <= 100; times += 1) refuse('busy', 40_000 * times, 'x'.repeat(100_000));
   expect(broken).toEqual([]);
   refuse('lamp', 1_000);
+  expect(broken).toEqual(['D6']);
+});
+
+test('a device is remembered even if 200 others have open streams', () => {
+  const clock = createManualClock();
+  const events = nameSides(createEmulatorEvents(clock.now));
+  const broken: string[] = [];
+  events.subscribe((event) => event.type === 'violation' && broken.push(event.rule));
+  const judge = createProxyJudge({ clock, events, isStrict: false });
+  for (let id = 1; id <= 200; id += 1)
+    judge.identified({ id, device: `d${id}`, owner: `device d${id}` } as StreamSubject);
+  for (const at of [0, 1_000]) {
+    const exchange = refused({ at, device: 'lamp', status: 429, headers: { 'Retry-After': '30' } });
+    judge.token({ device: exchange, service: exchange }, 'lamp');
+  }
   expect(broken).toEqual(['D6']);
 });
