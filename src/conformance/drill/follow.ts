@@ -51,17 +51,24 @@ export async function followSituation(options: FollowOptions): Promise<Followed>
   const state: DeviceState = { starts: 0, ended: undefined };
   let device: Device | undefined;
   let isRunning = false;
+  let isFollowed = true;
+  /** When the last device ended. */
+  let endedAt: number | undefined;
   let cameAt: number | undefined;
 
   const launch = async () => {
     if (start === undefined) return;
     state.starts += 1;
     isRunning = true;
+    // What the one before left behind would take part in this situation, or in the next one.
+    await device?.kill();
     const one = await start(address);
     device = one;
+    if (!isFollowed) return one.kill();
     void one.ended.then((status) => {
       isRunning = false;
-      state.ended ??= { at: clock.now(), status };
+      endedAt = clock.now();
+      state.ended ??= { at: endedAt, status };
       look();
     });
   };
@@ -84,15 +91,11 @@ export async function followSituation(options: FollowOptions): Promise<Followed>
     else device.stop();
   };
   const isOver = (view: DrillView): boolean => {
-    const { ended } = state;
-    if (cameAt === undefined) {
-      const isLate = view.now - startedAt >= deviceTimeoutMs;
-      return isLate || (ended !== undefined && view.now - ended.at >= afterEndMs);
-    }
+    if (cameAt === undefined) return view.now - startedAt >= deviceTimeoutMs || isGone(view);
     if (view.now - cameAt >= longestMsOf(situation, options)) return true;
-    const isGone = ended !== undefined && !isRunning;
-    return isGone && view.now - ended.at >= afterEndMs && !mayRestart();
+    return isGone(view) && !mayRestart();
   };
+  const isGone = ({ now }: DrillView) => !isRunning && endedAt !== undefined && now - endedAt >= afterEndMs;
   const mayRestart = () => situation.restarts === true && state.starts === 1 && cameAt !== undefined;
 
   const finished = createDeferred<Followed>();
@@ -109,13 +112,7 @@ export async function followSituation(options: FollowOptions): Promise<Followed>
     doNext(view);
     if (situation.until(view) || isOver(view))
       finished.resolve({ view, cameAtAll: cameAt !== undefined, device });
-    else if (
-      state.ended !== undefined &&
-      !isRunning &&
-      mayRestart() &&
-      view.now - state.ended.at >= afterEndMs
-    )
-      launch().catch(finished.reject);
+    else if (isGone(view) && mayRestart()) launch().catch(finished.reject);
   };
   const timer = repeat(clock, lookEveryMs, look);
   options.onReady(look);
@@ -124,9 +121,11 @@ export async function followSituation(options: FollowOptions): Promise<Followed>
     await launch();
     return await abortable(finished.promise, signal);
   } catch (thrown) {
+    isFollowed = false;
     await device?.kill();
     throw thrown;
   } finally {
+    isFollowed = false;
     timer.cancel();
   }
 }

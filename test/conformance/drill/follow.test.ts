@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
-import { longestMsOf } from '../../../src/conformance/drill/follow.ts';
+import { followSituation, longestMsOf } from '../../../src/conformance/drill/follow.ts';
+import type { Situation, StartDevice } from '../../../src/conformance/drill/situation.ts';
+import { openStage } from '../../../src/conformance/drill/stage.ts';
+import { tokenPath } from '../../../src/protocol/paths.ts';
+import { hastyClock as clock, hasten } from '../../helpers/hasten.ts';
 
 const start = async () => Promise.reject(new Error('not started'));
 
@@ -13,4 +17,39 @@ test.each([
   ['some depend on the patience of the device', { longest: { deviceTimeouts: 2 }, start, lasts: 120_000 }],
 ])('%s', (_what, { longest, start: begin, lasts }) => {
   expect(longestMsOf({ longest }, { deviceTimeoutMs: 60_000, start: begin })).toBe(lasts);
+});
+
+test('a device that is started again is rid of first, with all that it left, and is looked at as long', async () => {
+  const situation: Situation = {
+    id: 'D3',
+    title: 'a restart',
+    restarts: true,
+    until: () => false,
+    longest: { ms: 60_000 },
+    judge: () => ({ verdict: 'pass', message: '', evidence: [] }),
+  };
+  const stage = await openStage({ situation, access: {}, clock, device: undefined, onChange: () => {} });
+  const log: string[] = [];
+  const endedAt: number[] = [];
+  const begin: StartDevice = async ({ baseUrl }) => {
+    const number = endedAt.length + 1;
+    log.push(`start ${number}`);
+    await fetch(`${baseUrl}${tokenPath()}`, { method: 'POST' });
+    endedAt.push(clock.now());
+    return {
+      ended: Promise.resolve(0),
+      stop() {},
+      kill: async () => void log.push(`kill ${number}`),
+      output: () => [],
+    };
+  };
+  const { view } = await hasten(
+    clock,
+    followSituation({
+      ...{ situation, stage, clock, start: begin, deviceTimeoutMs: 60_000 },
+      ...{ signal: new AbortController().signal, onStopNeeded() {}, onReady() {} },
+    }),
+  ).finally(stage.close);
+  expect(log).toEqual(['start 1', 'kill 1', 'start 2']);
+  expect(view.now - (endedAt[1] ?? 0)).toBeGreaterThanOrEqual(500);
 });
