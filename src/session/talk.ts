@@ -53,7 +53,8 @@ async function sendMessages(parts: TalkParts, messages: readonly TimedMessage[])
       if (pace !== 'max') {
         const dueAt = startedAt + atMs / pace;
         if (dueAt > clock.now() && !(await isReached(clock, dueAt, parts.signal, enough))) return;
-        parts.ledger.metrics.sentLate(clock.now() - dueAt);
+        // What was recorded before the confirmation is due at once.
+        parts.ledger.metrics.sentLate(clock.now() - Math.max(dueAt, startedAt));
       }
       await sendMessage(parts, pcm);
     }

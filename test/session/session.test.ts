@@ -104,6 +104,13 @@ describe('a session', () => {
     expect(session.summary.elapsedMs).toBe(2_020 + 1_500);
   });
 
+  test('does not count as late what a recording has from before the confirmation', async () => {
+    const messages = [-1_000, -980, 0, 20].map((atMs) => ({ atMs, pcm: speech(20) }));
+    const { summary } = await run({ options: { source: { ...sourceOf(), messages }, waitMs: 0 } });
+    expect(summary.out.frames).toBe(4);
+    expect(summary.sendLatenessMs?.max).toBeLessThanOrEqual(0.1);
+  });
+
   test('emits speech when it is sent, and its end even if the source stops during it', async () => {
     const session = await run({ options: { tailMs: 0, waitMs: 0 } });
     expect(session.of('speech').map(({ state, audioMs }) => [state, audioMs])).toEqual([
