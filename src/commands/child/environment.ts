@@ -37,7 +37,10 @@ export async function writeTrustFiles(
   certificate: string,
   { NODE_EXTRA_CA_CERTS: before }: Readonly<Record<string, string | undefined>>,
 ): Promise<TrustFiles> {
-  const folder = await mkdtemp(join(tmpdir(), 'voicectl-tls-'));
+  const under = join(tmpdir(), 'voicectl-tls-');
+  const folder = await mkdtemp(under).catch((thrown) => {
+    throw writeFailure(under, thrown);
+  });
   const remove = () => rm(folder, { recursive: true, force: true });
   const [own, all] = [join(folder, 'cert.pem'), join(folder, 'with-others.pem')];
   try {

@@ -29,8 +29,9 @@ export function createJudge(command: readonly string[], options: JudgeOptions): 
     async run(reply, signal) {
       const wav = Buffer.concat([makeWavHeader(wireFormat, reply.length), reply]);
       const needsFile = command.some((word) => word.includes(placeholder));
-      const place = needsFile ? await mkdtemp(join(tmpdir(), 'voicectl-judge-')) : undefined;
+      let place: string | undefined;
       try {
+        if (needsFile) place = await mkdtemp(join(tmpdir(), 'voicectl-judge-'));
         const file = place && join(place, 'reply.wav');
         if (file !== undefined) await writeFile(file, wav, { mode: 0o600 });
         const words = command.map((word) => (file === undefined ? word : word.replaceAll(placeholder, file)));

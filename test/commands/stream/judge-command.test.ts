@@ -1,13 +1,14 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { createJudge } from '../../../src/commands/stream/judge-command.ts';
 import { runInProcess } from '../../helpers/in-process.ts';
 import { createManualClock } from '../../helpers/manual-clock.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'voicectl-judge-test-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => void vi.unstubAllEnvs());
 
 const reply = Buffer.alloc(6_400, 7);
 const never = new AbortController().signal;
@@ -30,6 +31,12 @@ describe('a command judges a reply', () => {
       "const p = process.argv[1]; console.log(p.endsWith('/reply.wav'), require('fs').statSync(p).size)";
     expect(await judge(node(script, '{wav}'))).toEqual({ ok: true, says: 'true 6444' });
     expect(readdirSync(tmpdir()).filter((name) => /^voicectl-judge-(?!test)/.test(name))).toEqual([]);
+  });
+
+  test('and says why it cannot if there is no folder for the file', async () => {
+    vi.stubEnv('TMPDIR', join(folder, 'missing'));
+    const says = expect.stringMatching(/^the reply could not be written to a temporary file: ENOENT/);
+    expect(await judge(node('', '{wav}'))).toEqual({ ok: false, says });
   });
 
   test('and does not accept it with another exit code, saying why', async () => {
