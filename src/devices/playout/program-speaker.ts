@@ -88,8 +88,8 @@ export async function openProgram(
     limit.signal,
   );
   settled.catch(() => {});
-  await Promise.race([opened.promise, backend.status === undefined ? settled : settled.then(refuse), lost]);
-  limit.abort();
+  const patience = backend.status === undefined ? settled : settled.then(refuse);
+  await Promise.race([opened.promise, patience, lost]).finally(() => limit.abort());
   // Audio right after the first silence would stay late by the length of that silence.
   if (backend.startsWithAudio) nextAt = clock.now() + firstSilenceMs;
   return {

@@ -46,6 +46,12 @@ describe('a program that plays', () => {
     expect(clock.now()).toBe(0);
   });
 
+  test('waits for nothing more if it cannot be opened', async () => {
+    const { clock, opening } = await openOn(`console.error('Connection refused'); process.exit(1)`);
+    await expect(opening).rejects.toMatchObject({ code: 'audio-device' });
+    expect(clock.pending).not.toContain(250);
+  });
+
   test('is given a frame every 20 ms', async () => {
     const { clock, speaker, played } = await openSettled(keeping);
     const wanted: number[] = [];
