@@ -264,6 +264,8 @@ describe('a proxy serves one target and its own devices', () => {
   test.each([
     [{ host: '0.0.0.0' }, 'host-exposed'],
     [{ target: { baseUrl: 'http://service.example', wsUrl: 'ws://service.example' } }, 'insecure-target'],
+    [{ target: { baseUrl: 'https://service.example', wsUrl: 'ws://service.example' } }, 'insecure-target'],
+    [{ target: { baseUrl: 'http://service.example', wsUrl: 'wss://service.example' } }, 'insecure-target'],
   ])('refuses to start with %j: %s', async (options, code) => {
     const target = { baseUrl: 'http://127.0.0.1:1', wsUrl: 'ws://127.0.0.1:1' };
     await expect(createProxy({ target, ...options })).rejects.toMatchObject({ code });

@@ -148,6 +148,8 @@ describe('a request that a proxy has forwarded to the control API', () => {
     ['x-forwarded', 'for=1'],
     ['X-Real-IP', '192.0.2.1'],
     ['X-Client-IP', '192.0.2.1'],
+    ['True-Client-IP', '192.0.2.1'],
+    ['Fly-Client-IP', '192.0.2.1'],
     ['CF-Connecting-IP', '192.0.2.1'],
     ['X-Original-Host', 'emulator.example'],
   ] as const;

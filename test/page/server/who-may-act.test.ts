@@ -98,17 +98,36 @@ describe.each(places.filter(([, isHere]) => isHere))(
   },
 );
 
+const beyondLoopback = {
+  'an emulator': () => start({ host: '0.0.0.0', acceptKeys: ['k'], controlSecret: 's3cret' }),
+  'a proxy': async () => {
+    const { baseUrl, wsUrl } = await startEmulator();
+    const wide = { host: '0.0.0.0', allowPlaintext: true, controlSecret: 's3cret', page };
+    return startProxy({ baseUrl, wsUrl }, wide);
+  },
+};
+
 describe('a request that changes or follows something', () => {
-  test('is answered for programs on this machine without a token, and beyond loopback with the token or the secret', async () => {
+  test.each(Object.entries(beyondLoopback))(
+    'needs the secret or the page token where %s listens beyond loopback, even on the same machine',
+    async (_place, open) => {
+      const { port } = await open();
+      const move = { line: 'POST /__voicectl/clock', body: '{"advanceMs":1}' };
+      const status = async (headers: Record<string, string>) =>
+        (await askByHand(port, { ...move, headers: { ...json, ...headers } })).status;
+      expect(await status({})).toBe(401);
+      expect(await status({ Authorization: 'Bearer wrong' })).toBe(401);
+      expect(await status({ Authorization: 'Bearer s3cret' })).toBe(200);
+      expect(await status({ ...withToken, ...ofPage(port) })).toBe(200);
+    },
+  );
+
+  test('is answered for programs on this machine without a token, unless a proxy forwarded it', async () => {
     const { port } = await start();
     for (const [line, body] of acts.slice(0, 8))
       expect([line, (await askByHand(port, { line, body })).status]).toEqual([line, 200]);
 
-    const wide = await start({ host: '0.0.0.0', acceptKeys: ['k'], controlSecret: 's3cret' });
     const move = { line: 'POST /__voicectl/clock', body: '{"advanceMs":1}' };
-    expect((await askByHand(wide.port, move)).status).toBe(401);
-    const page = { ...withToken, ...ofPage(wide.port) };
-    expect((await askByHand(wide.port, { ...move, headers: page })).status).toBe(200);
     const forwarded = { ...json, Via: '1.1 proxy' };
     expect((await askByHand(port, { ...move, headers: forwarded })).status).toBe(401);
   });
