@@ -1,8 +1,11 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { createPage } from '../../../src/page/server/create-page.ts';
 import { setUpEmulators } from '../../helpers/emulators.ts';
 import { setUpProxies } from '../../helpers/proxies.ts';
 import { httpRequest, rawHttp } from '../../helpers/raw-http.ts';
+import { openStream } from '../../helpers/stream-client.ts';
 
 const startEmulator = setUpEmulators();
 const startProxy = setUpProxies();
@@ -71,6 +74,26 @@ describe.each(['emulator', 'proxy'] as const)('what never reaches the paths of t
       const lines = [`GET /__voicectl/assets/${name} HTTP/1.1`, 'Host: 127.0.0.1', close];
       expect((await rawHttp(service.port, httpRequest(lines))).status).toBe(404);
     }
+  });
+
+  test('a stream that is asked for while the service stops is refused with 503', async () => {
+    const service = await services[kind]();
+    const open = openStream(service.wsUrl);
+    await open.opened;
+    // It does not answer the close frame, so the service goes on stopping.
+    open.socket.pause();
+    const late = connect(service.port, '127.0.0.1');
+    late.write('GET /voice-stream HTTP/1.1\r\n');
+    // The service knows this connection once it answers a later one.
+    await rawHttp(service.port, httpRequest(['GET / HTTP/1.1', 'Host: 127.0.0.1', close]));
+    const closing = service.close();
+    late.write(httpRequest(upgradeLines));
+    const [answer] = (await once(late, 'data')) as [Buffer];
+    expect(answer.toString()).toContain('HTTP/1.1 503 ');
+    expect(answer.toString()).toContain('UNAVAILABLE');
+    late.destroy();
+    open.socket.terminate();
+    await closing;
   });
 
   test('an unknown expectation is not answered with an empty 417', async () => {
