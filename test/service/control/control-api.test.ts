@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { request } from 'node:http';
+import { createServer, type IncomingMessage, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import asyncApiSchemas from '@asyncapi/specs';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv } from 'ajv';
@@ -9,6 +10,7 @@ import { WebSocket } from 'ws';
 import { createEmulator, type Emulator } from '../../../src/emulator/emulator.ts';
 import type { EmulatorOptions } from '../../../src/emulator/options.ts';
 import { controlPrefix, stateSchema } from '../../../src/protocol/control.ts';
+import { createControlApi } from '../../../src/service/control/control-api.ts';
 import { openStream } from '../../helpers/stream-client.ts';
 
 const emulators: Emulator[] = [];
@@ -268,6 +270,40 @@ describe('the journal', () => {
     await expect.poll(() => bytes).toBeGreaterThan(1_400_000);
     following.destroy();
     device.socket.terminate();
+  });
+
+  test('drops a follower that does not read, and nothing piles up for it', async () => {
+    let tell: ((entry: object) => void) | undefined;
+    const journal = {
+      follow(_filter: object, listener: (entry: object) => void) {
+        tell = listener;
+        return () => {
+          tell = undefined;
+        };
+      },
+    };
+    const api = createControlApi({
+      ...{ control: { journal } as never, secret: '', trustsThisMachine: true, isSecure: false },
+      metrics: { isScraper: () => false } as never,
+    });
+    const server = createServer((asked, response) => void api(asked, response));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const following = request(`http://127.0.0.1:${port}${controlPrefix}/journal/live`).end();
+    const [response] = (await once(following, 'response')) as [IncomingMessage];
+    const ended = once(response.pause(), 'end');
+    ended.catch(() => {});
+    const body = 'x'.repeat(1024 * 1024);
+    let seq = 0;
+    while (tell !== undefined && seq < 64) {
+      seq += 1;
+      tell({ seq, type: 'message-sent', body });
+      await new Promise(setImmediate);
+    }
+    expect(tell).toBeUndefined();
+    response.resume();
+    await expect(ended).rejects.toMatchObject({ code: 'ECONNRESET' });
+    server.close();
   });
 
   test('remembers a bounded number of events', async () => {
