@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -87,4 +88,33 @@ test('an event that never ends is given up', async () => {
     code: 'protocol-violation',
     message: expect.stringContaining('more than 4 MiB'),
   });
+});
+
+/** Moves the clock of undici, which times bodies that do not arrive. */
+function moveTimeouts(ms: number): void {
+  const timers = createRequire(import.meta.url)('undici/lib/util/timers.js') as { tick(ms?: number): void };
+  // The first tick starts those that are new.
+  timers.tick();
+  timers.tick(ms);
+}
+
+test('a journal in which nothing happens for an hour is followed on', async () => {
+  let live: ServerResponse | undefined;
+  const server = createServer((_request, response) => {
+    live = response;
+    response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+    write(1);
+  });
+  const write = (seq: number) =>
+    live?.write(`data: {"seq":${seq},"t":${seq},"type":"listening","at":"2026-01-01T00:00:00.000Z"}\n\n`);
+  servers.push(server);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const events = followJournal({ baseUrl, secret: undefined, signal: new AbortController().signal });
+  expect((await events.next()).value).toMatchObject({ seq: 1 });
+  const next = events.next();
+  moveTimeouts(3_600_000);
+  write(2);
+  expect((await next).value).toMatchObject({ seq: 2 });
+  await events.return(undefined);
 });
