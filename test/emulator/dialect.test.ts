@@ -94,6 +94,18 @@ describe('the connection limit', () => {
     for (const { socket } of [other, second, third]) expect(socket.readyState).toBe(socket.OPEN);
   });
 
+  test('makes room each time, although no evicted device answers its close', async () => {
+    const emulator = await silent({ stream: { connectionLimit: 'evict-oldest' } }, { maxConnections: 1 });
+    const first = await emulator.connect('d');
+    first.socket.pause();
+    const second = await emulator.connect('d');
+    second.socket.pause();
+    const third = await emulator.connect('d');
+    expect(third.socket.readyState).toBe(third.socket.OPEN);
+    const { streams } = await emulator.control.state();
+    expect(streams).toMatchObject([{ stream: 3, device: 'd' }]);
+  });
+
   test('evicts no stream for a token that was used before', async () => {
     const emulator = await silent({ stream: { connectionLimit: 'evict-oldest' } }, { maxConnections: 1 });
     const token = await emulator.token('d');
@@ -129,6 +141,22 @@ describe('the capacity of the service', () => {
     await (await present(emulator, token)).connected;
   });
 });
+
+test.each<[limit: string, stream: DialectInput['stream'], more: EmulatorOptions]>([
+  ['the capacity at the upgrade', { capacity: { connections: 1 } }, {}],
+  ['the capacity at the token', { capacity: { connections: 1, refuseAt: 'token' } }, {}],
+  ['the limit of an address', { connectionLimit: 'refuse-upgrade' }, { maxConnections: 1 }],
+])(
+  'a stream that only waits for the answer to its close does not count for %s',
+  async (_limit, stream, more) => {
+    const emulator = await silent({ stream }, more);
+    const silentPeer = await emulator.connect('a');
+    silentPeer.socket.pause();
+    await emulator.control.close({ device: 'a' }, 1012, '');
+    const next = await emulator.connect('b');
+    expect(next.socket.readyState).toBe(next.socket.OPEN);
+  },
+);
 
 describe('a token bucket', () => {
   const start = async (limit: number) => {
@@ -208,6 +236,19 @@ describe('invalid requests', () => {
       const answer = await post(emulator.port, noKey);
       expect([answer.status, headerOf(answer, 'X-RateLimit-Remaining')]).toEqual([400, '60']);
     }
+  });
+
+  test('are told why, not when to come back, also beyond the limit that they do not count for', async () => {
+    const emulator = await silent(
+      { rateLimit: { headersOnInvalid: true } },
+      { rateLimit: 1, acceptKeys: ['k'] },
+    );
+    expect((await emulator.requestToken('d', { apiKey: 'k' })).status).toBe(200);
+    expect((await emulator.requestToken('d', { apiKey: 'k' })).status).toBe(429);
+    const answer = await post(emulator.port, noKey);
+    expect([answer.status, headerOf(answer, 'X-RateLimit-Remaining')]).toEqual([400, '0']);
+    expect(JSON.parse(answer.body)).toMatchObject({ error: { code: 'INVALID_REQUEST' } });
+    expect((await emulator.requestToken('d', { apiKey: 'wrong' })).status).toBe(401);
   });
 
   const long = 'x'.repeat(257);
