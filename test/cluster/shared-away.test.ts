@@ -143,6 +143,21 @@ describe.skipIf(!hasRedis)('a Redis that does not answer', () => {
     expect((await two.control.state()).devices).toMatchObject([{ connections: 1 }]);
   });
 
+  test('whoever follows the events hears the later ones when Redis is back', async () => {
+    const { redis, start } = await begin();
+    const [one, two] = [await start(), await start()];
+    const heard: string[] = [];
+    one.control.journal.follow({ type: 'token-issued' }, (entry) => heard.push(entry.instance ?? ''));
+    redis.cli('CLIENT', 'KILL', 'TYPE', 'pubsub');
+    await Promise.all([one.event('shared-back'), two.event('shared-back')]);
+    await expect
+      .poll(async () => {
+        await two.request();
+        return heard;
+      })
+      .toContain(two.instance);
+  });
+
   test('the slots of an emulator that was killed are free when its leases expire', async () => {
     const { redis, prefix, start } = await begin({ maxConnections: 2 });
     const one = await start();

@@ -95,7 +95,10 @@ export async function connectRedis({
         readonly RedisReply[]
       >,
     async listen(channel, listener) {
-      await client.subscribe(channel, listener);
+      await client.subscribe(channel, listener).catch((thrown) => {
+        lose(textOf(thrown));
+        throw stateUnavailable(`Redis: ${textOf(thrown)}`, thrown);
+      });
     },
     async unlisten(channel) {
       if (isOpen) await client.unsubscribe(channel);
