@@ -38,9 +38,14 @@ export interface SpoilTokenOptions {
   about: { path: string; remote: string; device?: string };
   /** Sends the request to the target. */
   ask(): Promise<IncomingMessage>;
+  /** Aborts when the device disconnects. */
+  gone: AbortSignal;
 }
 
-/** Answers a token request according to the faults. Returns what each side has seen of it. */
+/**
+ * Answers a token request according to the faults. Returns what each side has seen of it. Rejects if the device disconnects
+ * during a delay: the target is then not asked.
+ */
 export async function spoilToken(
   struck: readonly FaultAt<'token'>[],
   response: ServerResponse,
@@ -52,7 +57,7 @@ export async function spoilToken(
     arrived = await readAnswer(await options.ask(), options, moment.startedAt);
     return writeAgain(arrived, wrong);
   };
-  const answer = await answerWithFaults(struck, { normal, ...madeUp(options) }, clock);
+  const answer = await answerWithFaults(struck, { normal, ...madeUp(options) }, clock, options.gone);
   const service = arrived && tokenEvidence(sent, arrived, moment);
   if (typeof answer === 'string') {
     if (answer === 'reset') response.socket?.resetAndDestroy();

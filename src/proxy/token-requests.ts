@@ -76,7 +76,8 @@ export function createTokenRequests(options: TokenRequestsOptions): PassRequest 
     const struck = asker.device === undefined ? [] : options.faults.strike('token', { device: asker.device });
     try {
       if (struck.length > 0) {
-        const spoilt = await spoilToken(struck, response, { ...options, ask, sent, moment, about });
+        const asked = { ask, gone: gone.signal, sent, moment, about };
+        const spoilt = await spoilToken(struck, response, { ...options, ...asked });
         rememberToken(spoilt, asker.device, about, options);
         return;
       }

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
+import { request, type ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { type ClientOptions, type RawData, WebSocket } from 'ws';
@@ -8,6 +8,7 @@ import { faultCatalogue, faultNames, proxyRefusal } from '../../src/protocol/fau
 import { readFault } from '../../src/protocol/read-fault.ts';
 import type { WireMessage } from '../../src/wire/exchange.ts';
 import { runInProcess } from '../helpers/in-process.ts';
+import { createManualClock } from '../helpers/manual-clock.ts';
 import { startMiniService } from '../helpers/mini-service.ts';
 import { silence, speech } from '../helpers/pcm.ts';
 import { converse, framesOf } from '../helpers/proxied-device.ts';
@@ -185,6 +186,56 @@ describe('a fault towards the device', () => {
     expect(proxy.events.filter(({ type }) => type === 'bug')).toEqual([]);
     const refused = proxy.events.find((event) => event.type === 'request-refused');
     expect(JSON.stringify(refused)).toMatch(why);
+  });
+
+  test('a device that hangs up while its token is held back gets none from the target', async () => {
+    const { baseUrl, requests } = await services.http((response) => response.end('{}'));
+    const clock = createManualClock();
+    const proxy = await startProxy({ baseUrl }, { clock, faults: ['token-slow:device=lamp,delay=60s'] });
+    const askToken = (deviceId: string) =>
+      request(`${proxy.baseUrl}/api/websocket-voice/token`, { method: 'POST', agent: false }).end(
+        JSON.stringify({ apiKey: 'key-1', deviceId }),
+      );
+    const impatient = askToken('lamp');
+    const hungUp = expect(once(impatient, 'response')).rejects.toMatchObject({ code: 'ECONNRESET' });
+    await expect.poll(() => proxy.control.faults.list()).toMatchObject([{ struck: 1 }]);
+    impatient.destroy();
+    await hungUp;
+    // The proxy has read of the end once it has passed on what came later.
+    await once(askToken('other'), 'response');
+    clock.advance(60_000);
+    await once(askToken('other'), 'response');
+    expect(requests.map(({ body }) => JSON.parse(body).deviceId)).toEqual(['other', 'other']);
+    expect(proxy.events.filter(({ type }) => type === 'bug')).toEqual([]);
+  });
+
+  test('a burst that is cleared while audio is held back leaves it before what comes later', async () => {
+    let service: WebSocket | undefined;
+    const wsUrl = await services.ws((peer) => {
+      service = peer;
+      peer.once('message', () => peer.send('{"type":"service_voice_connected"}'));
+    });
+    const clock = createManualClock();
+    const proxy = await startProxy({ wsUrl }, { clock, faults: ['burst:every=10s'] });
+    const device = new WebSocket(`${proxy.wsUrl}/voice-stream`);
+    const got: string[] = [];
+    device.on('message', (data: Buffer, isBinary) => got.push(isBinary ? `audio ${data[0]}` : String(data)));
+    await once(device, 'open');
+    device.send('a.b.c');
+    await expect.poll(() => got.length, soon).toBe(1);
+    const say = async (audio: number) => {
+      service?.send(Buffer.alloc(640, audio));
+      service?.send(`text after ${audio}`);
+      await expect.poll(() => got, soon).toContain(`text after ${audio}`);
+    };
+    await say(1);
+    expect(got).not.toContain('audio 1');
+    proxy.control.faults.clear();
+    await say(2);
+    clock.advance(10_000);
+    const audio = () => got.filter((one) => one.startsWith('audio'));
+    await expect.poll(audio, soon).toEqual(['audio 1', 'audio 2']);
+    device.terminate();
   });
 
   test('a close, a message and a cut strike live streams as soon as they are added', async () => {
