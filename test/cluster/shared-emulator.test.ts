@@ -144,6 +144,31 @@ describe.skipIf(!hasRedis)('emulators that share a Redis', () => {
     expect((await two.control.state()).devices).toEqual([]);
   });
 
+  test('a fault strikes as often as it says, and all of them count each strike once', async () => {
+    const [one, two] = await startTwo();
+    await one.control.faults.add('token-error:status=418,times=4');
+    for (const struck of [1, 2, 3, 4]) {
+      expect((await two.request()).status).toBe(418);
+      // All have heard of the strike when they have answered.
+      await one.control.state();
+      for (const { control } of [one, two]) expect(await control.faults.list()).toMatchObject([{ struck }]);
+    }
+    expect((await two.request()).status).toBe(200);
+  });
+
+  test('a stream keeps its slot for as long as it is open', async () => {
+    const prefix = randomUUID();
+    const emulator = await start(prefix, { maxConnections: 1 });
+    await (await emulator.present((await emulator.request()).token)).connected;
+    const { cli } = await redis();
+    const slots = `${prefix}:{d}:slots`;
+    const lease = cli('ZRANGE', slots, '0', '-1').trim();
+    const endsAt = Date.now() + 5_000;
+    cli('ZADD', slots, 'XX', String(endsAt), lease);
+    cli('PUBLISH', `${prefix}:asks`, '{"op":"pulse","args":null}');
+    await expect.poll(() => Number(cli('ZSCORE', slots, lease))).toBeGreaterThan(endsAt);
+  });
+
   test('the events of all reach whoever follows one of them', async () => {
     const [one, two] = await startTwo();
     const heard: string[] = [];

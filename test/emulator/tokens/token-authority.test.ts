@@ -9,12 +9,13 @@ import { createManualClock } from '../../helpers/manual-clock.ts';
 const secret = 'a test secret of more than 32 bytes';
 const nowSeconds = Date.UTC(2026, 0, 1) / 1000;
 
-async function start(token: DialectInput['token'] = {}, seed = 1) {
+async function start(token: DialectInput['token'] = {}, seed = 1, clockErrorMs = 0) {
   const parsed = parseDialect({ token });
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
   const clock = createManualClock(nowSeconds * 1000);
   const settings = parsed.dialect.token;
-  return { clock, authority: await createTokenAuthority({ clock, random: createRandom(seed), settings }) };
+  const random = createRandom(seed);
+  return { clock, authority: await createTokenAuthority({ clock, random, settings, clockErrorMs }) };
 }
 
 const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -241,6 +242,14 @@ describe('a lifetime', () => {
     clock.advance(1);
     expect(await authority.verify(sign(header, claims))).toHaveProperty('ok', false);
   });
+});
+
+test('a token of an emulator whose clock is a second ahead is accepted, and of one further ahead refused', async () => {
+  const { authority } = await start({ secret }, 1, 1_000);
+  const issuedIn = (seconds: number) =>
+    sign(header, { ...claims, iat: nowSeconds + seconds, exp: nowSeconds + seconds + 60 });
+  expect(await authority.verify(issuedIn(1))).toHaveProperty('ok', true);
+  expect(await authority.verify(issuedIn(2))).toMatchObject({ ok: false, cause: 'tokenInvalid' });
 });
 
 test('a signature that is encoded differently is the same token, with the same identifier', async () => {
