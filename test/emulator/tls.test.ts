@@ -151,6 +151,17 @@ describe('an emulator with TLS', () => {
     expect(emulator.events.filter(({ type }) => type === 'request-refused')).toEqual([]);
   });
 
+  test('reports a peer that begins no handshake, and disconnects it', async () => {
+    const emulator = await startEmulator({ tls: true });
+    const socket = connectTcp({ port: emulator.port, host: '127.0.0.1' });
+    socket.on('error', () => {});
+    await once(socket.resume(), 'close');
+    expect(await emulator.event('tls-failed')).toMatchObject({
+      remote: '127.0.0.1',
+      why: 'the handshake did not finish in time',
+    });
+  }, 30_000);
+
   test.each([
     ['before its handshake', ''],
     ['within its handshake', '\x16\x03\x01'],
