@@ -1,12 +1,15 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { createEmulator, type Emulator } from '../../../src/emulator/emulator.ts';
+import { replyByCommand } from '../../../src/emulator/replies/exec.ts';
+import type { Voice } from '../../../src/emulator/replies/reply.ts';
 import type { EmulatorEvent } from '../../../src/service/events.ts';
+import type { Playable } from '../../../src/service/streams/playable.ts';
 import { fixturePcm } from '../../helpers/fixtures.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'voicectl-exec-'));
@@ -124,6 +127,54 @@ test('a command that does not read costs a bounded amount of memory', async () =
   for (let i = 0; i < 200; i += 1) socket.send(second);
   await expect.poll(() => emulator.control.state().streams[0]?.framesIn, { timeout: 10_000 }).toBe(200);
   expect(socket.readyState).toBe(WebSocket.OPEN);
+});
+
+/** A reply command without a stream, and what it has written. */
+function hearCommand(command: string, onTestFinished: (end: () => void) => void) {
+  let said: Playable | undefined;
+  const voice = {
+    speaking: false,
+    say(playable: Playable) {
+      said = playable;
+      voice.speaking = true;
+    },
+  };
+  const reply = replyByCommand(command)(voice as unknown as Voice);
+  onTestFinished(() => reply.close?.());
+  const frames: Buffer[] = [];
+  const read = () => {
+    for (let frame = said?.read(640); frame !== undefined && frame.length > 0; frame = said?.read(640))
+      frames.push(frame);
+    return Buffer.concat(frames);
+  };
+  return { hear: reply.hear, read };
+}
+
+test('a command that writes far ahead is heard to the end', async ({ onTestFinished }) => {
+  const file = join(folder, 'ahead');
+  const write = (seconds: number) => `head -c ${seconds * 32_000} /dev/zero`;
+  const { read } = hearCommand(`${write(11)}; touch ${file}; ${write(20)}; sleep 60`, onTestFinished);
+  await expect.poll(() => existsSync(file), { timeout: 20_000 }).toBe(true);
+  // The emulator has taken more than it keeps.
+  for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+  await expect.poll(() => read().length, { timeout: 20_000 }).toBe(31 * 32_000);
+});
+
+test('a command that reads late hears the first 10 s, and goes on with what comes then', async ({
+  onTestFinished,
+}) => {
+  const file = join(folder, 'go');
+  const late = `until [ -e ${file} ]; do sleep 0.05; done; exec cat`;
+  const { hear, read } = hearCommand(late, onTestFinished);
+  for (let second = 0; second < 40; second += 1) hear(Buffer.alloc(32_000));
+  writeFileSync(file, '');
+  const heardNow = () => {
+    hear(Buffer.alloc(640, 1));
+    return read().indexOf(1);
+  };
+  await expect.poll(heardNow, { timeout: 20_000 }).toBeGreaterThanOrEqual(10 * 32_000);
+  // The system holds some audio, too.
+  expect(read().indexOf(1)).toBeLessThan(20 * 32_000);
 });
 
 const hasSox = (() => {
