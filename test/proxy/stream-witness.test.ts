@@ -5,12 +5,12 @@ import type { WireMessage } from '../../src/wire/exchange.ts';
 import { openedUpgrade } from '../helpers/exchanges.ts';
 import { createManualClock } from '../helpers/manual-clock.ts';
 
-function witnessed() {
+function witnessed(budget = { usedBytes: 0 }) {
   const taken: WireMessage[] = [];
   const lane = { take: () => {}, otherSaid: () => {} };
   const witness = new StreamWitness({
     ...{ clock: createManualClock(), redactor: createRedactor(), upgrade: openedUpgrade() },
-    ...{ budget: { usedBytes: 0 }, lanes: { device: lane, service: lane } },
+    ...{ budget, lanes: { device: lane, service: lane } },
     ...{
       tap: { message: (message: WireMessage) => taken.push(message) },
       onToken: () => {},
@@ -36,5 +36,25 @@ describe('audio that a fault invents', () => {
     expect(witness.hasSpoiltVoice).toBe(false);
     expect(taken).toMatchObject([{ from: 'service', injected: true }]);
     expect(witness.seenBy('service').messages).toEqual([]);
+  });
+});
+
+describe('a stream that has ended', () => {
+  const text = Buffer.from('{"type":"status"}');
+  test.each<[views: string, act: (witness: StreamWitness) => void]>([
+    ['has one view', () => {}],
+    ['has two views, because of a fault', (witness) => witness.delivered('service', text, false, true)],
+    [
+      'has two views, because the proxy closed it',
+      (witness) => witness.closed({ code: 1001, reason: '', by: 'service' } as never, true),
+    ],
+  ])('leaves the memory for evidence to others: one that %s', (_views, act) => {
+    const budget = { usedBytes: 0 };
+    const { witness } = witnessed(budget);
+    for (let at = 0; at < 10; at += 1) witness.passed('service', text, false);
+    act(witness);
+    expect(budget.usedBytes).toBeGreaterThan(0);
+    witness.release();
+    expect(budget.usedBytes).toBe(0);
   });
 });

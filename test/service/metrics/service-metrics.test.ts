@@ -98,6 +98,19 @@ describe('the metrics of a service', () => {
     expect(value('voicectl_stream_messages_total{direction="to_device"}')).toBe(22);
   });
 
+  test('count findings against the side whose audio has them', async () => {
+    const at = { stream: 1, device: 'lamp-1' };
+    const { samples } = await metricsOf([
+      { type: 'service-finding', ...at, finding: 'stereo', remark: '' },
+      { type: 'device-finding', ...at, finding: 'too-quiet', remark: '' },
+    ] as EmulatorEventBody[]);
+    const found = [...samples].filter(([name]) => name.startsWith('voicectl_findings_total'));
+    expect(found).toEqual([
+      ['voicectl_findings_total{side="service",kind="stereo"}', '1'],
+      ['voicectl_findings_total{side="device",kind="too-quiet"}', '1'],
+    ]);
+  });
+
   test('of 10,000 devices have as many series as of one, and name none', async () => {
     const devices = Array.from({ length: 10_000 }, (_, index) => issued(`lamp-${index}`));
     const [one, many] = [await metricsOf(devices.slice(0, 1)), await metricsOf(devices)];
