@@ -59,6 +59,12 @@ test.each<[what: string, turns: UserTurn[], paused: [number, number], judged: ob
     [1_500, 2_200],
     failed('no-reply', 'no reply'),
   ],
+  [
+    'hides no missing reply',
+    [early, { ...later(answered, 9_000), responseMs: null, reply: 'unanswered' }],
+    [1_500, 2_200],
+    failed('no-reply', 'no reply'),
+  ],
 ])('an early reply %s', (_what, turns, paused, judged) => {
   expect(judge(turns, paused)).toEqual(judged);
 });

@@ -81,6 +81,29 @@ describe('a turn', () => {
     expect(judge({ lengthMs: 4_000, user: [[500, 1_500]], ai: [] }).turns[0]?.reply).toBe('open');
   });
 
+  test('without a reply is counted among the unanswered ones', () => {
+    const user: Span[] = [
+      [500, 1_500],
+      [8_000, 9_000],
+    ];
+    const { figures } = judge({ lengthMs: 16_000, user, ai: [[2_000, 3_000]] });
+    expect(figures).toMatchObject({ unanswered: 1, repliesLost: null });
+  });
+
+  test.each([
+    [12_000, 'open'],
+    [16_000, 'unanswered'],
+  ])(
+    'into which the AI talks on waits for its reply only from then on: after %i ms it is %s',
+    (lengthMs, reply) => {
+      const user: Span[] = [
+        [500, 1_500],
+        [3_000, 4_000],
+      ];
+      expect(judge({ lengthMs, user, ai: [[2_000, 10_000]] }).turns[1]?.reply).toBe(reply);
+    },
+  );
+
   test('loses its reply if a sound that is not a turn comes in between', () => {
     const { turns, figures } = judge({
       user: [
@@ -186,6 +209,15 @@ describe('a sound that is not a turn', () => {
         answeredAtMs: null,
       }),
     ]);
+  });
+
+  test('interrupts a reply that is cut two seconds later only if a longer hold is expected', () => {
+    const stopWith = (holdMs: number | undefined) => {
+      const held = clips.map((one) => ({ ...one, ...(one.isTurn ? {} : { holdMs }) }));
+      return judge({ user, clips: held, ai: [[2_000, 5_000]], cuts: [5_000] }).noises[0]?.stoppedAtMs;
+    };
+    expect(stopWith(3_000)).toEqual(nearly(5_000));
+    expect(stopWith(undefined)).toBeNull();
   });
 
   test('does not interrupt a reply that ends by itself', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { VoicectlError } from '../../../src/kernel/errors.ts';
 import type { TurnPlan } from '../../../src/session/conversation/conversation-plan.ts';
+import { speechPcm } from '../../helpers/device-audio.ts';
 import { silence, speech } from '../../helpers/pcm.ts';
 import {
   failure,
@@ -439,6 +440,35 @@ describe('what must follow a turn', () => {
       'turn 1: expect event': notJudged,
     });
   });
+});
+
+describe('a reply that ends in the middle of a sound', () => {
+  /** 2.5 s, until 4,480 ms. */
+  const cut = speechPcm.subarray(0, 80_000);
+
+  test.each([
+    ['is not clean', undefined, 'unclean-audio: cut-off at 2.48 s'],
+    ['is clean if the service says that it was interrupted', 4_490, 'nothing found'],
+  ])('%s', async (_what, interruptedAt, measured) => {
+    const { verdicts } = await converse([first({ clean: 'findings' })], {
+      onLive(service) {
+        service.at(2_000, () => service.speakInTime(cut));
+        if (interruptedAt !== undefined)
+          service.at(interruptedAt, () => service.say({ type: 'status', status: 'interrupted' }));
+      },
+    });
+    expect(verdicts['turn 1: expect-clean']).toBe(measured);
+  });
+});
+
+test('a sound that is not a turn is watched until a late reply to it would have begun', async () => {
+  const cough = turn({ expect: [{ type: 'hold', holdMs: 300, withinMs: undefined }] });
+  const { session, verdicts } = await converse([first(), cough], {
+    // Its speech ends at 3,500 + 1,380.
+    onLive: (service) => replies(service, [2_000, 500], [6_700, 500]),
+  });
+  expect(session.outcome).toMatchObject({ details: { kind: 'answers-noise' } });
+  expect(verdicts['turn 2: expect hold']).toMatch(/^answers-noise: the AI replied after 18\d\d ms$/);
 });
 
 describe('what must be absent', () => {
