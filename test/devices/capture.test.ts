@@ -95,7 +95,11 @@ describe('a program that captures', () => {
     taking.catch(() => {});
     await clock.timer(1_000);
     clock.advance(1_001);
-    await expect(taking).rejects.toThrow('it delivered no audio');
+    // It is opened again in any case.
+    await expect(taking).rejects.toMatchObject({
+      message: 'it delivered no audio',
+      details: { stalled: true },
+    });
     await capture.stop();
   });
 
@@ -134,6 +138,34 @@ describe('a program that captures', () => {
     expect(isLost).toBe(false);
     clock.advance(101);
     await expect(opening).rejects.toThrow('it delivered no audio');
+  });
+
+  test.each([
+    ['after its first audio was only held up, and is opened again', 640, true],
+    ['before its first audio is lost', 0, false],
+  ])('in a device host that fails %s', async (_what, bytes, stalled) => {
+    const { dir, common } = fakes();
+    const host = `
+      const { existsSync } = require('node:fs');
+      const { Socket } = require('node:net');
+      const control = new Socket({ fd: 4 });
+      control.on('end', () => process.exit(0)).resume();
+      const tell = (message) => control.write(JSON.stringify(message) + '\\n');
+      tell({ type: 'ready', sampleRate: 16000, channels: 1 });
+      new Socket({ fd: 3 }).write(Buffer.alloc(${bytes}));
+      const failing = setInterval(() => {
+        if (${bytes} > 0 && !existsSync(process.env.FAKE_DIR + '/taken')) return;
+        clearInterval(failing);
+        tell({ type: 'failed', message: 'the stream was closed' });
+      }, 5);`;
+    writeFileSync(common.search.hostFile, host);
+    const naudiodon = backends.find(({ name }) => name === 'naudiodon')!;
+    const taking = (async () => {
+      const capture = await openCapture(naudiodon, { ...common, onOverrun: () => {} });
+      writeFileSync(join(dir, 'taken'), '');
+      await take(capture, 10_000).finally(capture.stop);
+    })();
+    await expect(taking).rejects.toMatchObject({ message: 'the stream was closed', details: { stalled } });
   });
 
   test('that does not end is killed', async () => {

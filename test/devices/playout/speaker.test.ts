@@ -140,7 +140,7 @@ describe('a program that plays', () => {
   });
 });
 
-/** Says what it has played when it is told to: whatever number stands in a file. */
+/** Says what it has played when it is told to: whatever number stands in a file, and before it whether it ran dry. */
 const telling = `
   const { readFileSync } = require('node:fs');
   process.stdin.resume().on('end', () => process.exit(0));
@@ -148,7 +148,9 @@ const telling = `
   setInterval(() => {
     let played = '0';
     try { played = readFileSync(process.env.FAKE_DIR + '/position', 'utf8'); } catch {}
-    if (played !== before) process.stderr.write('Time: ' + played + ' sec; Latency: 60000 usec.\\r');
+    const [seconds, isDry] = played.split(' ');
+    const dry = isDry === undefined ? '' : 'Stream underrun.\\r';
+    if (played !== before) process.stderr.write(dry + 'Time: ' + seconds + ' sec; Latency: 60000 usec.\\r');
     before = played;
   }, 2);`;
 
@@ -156,29 +158,31 @@ describe('a program that reports its progress', () => {
   const openTelling = async () => {
     const { dir, common } = fakes({ pacat: telling });
     const clock = createCountedClock();
-    const tellPlayed = (ms: number) => writeFileSync(join(dir, 'position'), (ms / 1_000).toFixed(3));
+    const tellPlayed = (ms: number, dry = '') =>
+      writeFileSync(join(dir, 'position'), (ms / 1_000).toFixed(3) + dry);
     tellPlayed(0);
     const speaker = await openSpeaker(pulse, { ...common, clock });
     let writtenMs = 0;
     let isAsked = false;
     let isOdd = false;
     /** 20 ms pass; it gets a frame if it wants one, and tells what it has played. */
-    const pass = async (playedMs?: number) => {
+    const pass = async (playedMs?: number, dry?: ' dry') => {
       clock.advance(20);
       if (!isAsked) {
         isAsked = true;
-        void speaker.ready().then(() => {
+        const giving = speaker.ready().then(() => {
           isAsked = false;
           speaker.write(frame(1));
           writtenMs += 20;
         });
+        giving.catch(() => {});
       }
       await new Promise(setImmediate);
       if (playedMs === undefined) return;
       // No two are the same, so that each is seen to have been read.
       isOdd = !isOdd;
       const told = playedMs + (isOdd ? 1 : 0);
-      tellPlayed(told);
+      tellPlayed(told, dry);
       await expect.poll(() => speaker.delayMs).toBeCloseTo(writtenMs - told, 0);
     };
     return { clock, speaker, pass, written: () => writtenMs };
@@ -190,6 +194,35 @@ describe('a program that reports its progress', () => {
     for (let t = 20; t <= 300; t += 20) await pass(t > 60 ? t - 60 : undefined);
     expect(speaker.delayMs).toBeCloseTo(60, -1);
     expect(speaker.holes).toBe(0);
+    await speaker.stop();
+  });
+
+  test('has stuttered if it ran dry shortly before a frame, but not if it did so in a pause', async () => {
+    const { clock, speaker, pass } = await openTelling();
+    for (let t = 20; t <= 200; t += 20) await pass(t > 60 ? t - 60 : undefined);
+    await pass(160, ' dry');
+    await pass();
+    expect(speaker.holes).toBe(1);
+    await pass(200, ' dry');
+    clock.advance(500);
+    await pass();
+    expect(speaker.holes).toBe(1);
+    await speaker.stop();
+  });
+
+  test('has stalled, and is opened again, once it has played nothing of its audio for three seconds', async () => {
+    const { clock, speaker, pass } = await openTelling();
+    let isLost = false;
+    speaker.lost.catch(() => {
+      isLost = true;
+    });
+    for (let t = 20; t <= 200; t += 20) await pass(t > 60 ? t - 60 : undefined);
+    while (!isLost && clock.now() < 10_000) await pass();
+    expect(clock.now()).toBe(200 + 3_000 + 20);
+    await expect(speaker.lost).rejects.toMatchObject({
+      message: 'the program plays nothing',
+      details: { stalled: true },
+    });
     await speaker.stop();
   });
 
@@ -211,12 +244,12 @@ describe('a program that reports its progress', () => {
 
 /**
  * A device host that opens in this format, takes so much silence at once, and whole frames of 20 ms once a file lets it.
- * It keeps what it took.
+ * It keeps what it took. Another file tells that its library closed the stream.
  */
 const hosting = (sampleRate: number, channels: number, atOnce: number) => `
   const { appendFileSync, existsSync, writeFileSync } = require('node:fs');
   const { Socket } = require('node:net');
-  const [played, go] = ['/played', '/go'].map((name) => process.env.FAKE_DIR + name);
+  const [played, go, closed] = ['/played', '/go', '/closed'].map((name) => process.env.FAKE_DIR + name);
   writeFileSync(played, '');
   const control = new Socket({ fd: 4 });
   const tell = (...messages) => control.write(messages.map((one) => JSON.stringify(one) + '\\n').join(''));
@@ -230,6 +263,7 @@ const hosting = (sampleRate: number, channels: number, atOnce: number) => `
   tell({ type: 'ready', sampleRate: ${sampleRate}, channels: ${channels} });
   tell(...Array(${atOnce}).fill({ type: 'took', frames: 0, burst: 1 }));
   setInterval(() => {
+    if (existsSync(closed)) tell({ type: 'failed', message: 'the stream was closed' });
     if (!existsSync(go) || waiting.length < frameBytes) return;
     appendFileSync(played, waiting.subarray(0, frameBytes));
     waiting = waiting.subarray(frameBytes);
@@ -237,14 +271,12 @@ const hosting = (sampleRate: number, channels: number, atOnce: number) => `
   }, 5);`;
 
 describe('a device host that plays', () => {
+  const naudiodon = backends.find(({ name }) => name === 'naudiodon')!;
   const openHosted = async (sampleRate: number, channels: number, atOnce = 1) => {
     const { dir, common } = fakes();
     writeFileSync(common.search.hostFile, hosting(sampleRate, channels, atOnce));
     const clock = createCountedClock();
-    const speaker = await openSpeaker(backends.find(({ name }) => name === 'naudiodon')!, {
-      ...common,
-      clock,
-    });
+    const speaker = await openSpeaker(naudiodon, { ...common, clock });
     return { dir, clock, speaker };
   };
 
@@ -277,6 +309,8 @@ describe('a device host that plays', () => {
       const { dir, clock, speaker } = await openHosted(sampleRate, channels);
       speaker.write(frame(1));
       speaker.write(frame(1));
+      // These two are what it always has ahead.
+      expect(speaker.delayMs).toBe(naudiodon.playbackMs);
       const finishing = speaker.finish();
       await new Promise(setImmediate);
       expect(clock.pending).not.toContain(250);
@@ -305,6 +339,28 @@ describe('a device host that plays', () => {
     await clock.timer(800);
     clock.advance(800);
     await expect(speaker.lost).rejects.toThrow('the device accepts no audio');
+    await speaker.stop();
+  });
+
+  test('has stuttered if it takes a frame late, and is opened again if its library then closes it', async () => {
+    const { dir, clock, speaker } = await openHosted(16_000, 1);
+    writeFileSync(join(dir, 'go'), '');
+    const isTaken = async () => {
+      speaker.write(frame(1));
+      await expect.poll(() => speaker.delayMs).toBe(naudiodon.playbackMs - 40);
+    };
+    await isTaken();
+    clock.advance(80);
+    await isTaken();
+    expect(speaker.holes).toBe(0);
+    clock.advance(81);
+    await isTaken();
+    expect(speaker.holes).toBe(1);
+    writeFileSync(join(dir, 'closed'), '');
+    await expect(speaker.lost).rejects.toMatchObject({
+      message: 'the stream was closed',
+      details: { stalled: true },
+    });
     await speaker.stop();
   });
 
