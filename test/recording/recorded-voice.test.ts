@@ -1,3 +1,4 @@
+import { truncateSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { wireFormat } from '../../src/audio/source.ts';
 import { makeWavHeader } from '../../src/audio/wav/wav-header.ts';
@@ -50,6 +51,13 @@ test('a WAV with more channels than two voices is refused', async () => {
   const header = makeWavHeader({ ...wireFormat, channels: 3 }, audio.length);
   const path = sandbox.write('three.wav', Buffer.concat([header, audio]));
   await expect(readCall(path, { swap: false })).rejects.toThrow('it has 3 channels, but must have 1 or 2');
+});
+
+test('a WAV may be as long as an hour, and not longer', async () => {
+  const header = makeWavHeader(wireFormat, 3_601 * 32_000);
+  const path = sandbox.write('long.wav', header);
+  truncateSync(path, header.length + 3_601 * 32_000);
+  await expect(readCall(path, { swap: false })).rejects.toThrow('The audio is longer than 3,600 s');
 });
 
 /** A reply that ends in the middle of a sound; `fill` adds what else passes. */

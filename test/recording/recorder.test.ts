@@ -6,8 +6,9 @@ import { readRecording } from '../../src/recording/read-recording.ts';
 import { tokenFacts } from '../../src/wire/token-facts.ts';
 import { setUpBundles, startRecorder } from '../helpers/bundles.ts';
 import { grantedExchange, openedUpgrade } from '../helpers/exchanges.ts';
+import { makeSummary } from '../helpers/summaries.ts';
 
-const { newPath } = setUpBundles();
+const { newPath, write } = setUpBundles();
 const pcm = (bytes: number, value: number) => Buffer.alloc(bytes, value);
 const wavData = (folder: string, name: string) => readFileSync(join(folder, name)).subarray(44);
 
@@ -124,6 +125,8 @@ test('only its owner can read it', async () => {
   expect(mode(folder)).toBe(0o700);
   for (const name of ['recording.json', 'events.jsonl', 'wire.jsonl', 'you.wav', 'ai.wav', 'both.wav'])
     expect(mode(join(folder, name))).toBe(0o600);
+  const whole = await write(() => {}, { summary: makeSummary() });
+  expect(mode(join(whole.folder, 'summary.json'))).toBe(0o600);
 });
 
 describe('a folder that cannot be recorded into', () => {

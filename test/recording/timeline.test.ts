@@ -3,7 +3,7 @@ import type { Dialogue } from '../../src/audio/dialogue/dialogue.ts';
 import { readPeaks } from '../../src/commands/inspect/run.ts';
 import type { BundleWriter } from '../../src/recording/bundle-writer.ts';
 import { readDialogue, readTimeline } from '../../src/recording/timeline.ts';
-import { setUpBundles } from '../helpers/bundles.ts';
+import { manifest, setUpBundles } from '../helpers/bundles.ts';
 import { framesOf, silence, speech } from '../helpers/pcm.ts';
 import { makeSummary } from '../helpers/summaries.ts';
 
@@ -90,3 +90,18 @@ test.each([
     expect(readDialogue(recording).turns.at(-1)?.reply).toBe(reply);
   },
 );
+
+test('turn-taking in a recording is not judged if its session did not send in real time', async () => {
+  const { version, device, baseUrl, wsUrl, source } = manifest;
+  const unjudgedAt = async (pace: 2 | 'max' | undefined) => {
+    const recording = await bundles.write((writer) => {
+      const session = { version, device, baseUrl, wsUrl, source, format: 's16le' };
+      writer.event({ t: 0, type: 'session', ...session, ...(pace === undefined ? {} : { pace }) });
+      speak(writer, ['out', 0, Buffer.concat([speech(1_000), silence(1_000)])]);
+    });
+    return readDialogue(recording).unjudged;
+  };
+  expect(await unjudgedAt(undefined)).toBeNull();
+  for (const pace of [2, 'max'] as const)
+    expect(await unjudgedAt(pace)).toBe('the audio was not sent in real time');
+});

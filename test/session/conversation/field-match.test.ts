@@ -27,6 +27,7 @@ describe('the fields of a message', () => {
     { text: { like: 'half past nine, I’d say', wer: 0 } },
     { text: { like: "It's half past ten I'd say", wer: 0.34 } },
     { status: { like: 'Speaking!' } },
+    { text: { like: "half past ten I'd say" } },
   ])('match %j', (matches) => {
     expect(findMismatch(matches, body)).toBeUndefined();
   });
@@ -45,6 +46,7 @@ describe('the fields of a message', () => {
       { text: { like: 'half past ten I would say', wer: 0.49 } },
       `text is "Half past NINE: I'd say." (word error rate 0.50)`,
     ],
+    [{ text: { like: "half of ten I'd say" } }, `text is "Half past NINE: I'd say." (word error rate 0.40)`],
     [{ status: { like: 'not speaking at all' } }, 'status is "speaking" (word error rate 0.75)'],
     [{ status: { like: '...a', wer: 0.99 } }, 'status is "speaking" (word error rate 1.00)'],
     [{ confidence: { like: '0.8' } }, 'confidence is 0.8'],
