@@ -2,9 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { createEmulator } from '../../src/emulator/emulator.ts';
 import { type ClientEvent, type ClientSession, openSession } from '../../src/session/open-session.ts';
 import { setUpEmulators } from '../helpers/emulators.ts';
+import { hasten } from '../helpers/hasten.ts';
+import { createManualClock } from '../helpers/manual-clock.ts';
+import { setUpServices } from '../helpers/services.ts';
 import { fixturePcm } from '../helpers/voicectl.ts';
 
 const startEmulator = setUpEmulators();
+const services = setUpServices();
 const as = { apiKey: 'key-1', device: 'd1' };
 
 /** A sound of which every message is another. */
@@ -193,6 +197,14 @@ describe('opening a session', () => {
     });
     await using session = await openSession({ baseUrl, ...as, ca: certificate });
     await session.send(sound);
+  });
+
+  test('is tried five times in all at a rate limit', async () => {
+    const clock = createManualClock();
+    const { baseUrl, requests } = await services.http((response) => response.writeHead(429).end());
+    const opening = openSession({ baseUrl, ...as, clock });
+    await expect(hasten(clock, opening)).rejects.toMatchObject({ code: 'rate-limited' });
+    expect(requests).toHaveLength(5);
   });
 
   test('fails with the code of the refusal, and leaves no connection behind', async () => {

@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
 import { drill } from '../../../src/conformance/drill/drill.ts';
+import { isStreaming } from '../../../src/conformance/drill/moments.ts';
 import type { Situation, StartDevice } from '../../../src/conformance/drill/situation.ts';
+import { shownTokens } from '../../../src/rules/device/device-seen.ts';
 import { fail, pass } from '../../../src/rules/rule.ts';
 import { hasten } from '../../helpers/hasten.ts';
 import { createManualClock } from '../../helpers/manual-clock.ts';
-import { miniDevice } from '../../helpers/mini-device.ts';
+import { type MiniDevice, miniDevice } from '../../helpers/mini-device.ts';
 
 /** A situation that a device passes as soon as it requests a token. */
 const asking = (id: string, change: Partial<Situation> = {}): Situation => ({
@@ -17,9 +19,13 @@ const asking = (id: string, change: Partial<Situation> = {}): Situation => ({
 });
 
 /** The verdicts on a device that ends without a request in the situations of these numbers. */
-async function drilled(situations: readonly Situation[], awayIn: readonly number[] = []) {
+async function drilled(
+  situations: readonly Situation[],
+  awayIn: readonly number[] = [],
+  change: Partial<MiniDevice> = {},
+) {
   const clock = createManualClock();
-  const present = miniDevice({}, clock);
+  const present = miniDevice(change, clock);
   let starts = 0;
   const start: StartDevice = async (address) => {
     starts += 1;
@@ -31,7 +37,11 @@ async function drilled(situations: readonly Situation[], awayIn: readonly number
     signal: new AbortController().signal,
   });
   const { drilled, stopped } = await hasten(clock, drilling);
-  return { verdicts: drilled.map(({ finding }) => finding.verdict), stopped: stopped?.code };
+  return {
+    verdicts: drilled.map(({ finding }) => finding.verdict),
+    rules: drilled.map(({ id, finding }) => `${id} ${finding.verdict}`),
+    stopped: stopped?.code,
+  };
 }
 
 const five = ['D1', 'D6', 'D7', 'D14', 'D17'].map((id) => asking(id));
@@ -43,7 +53,7 @@ test.each([
 ])(
   'a device that is away in situations %j ends the drill only if it stays away',
   async (away, verdicts, stopped) => {
-    expect(await drilled(five, away)).toEqual({ verdicts, stopped });
+    expect(await drilled(five, away)).toMatchObject({ verdicts, stopped });
   },
 );
 
@@ -54,4 +64,13 @@ test.each([
   const steps = [{ when: () => false, do: { stop: 'device' } }] as const;
   const { verdicts } = await drilled([asking('D6', { steps, judge: () => finding })]);
   expect(verdicts).toEqual([verdict]);
+});
+
+test('a token that is presented twice, and audio before the confirmation, are reported in every situation', async () => {
+  const restart = asking('D9-1012', {
+    steps: [{ when: isStreaming, do: { fault: { name: 'close', code: 1012, times: 1 } } }],
+    until: ({ seen }) => shownTokens(seen).length > 1,
+  });
+  const { rules } = await drilled([restart], [], { keepsToken: () => true, isHasty: true });
+  expect(rules).toEqual(['D9-1012 pass', 'D3 fail', 'D4 fail']);
 });
