@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { hastyClock } from '../helpers/hasten.ts';
 import { repliesToTurns, spoken } from '../helpers/mini-replies.ts';
 import type { MiniBehaviour, MiniStream } from '../helpers/mini-service.ts';
 import { lawful } from '../helpers/mini-service.ts';
@@ -341,6 +342,11 @@ export const mutants: readonly Mutant[] = [
     change: { host: elsewhere, certificateFor: [elsewhere], plainStream: true },
   },
   { rule: 'R33', does: 'has no stream', change: { upgradeStatus: 404 } },
+  {
+    rule: 'R34',
+    does: 'greets before the token, but not at once',
+    change: { onOpen: (socket) => void hastyClock.after(300, () => socket.send('{"type":"hello"}')) },
+  },
   { rule: 'R34', does: 'greets at once', change: { onOpen: (socket) => socket.send('{"type":"hello"}') } },
   {
     rule: 'R34',
