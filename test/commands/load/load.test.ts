@@ -151,6 +151,17 @@ describe('a run', () => {
     expect(emulator.events.map(({ type }) => type)).toEqual(['listening']);
   });
 
+  test('states in its plan how long it takes and what it may cost', async () => {
+    const flags = ['--sessions', '20', '--ramp-up', '10s', '--task', 'listen', '--hold', '30s'];
+    const { stdout } = await load([...flags, '--dry-run', '--json']);
+    // A session every half second, and half a minute of audio for each.
+    expect(linesOf(stdout)[0]).toMatchObject({
+      type: 'plan',
+      arrival: 'constant:2/s',
+      cost: { arrivalsMs: 9_500, audioMinutes: 10 },
+    });
+  });
+
   test('with --quiet prints no more than a result that is not good, or the plan of a dry run', async () => {
     const good = await load(['--sessions', '1', '--quiet']);
     expect(good).toMatchObject({ code: 0, stdout: '', stderr: '' });
@@ -271,6 +282,9 @@ describe('what is refused', () => {
     expect(refused.stdout).toContain('at most 1 token,');
     const wrong = await runInProcess(['load', ...target, '--confirm', 'other.invalid'], { env });
     expect(wrong.code).toBe(2);
+    const local = ['--base-url', 'http://127.0.0.1:1', '--ws-url', 'wss://voice.invalid', '--sessions', '1'];
+    const streams = await runInProcess(['load', ...local, '--confirm', '127.0.0.1'], { env });
+    expect(streams).toMatchObject({ code: 2, stderr: expect.stringContaining('--confirm voice.invalid') });
   });
 });
 

@@ -51,6 +51,8 @@ test('the core of a generator is judged over its busiest ten seconds', () => {
   expect(highestShare([0.5, 1])).toBeCloseTo(0.75);
   const shares = [...Array(20).fill(0.1), ...Array(10).fill(0.95), ...Array(20).fill(0.1)];
   expect(highestShare(shares)).toBeCloseTo(0.95);
+  // A short peak is no bottleneck.
+  expect(highestShare([...Array(20).fill(0.1), 1, 1, ...Array(20).fill(0.1)])).toBeCloseTo(0.28);
 });
 
 test('a merged result needs all its shards', () => {
