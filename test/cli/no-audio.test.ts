@@ -122,6 +122,22 @@ describe('doctor', () => {
     });
   });
 
+  test.each([
+    ['ahead', 3_600_000],
+    ['behind', -3_600_000],
+  ])('warns of a target whose clock is an hour %s', async (what, skewMs) => {
+    const { baseUrl } = await startTokenStub(sandbox, (response) => {
+      response.setHeader('Date', new Date(Date.now() + skewMs).toUTCString());
+      grant('t')(response);
+    });
+    const { stdout } = await sandbox.runHere(['doctor', '--json', '--base-url', baseUrl], lean);
+    expect(checksOf(stdout).get('clock')).toMatchObject({
+      state: 'warning',
+      found: expect.stringMatching(new RegExp(`^the target’s is 3[56]\\d\\d s ${what}$`)),
+      mend: expect.stringContaining('Set this machine’s clock'),
+    });
+  });
+
   test('asks the address of streams too, if it has one of its own', async () => {
     const { baseUrl, wsUrl } = await sandbox.serveHere([]);
     const doctor = ['doctor', '--json', '--base-url', baseUrl];

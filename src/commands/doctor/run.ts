@@ -100,7 +100,8 @@ async function checkTarget(context: ContextOf<'doctor'>): Promise<Check[]> {
 function checkSkew(skewMs: number | undefined): Check {
   if (skewMs === undefined) return { name: 'clock', state: 'off', found: 'the target sends no Date header' };
   const seconds = Math.round(skewMs / 1000);
-  const found = seconds === 0 ? 'the same as the target’s' : `the target’s is ${seconds} s ahead`;
+  const side = seconds > 0 ? 'ahead' : 'behind';
+  const found = seconds === 0 ? 'the same as the target’s' : `the target’s is ${Math.abs(seconds)} s ${side}`;
   return Math.abs(skewMs) <= maxSkewMs
     ? { name: 'clock', state: 'ok', found }
     : {
