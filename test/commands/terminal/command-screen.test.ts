@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -64,8 +64,10 @@ function workerThatAsksFor(...actions: (readonly Action[])[]): URL {
 function openOwn(
   actions: (readonly Action[])[],
   options: Partial<CommandScreenOptions<{ type: 'news' }>> = {},
+  cwd = '/',
 ) {
   const { context, ...rest } = createContext();
+  context.io.cwd = cwd;
   const drawThread = startDrawThread({ colour: false, file: workerThatAsksFor(...actions) });
   const screen = openCommandScreen<{ type: 'news' }>({ ...context, drawThread } as unknown as ServeContext, {
     device: rest.terminal.device,
@@ -99,6 +101,17 @@ describe('the screen of a command', () => {
     });
     await expect.poll(() => lines).toEqual(['asked']);
     expect(screen.isLost).toBe(false);
+  });
+
+  test('saves the events in a new file that only its owner can read', async () => {
+    const cwd = mkdtempSync(join(tmpdir(), 'voicectl-saved-'));
+    onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+    openOwn([[{ type: 'save', text: '{"type":"token-issued"}\n' }]], {}, cwd);
+    const saved = () => readdirSync(cwd).filter((name) => /^voicectl-.*\.jsonl$/.test(name));
+    await expect.poll(saved).toHaveLength(1);
+    const file = join(cwd, saved()[0] ?? '');
+    await expect.poll(() => readFileSync(file, 'utf8')).toBe('{"type":"token-issued"}\n');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
   test('ends the command when the terminal is gone', async () => {

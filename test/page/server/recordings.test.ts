@@ -3,13 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import { createPage } from '../../../src/page/server/create-page.ts';
+import { createRecordings } from '../../../src/page/server/recordings.ts';
 import { type Recording, readRecording } from '../../../src/recording/read-recording.ts';
+import type { ObserveStream, PageHost } from '../../../src/service/control/page-handler.ts';
 import { setUpEmulators } from '../../helpers/emulators.ts';
+import { createManualClock } from '../../helpers/manual-clock.ts';
 import { headers, look, token } from '../../helpers/page-tab.ts';
 import { framesOf, speech } from '../../helpers/pcm.ts';
 import { setUpProxies } from '../../helpers/proxies.ts';
 import { openStream } from '../../helpers/stream-client.ts';
-import { readTar } from '../../helpers/tar.ts';
+import { modesOf, readTar } from '../../helpers/tar.ts';
 
 const startEmulator = setUpEmulators();
 const startProxy = setUpProxies();
@@ -48,6 +51,7 @@ test('a recording from the page is the same as one with --record', async () => {
   tab.leave();
   await proxy.close();
 
+  expect(new Set(modesOf(tar))).toEqual(new Set([0o600]));
   const fromPage = await readRecording(unpack(tar));
   const [name = ''] = readdirSync(record);
   const byFlag = await readRecording(join(record, name));
@@ -79,6 +83,30 @@ test('a recording that cannot be kept is refused, the next one succeeds, and the
   device.socket.terminate();
   await emulator.close();
   expect(readdirSync(place)).toEqual([]);
+});
+
+test('a recording ends by itself after an hour, and not before', async () => {
+  const clock = createManualClock();
+  const stream = { stream: 1, device: 'lamp' };
+  const stage = {
+    ...{ clock, elapsedMs: clock.now, control: { state: async () => ({ streams: [stream] }) } },
+    observe(createTap: ObserveStream) {
+      createTap(1, 0);
+      return () => {};
+    },
+  };
+  const control = { ...stage.control, journal: { follow: () => () => {} } };
+  const recordings = createRecordings({
+    stage: { ...stage, control } as unknown as PageHost,
+    service: () => ({ ...facts, what: 'emulator' }),
+  });
+  const { id } = await recordings.start(1);
+  clock.advance(60 * 60_000 - 1);
+  expect(recordings.list()).toMatchObject([{ id, durationMs: 60 * 60_000 - 1 }]);
+  expect(recordings.list()[0]).not.toHaveProperty('end');
+  clock.advance(1);
+  await expect.poll(recordings.list).toMatchObject([{ id, durationMs: 60 * 60_000, end: 'full' }]);
+  await recordings.close();
 });
 
 function newFolder(): string {

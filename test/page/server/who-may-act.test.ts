@@ -152,7 +152,8 @@ describe('the files of the page', () => {
     const policy = /Content-Security-Policy: (.*)/.exec(head)?.[1] ?? '';
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("frame-ancestors 'none'");
-    expect(policy).not.toMatch(/unsafe|http|\*/);
+    expect(policy).toContain("connect-src 'self';");
+    expect(policy).not.toMatch(/unsafe|http|wss?:|\*/);
     expect(head).toContain('X-Content-Type-Options: nosniff');
     expect(head).toContain('Referrer-Policy: no-referrer');
     expect(head).toMatch(/Cache-Control: .*no-store/);
