@@ -3,11 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createEmulator } from '../../../src/emulator/emulator.ts';
-import { runInProcess } from '../../helpers/in-process.ts';
+import { setUpEmulators } from '../../helpers/emulators.ts';
+import { runInProcess, startInProcess } from '../../helpers/in-process.ts';
 import { setUpServices } from '../../helpers/services.ts';
+import { openStream } from '../../helpers/stream-client.ts';
 import { jsonLines, only } from '../../helpers/voicectl.ts';
 
 const services = setUpServices();
+const startEmulator = setUpEmulators();
 const folders: string[] = [];
 afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
@@ -87,6 +90,46 @@ describe('voicectl proxy', () => {
     const real = args.map((arg) => ({ TARGET: emulator.baseUrl, NOBODY: nobody })[arg] ?? arg);
     const ended = await runInProcess(['proxy', '--port', '0', '--duration', '1ms', ...real]);
     expect(ended).toMatchObject({ code, stderr: expect.stringContaining(text) });
+  });
+});
+
+describe('voicectl proxy, used by a device,', () => {
+  /** Starts a proxy, has `use` do something through it, and ends it. */
+  async function runProxy(args: readonly string[], use: (baseUrl: string) => Promise<unknown>) {
+    const proxy = startInProcess(['proxy', '--port', '0', '--json', ...args]);
+    const { baseUrl } = JSON.parse(await proxy.line(/"type":"listening"/));
+    await use(baseUrl);
+    proxy.signal('SIGTERM');
+    return proxy.ended;
+  }
+
+  test.each([
+    [[], 0, ''],
+    [['--fail-on', 'violation'], 1, /Found \d+ violations? \(--fail-on violation\)/],
+    [['--fail-on', 'remark'], 1, /Found \d+ violations? and 0 remarks \(--fail-on remark\)/],
+  ])('after a request that breaks a rule, with %j ends with %i', async (flags, code, said) => {
+    await using emulator = await createEmulator();
+    const ended = await runProxy(['--target', emulator.baseUrl, ...flags], (baseUrl) =>
+      fetch(`${baseUrl}/api/websocket-voice/token`, { method: 'POST', body: '{}' }),
+    );
+    expect(ended).toMatchObject({ code, stderr: expect.stringMatching(said) });
+  });
+
+  test('opens the streams at --target-ws, and requests tokens from --target', async () => {
+    const [one, other] = [await startEmulator(), await startEmulator()];
+    await runProxy(['--target', one.baseUrl, '--target-ws', other.wsUrl], async (baseUrl) => {
+      await fetch(`${baseUrl}/api/websocket-voice/token`, {
+        ...{ method: 'POST', headers: { 'Content-Type': 'application/json' } },
+        body: JSON.stringify({ apiKey: 'a-key', deviceId: 'd1' }),
+      });
+      const device = openStream(baseUrl.replace(/^http/, 'ws'));
+      await device.opened;
+      device.socket.terminate();
+    });
+    const asked = (types: readonly string[]) =>
+      types.filter((type) => type === 'token-issued' || type === 'stream-opened');
+    expect(asked(one.events.map(({ type }) => type))).toEqual(['token-issued']);
+    expect(asked(other.events.map(({ type }) => type))).toEqual(['stream-opened']);
   });
 });
 
