@@ -243,6 +243,19 @@ test('emulator fault adds a fault that strikes as often as asked, shows it and c
   expect((await fault('active')).stdout).toBe('No fault is active\n');
 });
 
+test('emulator fault add limits how often a fault strikes, and how probably', async () => {
+  const { baseUrl } = await sandbox.serveHere();
+  const at = ['--base-url', baseUrl];
+  const add = (...args: string[]) => sandbox.runHere(['emulator', 'fault', 'add', ...args, ...at, '--json']);
+  const [rare] = jsonLines((await add('token-slow:delay=0ms', '--probability', '0.25')).stdout);
+  expect(rare).toMatchObject({ id: 1, probability: 0.25 });
+  await add('token-error:status=503', '--times', '2');
+  const codes: (number | null)[] = [];
+  for (let time = 0; time < 3; time += 1)
+    codes.push((await sandbox.runHere(['token', ...at, '--retries', '0'])).code);
+  expect(codes).toEqual([3, 3, 0]);
+});
+
 test('emulator fault list needs no emulator, and lists each fault with its parameters', async () => {
   const listed = await sandbox.runHere(['emulator', 'fault', 'list', '--all']);
   expect(listed.code).toBe(0);

@@ -45,6 +45,20 @@ describe('a scrape', () => {
     expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET']);
   });
 
+  test.each([
+    [[], []],
+    [['--metrics-devices'], ['kitchen-1']],
+  ])('of serve %j names the devices %j', async (flags, names) => {
+    const { baseUrl } = await sandbox.serveHere(flags);
+    await fetch(`${baseUrl}/api/websocket-voice/token`, {
+      ...{ method: 'POST', headers: { 'Content-Type': 'application/json' } },
+      body: JSON.stringify({ apiKey: 'a-key', deviceId: 'kitchen-1' }),
+    });
+    const { text } = await scrape(`${baseUrl}${metricsPath}`);
+    const named = [...text.matchAll(/device="([^"]+)"/g)].map(([, name]) => name);
+    expect([...new Set(named)]).toEqual(names);
+  });
+
   test.skipIf(lan === undefined)(
     'from the network needs --metrics-allow, which opens nothing else',
     async () => {

@@ -81,6 +81,22 @@ test('an error that a reply module throws later fails the reply of that stream, 
   expect(await serve.ended).toMatchObject({ code: 0 });
 });
 
+test('--allow-origin lets the pages of each origin that it names ask, and no others', async () => {
+  const origins = ['https://one.example.test', 'https://two.example.test'];
+  const { baseUrl } = await sandbox.serveHere(origins.flatMap((origin) => ['--allow-origin', origin]));
+  const answers = [...origins, 'https://three.example.test'].map(async (origin) => {
+    const { status, headers } = await fetch(`${baseUrl}/api/websocket-voice/token`, {
+      ...{ method: 'POST', headers: { Origin: origin, 'Content-Type': 'application/json' } },
+      body: JSON.stringify({ apiKey: 'a-key', deviceId: 'd1' }),
+    });
+    return { status, allowed: headers.get('access-control-allow-origin') };
+  });
+  expect(await Promise.all(answers)).toEqual([
+    ...origins.map((origin) => ({ status: 200, allowed: origin })),
+    { status: 403, allowed: null },
+  ]);
+});
+
 describe('what serve prints when it starts', () => {
   test('the scenario that speaks, and where the reply mode does', async () => {
     const serve = await sandbox.startHere([

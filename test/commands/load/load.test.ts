@@ -121,6 +121,7 @@ describe('a run', () => {
     const [first, second] = [await names([...shard, '1/2']), await names([...shard, '2/2'])];
     expect(first).toEqual(second);
     expect(await names([...shard, '1/2', '--hold', '7s'])).not.toEqual(first);
+    expect(await names(['--device-prefix', 'lamp'])).toEqual(['lamp-1', 'lamp-1']);
   });
 
   test('is JSON lines with --json: the plan, each second, and the summary', async () => {
