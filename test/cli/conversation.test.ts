@@ -89,13 +89,16 @@ describe('--expect-file', () => {
   });
 
   test('is judged together with the flags, which take precedence', async () => {
-    const path = write('turns: [{ say: hi.wav }]\nexpect-close: 1001\nexpect-event: [transcript]\n');
-    const flags = ['--expect-close', '1000', '--expect-audio', '--reply', 'echo'];
+    const path = write(
+      'turns: [{ say: hi.wav }]\nexpect-close: 1001\nexpect-event: [transcript]\nmax-first-audio: 1ms\n',
+    );
+    const flags = ['--expect-close', '1000', '--max-first-audio', '9s', '--expect-audio', '--reply', 'echo'];
     const { code, stdout } = await converse(['--expect-file', path, ...flags]);
     expect(code).toBe(1);
     expect(verdicts(stdout)).toMatchObject([
       { name: 'turn 1: said', ok: true },
       { name: 'expect-audio', ok: true },
+      { name: 'max-first-audio', ok: true, expected: 'at most 9000 ms' },
       { name: 'expect-event', ok: false, kind: 'missing-event' },
       { name: 'expect-close', ok: true },
     ]);

@@ -113,7 +113,10 @@ const secrets = { VOICECTL_API_KEY: apiKey, VOICECTL_CONTROL_SECRET: controlSecr
 const stranger = serverWith('stranger', ['--folder', 'out'], secrets);
 /** A server whose client may send them to this machine, and may write nothing. */
 const friendly = ['--allow-target', '127.0.0.1', '--api-key-file', 'key.txt'];
-const friend = serverWith('friend', friendly, { VOICECTL_CONTROL_SECRET: controlSecret });
+/** The key of the flag is the one that it sends. */
+const friend = serverWith('friend', friendly, {
+  ...{ VOICECTL_CONTROL_SECRET: controlSecret, VOICECTL_API_KEY: 'the-key-of-the-environment' },
+});
 beforeAll(() => void sandbox.write('key.txt', `${apiKey}\n`, 0o600));
 
 const hasProc = existsSync('/proc/self/environ');

@@ -152,6 +152,7 @@ describe('which config file is read', () => {
       (await resolve(['device'], flags, env)).settings.device;
     write('home/.config/voicectl/config.yaml', 'device: own\n');
     expect(await device()).toBe('own');
+    expect(await device({}, { XDG_CONFIG_HOME: '' })).toBe('own');
     mkdirSync(join(cwd, 'xdg', 'voicectl'), { recursive: true });
     write('xdg/voicectl/config.json', '{"device":"xdg"}');
     expect(await device({}, { XDG_CONFIG_HOME: join(cwd, 'xdg') })).toBe('xdg');

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
@@ -54,4 +54,10 @@ describe('a text that the user names', () => {
 test('bytes are read as they are', async () => {
   const bytes = Buffer.from([0xff, 0xfe, 0, 1]);
   expect(await readBytes(write('e.raw', bytes), input)).toEqual(bytes);
+});
+
+test('bytes may be more than a text may: ten minutes of sound', async () => {
+  const path = write('f.raw', '');
+  truncateSync(path, 600 * 32_000);
+  expect(await readBytes(path, input)).toHaveLength(600 * 32_000);
 });
