@@ -293,6 +293,14 @@ test.each([
   expect(await sandbox.runHere(args)).toMatchObject({ code: 2, stderr: expect.stringMatching(why) });
 });
 
+test('emulator journal --follow refuses --limit, because it shows no earlier events', async () => {
+  const args = ['emulator', 'journal', '--follow', '--limit', '5'];
+  expect(await sandbox.runHere(args)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--limit cannot be combined with --follow'),
+  });
+});
+
 test.each([
   ['state', ['state'], '{}'],
   ['the streams reached', ['close'], '{}'],

@@ -59,6 +59,7 @@ export const controlSettings = {
       help: 'show only events of this type',
     },
     limit: {
+      without: { follow: 'it shows no earlier events' },
       flag: '--limit <N>',
       default: '1000',
       parse: parseInteger(1, 10_000),
