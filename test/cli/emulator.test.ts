@@ -293,12 +293,12 @@ test.each([
   expect(await sandbox.runHere(args)).toMatchObject({ code: 2, stderr: expect.stringMatching(why) });
 });
 
-test('emulator journal --follow refuses --limit, because it shows no earlier events', async () => {
-  const args = ['emulator', 'journal', '--follow', '--limit', '5'];
-  expect(await sandbox.runHere(args)).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining('--limit cannot be combined with --follow'),
-  });
+test.each([
+  [['emulator', 'journal', '--follow', '--limit', '5'], '--limit cannot be combined with --follow'],
+  [['emulator', 'send', '--status', 'speaking', '--message', 'hi'], '--message needs --error-code'],
+  [['stream', '--expect-file', 'a.yaml', '--tail', '1s'], '--tail cannot be combined with --expect-file'],
+])('%j is refused, because a flag would have no effect', async (args, why) => {
+  expect(await sandbox.runHere(args)).toMatchObject({ code: 2, stderr: expect.stringContaining(why) });
 });
 
 test.each([

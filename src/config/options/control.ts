@@ -109,6 +109,7 @@ export const controlSettings = {
       help: 'send an error message with this code',
     },
     message: {
+      needs: { errorCode: '' },
       flag: '--message <TEXT>',
       defaultText: 'the code',
       flagOnly: true,

@@ -93,7 +93,7 @@ export const streamSettings = {
       help: 'realtime, max, or a factor',
     },
     tail: {
-      without: { mic: endless },
+      without: { mic: endless, expectFile: 'a conversation has pauses of its own' },
       flag: '--tail <DURATION>',
       defaultText: 'until the reply ends',
       parse: parseDuration,
