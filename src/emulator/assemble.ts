@@ -115,6 +115,8 @@ export function assemble(parts: ServiceParts): AssembledService {
           }),
         async endStreams() {
           await voice.close();
+          // A request that a fault delays would be answered after the end.
+          token.forget();
           pulse.close();
         },
         async leave() {

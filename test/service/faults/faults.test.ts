@@ -6,6 +6,7 @@ import { readFault } from '../../../src/protocol/read-fault.ts';
 import { createEmulatorEvents, type EmulatorEvent } from '../../../src/service/events.ts';
 import { createFaults } from '../../../src/service/faults/faults.ts';
 import { createRandom } from '../../../src/service/random.ts';
+import { createCountedClock } from '../../helpers/counted-clock.ts';
 import { setUpEmulators } from '../../helpers/emulators.ts';
 
 const startEmulator = setUpEmulators();
@@ -145,6 +146,19 @@ test('a half-open connection gives its slot back when the device leaves', async 
   client.socket.terminate();
   await emulator.event('stream-closed');
   await emulator.connect('d1');
+});
+
+test('a token that is delayed is not granted once the emulator has closed', async () => {
+  const clock = createCountedClock();
+  const emulator = await startEmulator({ clock, faults: ['token-slow:delay=30s'] });
+  const asked = emulator.requestToken().catch(() => 'no answer');
+  await emulator.event('fault-struck');
+  await emulator.close();
+  expect(await asked).toBe('no answer');
+  expect(clock.pending).not.toContain(30_000);
+  clock.advance(30_000);
+  await new Promise(setImmediate);
+  expect(emulator.events.some(({ type }) => type === 'token-issued')).toBe(false);
 });
 
 test('an upgrade that is kept waiting does not keep the emulator from closing', async () => {
