@@ -84,6 +84,19 @@ describe.skipIf(!hasRedis)('a Redis that does not answer', () => {
     expect(await fates([await one.present((await two.request('e')).token)])).toEqual([0]);
   });
 
+  test('that has lost its data gives later events higher numbers than before, so that who follows misses none', async () => {
+    const { redis, start } = await begin();
+    const emulator = await start();
+    const newest = async () => (await emulator.control.journal.read({}, 1)).at(-1)?.seq ?? 0;
+    for (let asked = 0; asked < 5; asked += 1) await emulator.request();
+    const before = await newest();
+    expect(before).toBeGreaterThanOrEqual(5);
+    redis.cli('FLUSHALL');
+    await emulator.request();
+    await emulator.event('shared-back');
+    await expect.poll(newest).toBeGreaterThan(before);
+  });
+
   test('that has lost its data gives no number twice, even if another emulator joins before the former ones', async () => {
     const { redis, start } = await begin();
     const one = await start();

@@ -45,7 +45,8 @@ return {'same', all[1], all[2], all[3], all[4], all[5], number}
 /**
  * Takes part again after Redis was away. If Redis has lost its data, the first emulator that returns creates the service
  * again. Then nothing is granted for a moment, in which all emulators register what they know. Tokens from before are
- * refused, because they may have been used. The emulator keeps its number: another one, that has joined meanwhile and got
+ * refused, because they may have been used. Events get numbers beyond all former ones: whoever follows the journal shows only
+ * newer ones. The emulator keeps its number: another one, that has joined meanwhile and got
  * the same, takes a new one. KEYS: as to join. ARGV: life, new life, identity, secrets, faults, offset, number, id, channel.
  * Answers: `same` or `anew`, life, identity, secrets, offset, faults; or `differs`, life, identity.
  */
@@ -63,7 +64,8 @@ if known[1] ~= ARGV[1] then
     return {'differs', known[1], known[2]}
   end
   local offset = math.max(tonumber(ARGV[6]), tonumber(redis.call('HGET', KEYS[1], 'offset')))
-  redis.call('HSET', KEYS[1], 'offset', offset)
+  local seq = math.max(real, tonumber(redis.call('HGET', KEYS[1], 'seq')))
+  redis.call('HSET', KEYS[1], 'offset', offset, 'seq', string.format('%.0f', seq))
   if not known[3] then
     local opens = math.ceil((real + offset + ${graceMs}) / 1000)
     redis.call('HSET', KEYS[1], 'restored', 1, 'validFrom', opens, 'opensAt', opens * 1000 - offset)
