@@ -156,7 +156,8 @@ export async function writeWhole(
 const irreplaceable = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'EBUSY', 'EXDEV']);
 
 async function replaceFile(path: string, text: string, there: Stats | undefined): Promise<void> {
-  const target = there === undefined ? path : await realpath(path);
+  // A link whose file is gone, as of one that is only open, names no place for a new one.
+  const target = there === undefined ? path : await realpath(path).catch(() => path);
   // A short new name: the name of the file may already have the maximum length.
   const draft = join(dirname(target), `.voicectl-${process.pid}-${Math.random().toString(36).slice(2, 10)}`);
   try {

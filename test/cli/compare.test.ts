@@ -1,11 +1,13 @@
-import { closeSync, openSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { createTimes } from '../../src/runs/load/histogram.ts';
+import { setUpEmulators } from '../helpers/emulators.ts';
 import { createManualClock } from '../helpers/manual-clock.ts';
 import { setUpSandbox } from '../helpers/voicectl.ts';
 import { createDraws, loadResult } from '../runs/compare/simulated-runs.ts';
 
 const sandbox = setUpSandbox();
+const startEmulator = setUpEmulators();
 
 /** A result of `load` whose first-audio times are about this long. */
 function result(ms: number, seed = 1): string {
@@ -252,24 +254,29 @@ describe('--baseline', () => {
   });
 
   test('that cannot be written does not prevent the comparison from being printed', async () => {
-    await sandbox.runHere([...session, ...baseline]);
-    // Another path to the file, in a folder where no file can be created.
-    const file = openSync(sandbox.path('b.json'), 'r');
-    try {
-      const { code, stdout } = await sandbox.runHere([
-        ...session,
-        ...['--baseline', `/dev/fd/${file}`, '--update-baseline'],
-        ...['--html', 'page.html', '--json'],
-      ]);
-      expect(code).toBe(8);
-      expect(stdout).toMatch(
-        /"type":"comparison".*"verdict":"unknown".*"exitCode":8\}\n\{"t":\d+,"type":"summary"/,
-      );
-      expect(stdout).toContain(`"message":"Cannot write /dev/fd/${file}: `);
-      expect(sandbox.read('page.html')).toContain('<h2>Did it get worse?</h2>');
-    } finally {
-      closeSync(file);
-    }
+    let isReplaced = false;
+    // Once the baseline was read, a folder takes its place.
+    const { baseUrl } = await startEmulator({
+      reply: 'echo',
+      onEvent({ type }) {
+        if (type !== 'token-issued' || !isReplaced) return;
+        rmSync(sandbox.path('b.json'));
+        mkdirSync(sandbox.path('b.json'));
+      },
+    });
+    const run = [
+      ...['stream', '--file', 'barge-in.wav', '--base-url', baseUrl, '--pace', 'max'],
+      ...['--tail', '0', '--settle', '200ms', ...baseline],
+    ];
+    await sandbox.runHere(run);
+    isReplaced = true;
+    const { code, stdout } = await sandbox.runHere([...run, '--html', 'page.html', '--json']);
+    expect(code).toBe(8);
+    expect(stdout).toMatch(
+      /"type":"comparison".*"verdict":"unknown".*"exitCode":8\}\n\{"t":[\d.]+,"type":"summary"/,
+    );
+    expect(stdout).toContain('b.json: it is a folder"');
+    expect(sandbox.read('page.html')).toContain('<h2>Did it get worse?</h2>');
   });
 
   test('with a time of 0 is refused', async () => {
