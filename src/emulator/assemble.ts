@@ -86,11 +86,10 @@ export function assemble(parts: ServiceParts): AssembledService {
   const pulse = createPulse({ clock: baseClock, periodMs: dialect.stream.replyFrameMs });
   const accepts = createAcceptedKeys(acceptKeys);
   const token = createTokenEndpoint({ clock, dialect, events, authority, faults, state, rateLimit, accepts });
-  const keys = createSecretIndex();
-  for (const key of acceptKeys) keys.add(key);
   const voice = createVoiceEndpoint({
     ...{ clock, baseClock, dialect, events, random, maxConnections },
-    ...{ authority, state, pulse, faults, createReply, keys },
+    ...{ authority, state, pulse, faults, createReply },
+    keys: createSecretIndex(acceptKeys),
     pingEveryMs: options.pingEveryMs,
     tap: parts.streamTap,
     firstStream: parts.firstStream,

@@ -69,8 +69,7 @@ export function createRedactor(known: Pick<SecretIndex, 'find'> = noSecrets): Re
  * a device by its name.
  */
 export function createNameConcealer(keys: readonly string[]): (name: string) => string {
-  const redactor = createRedactor();
-  for (const key of keys) redactor.conceal(key);
+  const redactor = createRedactor(createSecretIndex(keys));
   return (name) => (keys.includes(name) || redactor.text(name) === redacted ? redacted : name);
 }
 

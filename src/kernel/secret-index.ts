@@ -15,7 +15,8 @@ export interface SecretIndex {
   find(text: string): SecretSpan[];
 }
 
-export function createSecretIndex(): SecretIndex {
+/** `known`: the secrets that it has from the start. */
+export function createSecretIndex(known: readonly string[] = []): SecretIndex {
   /** Their spellings are made when the first text is searched. */
   const secrets = new Map<string, readonly Spelling[] | undefined>();
   let hasSpaces = false;
@@ -25,13 +26,15 @@ export function createSecretIndex(): SecretIndex {
       secrets.set(secret, spellings ?? spellingsOf(secret, partOf(secret)));
     return createSearch([...secrets.values()].flatMap((spellings) => spellings ?? []));
   };
+  const add = (secret: string) => {
+    if (secret.length < shortestSecret || secrets.has(secret)) return;
+    secrets.set(secret, undefined);
+    hasSpaces ||= secret.includes(' ');
+    search = undefined;
+  };
+  known.forEach(add);
   return {
-    add(secret) {
-      if (secret.length < shortestSecret || secrets.has(secret)) return;
-      secrets.set(secret, undefined);
-      hasSpaces ||= secret.includes(' ');
-      search = undefined;
-    },
+    add,
     delete(secret) {
       if (secrets.delete(secret)) search = undefined;
     },

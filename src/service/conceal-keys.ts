@@ -1,5 +1,6 @@
 import { jsonText } from '../kernel/escape.ts';
 import { createNameConcealer, createRedactor, type Redactor } from '../kernel/redact.ts';
+import { createSecretIndex } from '../kernel/secret-index.ts';
 import type { EmulatorEventBody, EmulatorEvents } from './events.ts';
 
 /** Names of the fields of events that may hold text of any kind; numbers and closed lists of words are left out. */
@@ -55,8 +56,7 @@ const kindFields: ReadonlySet<string> = new Set(['type', 'kind', 'event', 'name'
 /** Events without the accepted keys, whatever a device sends. What an event is about stays, even if a key is a word of ours. */
 export function concealKeys(events: EmulatorEvents, keys: readonly string[]): EmulatorEvents {
   if (keys.length === 0) return events;
-  const redactor = createRedactor();
-  for (const key of keys) redactor.conceal(key);
+  const redactor = createRedactor(createSecretIndex(keys));
   const concealName = createNameConcealer(keys);
   const clean = (name: string, value: unknown) => {
     const kind = Object.hasOwn(kinds, name) ? kinds[name as TextField] : 'fact';
