@@ -77,8 +77,9 @@ interface MemberOptions {
   initial: readonly Fault[];
 }
 
-/** Faults of a scenario strike on their own emulator alone: no fault of the service has such a number. */
-const firstOwnFault = 1_000_000_001;
+/** Faults that a scenario adds strike on its own emulator alone. No fault of the service, and none of another emulator, has their numbers. */
+const firstOwnFault = 1_000_000_000;
+const ownFaultsPerEmulator = 1_000_000;
 
 async function startMember({ options, settled, shared, initial }: MemberOptions): Promise<SharedEmulator> {
   const { rateLimit, maxConnections } = settled;
@@ -93,7 +94,8 @@ async function startMember({ options, settled, shared, initial }: MemberOptions)
     }),
   );
   const strikes = countStrikes((struck) => shared.publish('struck', { struck, by: id }));
-  const faults = createFaults({ initial: [], random, events, firstId: firstOwnFault, onStruck: strikes });
+  const firstId = firstOwnFault + number * ownFaultsPerEmulator + 1;
+  const faults = createFaults({ initial: [], random, events, firstId, onStruck: strikes });
   faults.sync(shared.faults);
   const service = assemble({
     ...{ options, settled, baseClock, clock, state, events, random, authority, faults },
@@ -120,6 +122,7 @@ async function startMember({ options, settled, shared, initial }: MemberOptions)
         if (by !== id) for (const [id, count] of struck) faults.countStrikes(id, count);
         return true;
       }
+      if (op === clearOwnFaults) return clearOwn(faults, args);
       return performOnStreams(own, op, args);
     },
   });
@@ -176,12 +179,17 @@ interface FaultsOfAllOptions extends Pick<MemberOptions, 'shared' | 'initial'> {
   faults: Faults;
 }
 
-/** The faults of all emulators of a service: the same ones, under the same numbers. */
+/** Asks each emulator to remove the faults that its scenario added. */
+const clearOwnFaults = 'clear-own-faults';
+
+/** The faults of all emulators of a service: the same ones, under the same numbers, and those that this one's scenario added. */
 function faultsOfAll({
   faults,
   shared,
   initial,
 }: FaultsOfAllOptions): Eventually<Pick<Faults, 'add' | 'list' | 'clear' | 'reset'>> {
+  const clearOwnOfAll = async (id: number | null = null) =>
+    (await shared.ask(clearOwnFaults, id)).map(Number).filter(Number.isSafeInteger);
   return {
     list: faults.list,
     async add(input) {
@@ -189,14 +197,24 @@ function faultsOfAll({
       const id = await shared.changeFaults('add', [JSON.stringify(fault)]);
       return faults.list().find((one) => one.id === id) ?? { id, fault, struck: 0 };
     },
-    clear: (id) => shared.changeFaults('clear', [id === undefined ? 'all' : String(id)]),
+    async clear(id) {
+      const cleared = await shared.changeFaults('clear', [id === undefined ? 'all' : String(id)]);
+      return (await clearOwnOfAll(id)).reduce((sum, own) => sum + own, cleared);
+    },
     async reset() {
       await shared.changeFaults(
         'replace',
         initial.map((fault) => JSON.stringify(fault)),
       );
+      await clearOwnOfAll();
     },
   };
+}
+
+/** Removes the faults that the scenario of this emulator added: one, or all without a number. Returns how many. */
+function clearOwn(faults: Faults, id: unknown): number {
+  const own = faults.list().filter((one) => one.id >= firstOwnFault && (id === null || one.id === id));
+  return own.reduce((sum, one) => sum + faults.clear(one.id), 0);
 }
 
 /** Acts on the streams of all emulators of a service. PCM passes as base64. */

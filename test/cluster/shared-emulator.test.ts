@@ -156,6 +156,32 @@ describe.skipIf(!hasRedis)('emulators that share a Redis', () => {
     expect((await two.request()).status).toBe(200);
   });
 
+  test('a fault that a scenario adds stays with its emulator until it is cleared, by number or with all', async () => {
+    const scenario: EmulatorOptions['scenario'] = {
+      steps: [{ when: 'connected', do: [{ fault: 'slow-yield:by=1s' }] }],
+    };
+    const [one, two] = await startTwo({ scenario });
+    const faultsOf = async ({ control }: typeof one) =>
+      (await control.faults.list()).map(({ id, fault }) => ({ id, name: fault.name }));
+    const add = async () => {
+      await one.present((await one.request()).token);
+      await expect.poll(() => faultsOf(one)).toContainEqual({ id: expect.any(Number), name: 'slow-yield' });
+      return (await faultsOf(one)).find(({ name }) => name === 'slow-yield')?.id ?? expect.unreachable();
+    };
+    const id = await add();
+    await two.control.faults.add('mute:device=other');
+    expect((await faultsOf(one)).map(({ name }) => name).sort()).toEqual(['mute', 'slow-yield']);
+    expect((await faultsOf(two)).map(({ name }) => name)).toEqual(['mute']);
+    expect(await two.control.faults.clear(id)).toBe(1);
+    expect((await faultsOf(one)).map(({ name }) => name)).toEqual(['mute']);
+    await add();
+    expect(await two.control.faults.clear()).toBe(2);
+    expect(await faultsOf(one)).toEqual([]);
+    await add();
+    await two.control.reset();
+    expect(await faultsOf(one)).toEqual([]);
+  });
+
   test('a stream keeps its slot for as long as it is open', async () => {
     const prefix = randomUUID();
     const emulator = await start(prefix, { maxConnections: 1 });
