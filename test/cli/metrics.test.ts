@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
-import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { freePort } from '../helpers/free-port.js';
+import { lan } from '../helpers/lan.ts';
 import { hasPrometheus, type Prometheus, promtool, startPrometheus } from '../helpers/prometheus.ts';
 import { fixturePcm, setUpSandbox } from '../helpers/voicectl.ts';
 
@@ -25,12 +25,6 @@ function scrape(url: string, headers: Record<string, string> = {}) {
     asked.end();
   });
 }
-
-/** An address of this machine that other machines use. */
-const [lan] = Object.values(networkInterfaces())
-  .flat()
-  .filter((one) => one?.family === 'IPv4' && !one.internal)
-  .map((one) => one?.address);
 
 describe('a scrape', () => {
   test('is answered for this machine, and refused for pages and for requests that a proxy forwards', async () => {

@@ -1,14 +1,9 @@
-import { networkInterfaces } from 'node:os';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type MetricsServer, openMetricsServer } from '../../../src/runs/load/metrics-server.ts';
 import { createMetricsEndpoint } from '../../../src/service/metrics/service-metrics.ts';
+import { lan } from '../../helpers/lan.ts';
 import { createManualClock } from '../../helpers/manual-clock.ts';
 import { httpRequest, rawHttp } from '../../helpers/raw-http.ts';
-
-/** An address of this machine that other machines use. */
-const lan = Object.values(networkInterfaces())
-  .flat()
-  .find((one) => one?.family === 'IPv4' && !one.internal)?.address;
 
 const servers: MetricsServer[] = [];
 afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
