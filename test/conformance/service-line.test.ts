@@ -8,7 +8,7 @@ import { setUpEmulators } from '../helpers/emulators.ts';
 const startEmulator = setUpEmulators();
 const mebibyte = 1024 * 1024;
 
-/** A line to an emulator . */
+/** A line on which nothing was presented yet, to an emulator with these options. */
 async function open(options: Parameters<typeof startEmulator>[0]) {
   const emulator = await startEmulator(options);
   const line = await openLine({

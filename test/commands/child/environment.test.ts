@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
@@ -11,9 +11,11 @@ afterEach(() => void vi.unstubAllEnvs());
 
 test('a child trusts the certificate, and what its own variable named before', async () => {
   vi.stubEnv('TMPDIR', folder);
-  const { env, remove } = await writeTrustFiles('one', { NODE_EXTRA_CA_CERTS: join(folder, 'missing') });
+  const before = join(folder, 'before.pem');
+  await writeFile(before, 'another');
+  const { env, remove } = await writeTrustFiles('one', { NODE_EXTRA_CA_CERTS: before });
   expect(await readFile(env.VOICECTL_CA ?? '', 'utf8')).toBe('one');
-  expect(await readFile(env.NODE_EXTRA_CA_CERTS ?? '', 'utf8')).toBe('one\n');
+  expect(await readFile(env.NODE_EXTRA_CA_CERTS ?? '', 'utf8')).toBe('one\nanother');
   await remove();
   await expect(readFile(env.VOICECTL_CA ?? '')).rejects.toMatchObject({ code: 'ENOENT' });
 });

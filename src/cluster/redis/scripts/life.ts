@@ -45,9 +45,9 @@ return {'same', all[1], all[2], all[3], all[4], all[5], number}
 /**
  * Takes part again after Redis was away. If Redis has lost its data, the first emulator that returns creates the service
  * again. Then nothing is granted for a moment, in which all emulators register what they know. Tokens from before are
- * refused, because they may have been used. Events get numbers beyond all former ones: whoever follows the journal shows only
- * newer ones. The emulator keeps its number: another one, that has joined meanwhile and got
- * the same, takes a new one. KEYS: as to join. ARGV: life, new life, identity, secrets, faults, offset, number, id, channel.
+ * refused, because they may have been used. Events get numbers beyond all former ones, because whoever follows the journal
+ * shows only newer ones. The emulator keeps its number: another one, that has joined meanwhile and got the same, takes a new
+ * one. KEYS: as to join. ARGV: life, new life, identity, secrets, faults, offset, number, id, channel.
  * Answers: `same` or `anew`, life, identity, secrets, offset, faults; or `differs`, life, identity.
  */
 export const returnScript = freeScript(`
