@@ -40,3 +40,15 @@ test('a service that sends more than 8 MiB is cut', async () => {
     breakdown: { by: 'service', code: 'protocol-violation', message: 'The service sent more than 8 MiB' },
   });
 });
+
+test('a service that sends many short messages is heard to the end', async () => {
+  const { emulator, line } = await open({ reply: 'silence' });
+  line.present(await emulator.token('d1'));
+  await line.until(() => line.isConfirmed, 10_000);
+  const before = line.heard.messages;
+  // A minute of audio in messages of 20 ms.
+  for (let sent = 0; sent < 3_000; sent += 1) emulator.control.send({}, { json: { type: 'short' } });
+  expect(await line.until(() => line.heard.messages === before + 3_000, 10_000)).toBe(true);
+  await line.close();
+  expect(line.exchange().end).toMatchObject({ by: 'device', code: 1000, breakdown: undefined });
+});
