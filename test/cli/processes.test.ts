@@ -65,13 +65,16 @@ describe.skipIf(!hasRedis)('several processes on one port', () => {
     expect(new Set(issued.map(({ instance }) => instance)).size).toBe(2);
     expect(events(running).filter(({ type }) => type === 'listening')).toHaveLength(1);
 
-    const [first = ''] = execFileSync('pgrep', ['-P', String(child.pid)])
-      .toString()
-      .trim()
-      .split('\n');
+    const children = () =>
+      execFileSync('pgrep', ['-P', String(child.pid)])
+        .toString()
+        .trim()
+        .split('\n');
+    const [first = ''] = children();
     process.kill(Number(first), 'SIGKILL');
     await running.line(/"shared-warning".*SIGKILL/);
     await token(baseUrl);
+    await expect.poll(() => children().filter((pid) => pid !== first), { timeout: 60_000 }).toHaveLength(2);
 
     running.signal('SIGTERM');
     expect((await running.ended).code).toBe(0);

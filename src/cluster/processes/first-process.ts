@@ -96,7 +96,11 @@ export async function openProcesses(
     stopping = true;
     const all = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
     const ended = all.map((worker) => new Promise((resolve) => worker.once('exit', resolve)));
-    for (const worker of all) send(worker, { type: 'stop' });
+    for (const worker of all) {
+      if (running.has(worker)) send(worker, { type: 'stop' });
+      // It still starts and serves nobody; a message could come before it listens, and be lost.
+      else worker.kill('SIGKILL');
+    }
     await Promise.all(ended);
   };
 
