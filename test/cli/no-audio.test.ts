@@ -234,6 +234,12 @@ describe('flags of live audio', () => {
     [[...file, '--record-mic', 'a.wav'], /--record-mic needs --mic/],
     [[...file, '--aec'], /--aec needs a microphone and a loudspeaker/],
     [['--mic', '--no-play', '--aec'], /--aec needs a microphone and a loudspeaker/],
+    [[...file, '--play', '--input-device', 'usb'], /--input-device needs a microphone\n/],
+    [[...file, '--output-device', 'usb'], /--output-device needs a loudspeaker\n.*--play/],
+    [[...file, '--volume', '50'], /--volume needs a loudspeaker/],
+    [['--mic', '--no-play', '--barge-in'], /--barge-in needs a loudspeaker/],
+    [[...file, '--audio-backend', 'pulse'], /--audio-backend needs a microphone or a loudspeaker/],
+    [[...file, '--sound-timeout', '5s'], /--sound-timeout needs a microphone or a loudspeaker/],
     [
       ['--mic', '--audio-backend', 'gramophone'],
       /--audio-backend: "gramophone" is not valid: expected one of pulse/,

@@ -6,6 +6,7 @@ import { type Keyboard, passKeys } from '../../kernel/keyboard.ts';
 import type { AudioSink } from '../../session/output.ts';
 import type { ContextOf } from '../command.ts';
 import { openDevices } from '../sound-devices/open-devices.ts';
+import { isPlayed } from './sound-flags.ts';
 
 export interface LiveEnds {
   /** Undefined if the source is a file. */
@@ -19,15 +20,9 @@ export interface LiveEnds {
   close(): Promise<void>;
 }
 
-/** Whether to play the AI audio. Default: yes with a microphone. */
-function isPlayed({ mic, play }: ContextOf<'stream'>['settings']): boolean {
-  return play ?? mic ?? false;
-}
-
-/** Opens the devices that the flags of `stream` ask for. Throws `usage` and `audio-device`. */
+/** Opens the devices that the flags of `stream` ask for. Throws `audio-device`. */
 export async function openLiveEnds(context: ContextOf<'stream'>): Promise<LiveEnds> {
   const { settings } = context;
-  checkFlags(context);
   const notices = createNotices();
   const { microphone, playback } = await openDevices(context, {
     microphone: settings.mic === true,
@@ -67,14 +62,6 @@ export async function openLiveEnds(context: ContextOf<'stream'>): Promise<LiveEn
       }
     },
   };
-}
-
-function checkFlags({ settings, origin }: ContextOf<'stream'>): void {
-  if (origin('aec') === 'flag' && !(settings.mic && isPlayed(settings))) {
-    throw new VoicectlError('usage', '--aec needs a microphone and a loudspeaker', {
-      hint: 'Use it with --mic, and without --no-play.',
-    });
-  }
 }
 
 interface Keys {

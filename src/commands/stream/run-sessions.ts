@@ -20,6 +20,7 @@ import { openTarget } from '../service/target.ts';
 import type { LiveEnds } from './live-ends.ts';
 import type { ConversationFile } from './open-conversation.ts';
 import { sessionOptions } from './session-settings.ts';
+import { checkSoundFlags } from './sound-flags.ts';
 import type { StreamView } from './view.ts';
 
 export interface RunReports {
@@ -42,8 +43,8 @@ export async function runSessions(
   const { settings, io, signal } = context;
 
   const { repeat, warmup } = settings;
-  const isLive =
-    settings.mic || settings.play || settings.recordMic !== undefined || context.origin('aec') === 'flag';
+  checkSoundFlags(context);
+  const isLive = settings.mic || settings.play;
   const named = settings.file ?? settings.raw ?? settings.replay ?? settings.expectFile;
   context.awaits(named && nameOf(named));
   const file = await openSource(settings, io, signal);
