@@ -16,7 +16,8 @@ import { writeWhole } from '../../files/output-file.ts';
 import { type CommandOptions, cannotRun, startCommand } from '../../kernel/command-process.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { jsonLine } from '../../kernel/escape.ts';
-import { redacted } from '../../kernel/redact.ts';
+import { createRedactor, redacted } from '../../kernel/redact.ts';
+import { createSecretIndex } from '../../kernel/secret-index.ts';
 import { withoutTokens } from '../../protocol/first-message.ts';
 import {
   drilledDetail,
@@ -200,8 +201,8 @@ function commandDevice(
   return async ({ baseUrl, wsUrl, certificate }: DeviceAddress) => {
     const own = childEnvironment({ baseUrl, wsUrl, acceptKeys, device: settings.device });
     const trust = certificate === undefined ? undefined : await writeTrustFiles(certificate, io.env);
-    const conceal = (line: string) =>
-      withoutTokens(line.replaceAll(own.VOICECTL_API_KEY, redacted), redacted);
+    const redactor = createRedactor(createSecretIndex([...acceptKeys, own.VOICECTL_API_KEY]));
+    const conceal = (line: string) => withoutTokens(redactor.text(line), redacted);
     try {
       const device = await startDevice(args, { cwd: io.cwd, env: { ...io.env, ...own, ...trust?.env } });
       return {
@@ -238,17 +239,22 @@ async function startDevice(
   };
 }
 
-/** Number of chunks that are kept; a chunk has at most 64 KiB. */
-const keptChunks = 2;
+/** How much of the output is kept at least. */
+const keptBytes = 64 * 1_024;
 const keptLines = 20;
 
 /** Keeps the last lines of the output of a command, however long it is. */
 function keepLastLines(...streams: readonly Readable[]): () => string[] {
   const kept: Buffer[] = [];
+  let bytes = 0;
   for (const stream of streams) {
     stream.on('data', (chunk: Buffer) => {
       kept.push(chunk);
-      if (kept.length > keptChunks) kept.shift();
+      bytes += chunk.length;
+      for (let [first] = kept; first !== undefined && bytes - first.length >= keptBytes; [first] = kept) {
+        bytes -= first.length;
+        kept.shift();
+      }
     });
   }
   return () =>

@@ -17,6 +17,13 @@ const cases: Case[] = [
     7,
     /the command ended with 3\n {2}It printed: no microphone\n/,
   ],
+  [
+    'prints line by line',
+    'lines',
+    sh('for n in 1 2 3 4 5; do echo line $n; sleep 0.02; done; exit 3'),
+    7,
+    /It printed: line 3 · line 4 · line 5\n/,
+  ],
   ['is ended by a signal', 'dies', sh('kill -KILL $$'), 7, /SIGKILL ended the command/],
   ['forks', 'forks', sh('sleep 100 & sleep 100 & wait'), 7, /did not connect within/],
   [

@@ -13,8 +13,10 @@ const env = { PATH: process.env.PATH ?? '' };
 const run = (...argv: string[]) => runInProcess(['drill', ...argv], { env });
 const token = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJkIn0.c2lnbmF0dXJl';
 const padded = 'eyJhbGciOiJIUzI1NiJ9==.eyJzdWIiOiJkIn0=.c2ln+bmF0/dXJl=';
+const otherKey = 'an/other+key=';
 /** A device that sends a form, and prints what it should not. */
 const script = `console.log('the key is', process.env.VOICECTL_API_KEY, '${token}', 'x=${padded}');
+console.log('others are', '${otherKey}', encodeURIComponent('${otherKey}'), btoa(process.env.VOICECTL_API_KEY));
 fetch(process.env.VOICECTL_BASE_URL + '/api/websocket-voice/token', { method: 'POST', body: new URLSearchParams({ apiKey: 'k' }) });
 setInterval(() => {}, 1000)`;
 const device = [process.execPath, '-e', script];
@@ -110,14 +112,15 @@ test('what a device prints is shown without key and token', async () => {
     '--json',
     '--situation',
     'D1',
-    '--accept-key',
-    'a-secret-key',
-    '--',
-    ...device,
+    ...['--accept-key', 'a-secret-key', '--accept-key', otherKey],
+    ...['--', ...device],
   );
   const [drilled, summary] = jsonLines(stdout);
   expect(drilled).toMatchObject({ type: 'drill', id: 'D1', rule: 'D1', verdict: 'fail' });
-  expect(drilled?.output).toEqual(['the key is [redacted] [redacted] x=[redacted]']);
+  expect(drilled?.output).toEqual([
+    'the key is [redacted] [redacted] x=[redacted]',
+    'others are [redacted] [redacted] [redacted]',
+  ]);
   expect(stdout).not.toContain('a-secret-key');
   expect(summary).toMatchObject({ type: 'summary', exitCode: 1, stopped: null });
 });
