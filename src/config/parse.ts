@@ -147,9 +147,9 @@ export const parseReplyMode: Parse<Promise<string>> = async (text) => {
   return expected(`one of ${replyModes.join(', ')}${meant}`);
 };
 
-/** The file that a reply mode reads. */
+/** The file or folder that a reply mode reads. */
 export function fileInReply(reply: string): string | undefined {
-  return /^(?:file|module):(.+)/s.exec(reply)?.[1];
+  return /^(?:file|module|replay):(.+)/s.exec(reply)?.[1];
 }
 
 /** The address of a Redis. Refuses a password with an unescaped `/`, `?` or `#`: the host would end there. */

@@ -133,6 +133,10 @@ describe('where a setting comes from', () => {
     expect(await refused({ local: true, reply: `file:${place('r.wav')}`, out: place('r.wav') })).toBe(
       '--out names the same file as --reply',
     );
+    mkdirSync(join(cwd, 'rec'));
+    expect(await refused({ local: true, reply: `replay:${place('rec')}`, out: place('rec/ai.wav') })).toBe(
+      '--out names the same file as ai.wav of --reply',
+    );
     write('voicectl.config.yaml', 'device: d\n');
     const overConfig = { junit: place('voicectl.config.yaml') };
     expect(await refused(overConfig)).toBe('--junit names the same file as the config file');
