@@ -4,10 +4,7 @@ import type { MuteSwitch } from '../../devices/microphone.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { cutText } from '../../kernel/escape.ts';
 import type { TerminalDevice } from '../../kernel/terminal-device.ts';
-import { serviceUrl, tokenPath } from '../../protocol/paths.ts';
-import { developmentKey } from '../../protocol/token-request.ts';
 import { watchInterruptions } from '../../recording/recorder.ts';
-import { curlCommand } from '../../report/curl.ts';
 import { isWarning, sessionLines } from '../../report/session-lines.ts';
 import { createTurnWatch, type TurnNews } from '../../report/turn-watch.ts';
 import type { SessionEvent } from '../../session/events.ts';
@@ -15,6 +12,7 @@ import { foldSessionEvents } from '../../ui/pending-events.ts';
 import type { ActionType } from '../../ui/port.ts';
 import type { Tap } from '../../wire/tap.ts';
 import type { ContextOf } from '../command.ts';
+import { tokenCurl } from '../service/token-curl.ts';
 import { openCommandScreen } from '../terminal/command-screen.ts';
 import { type BeginSession, printEvent, type StreamView } from './view.ts';
 
@@ -82,9 +80,8 @@ export function createStreamScreen(context: ContextOf<'stream'>, options: Stream
   });
 
   function curl(): string {
-    const { baseUrl = settings.baseUrl, device = '' } = announced ?? {};
-    const key = settings.local === true ? { open: developmentKey } : undefined;
-    return curlCommand({ url: serviceUrl(baseUrl, tokenPath(settings.apiVersion)), device, key });
+    const { baseUrl = settings.baseUrl, device = settings.device } = announced ?? {};
+    return tokenCurl({ ...settings, baseUrl }, device);
   }
 
   async function printKept() {

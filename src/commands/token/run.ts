@@ -1,27 +1,20 @@
-import { defaultDevice, isLoopback } from '../../config/target.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { escapeText, jsonLine, jsonLines, jsonText } from '../../kernel/escape.ts';
 import { createRedactor } from '../../kernel/redact.ts';
 import { version } from '../../kernel/version.ts';
 import { countText } from '../../protocol/count-text.ts';
-import { serviceUrl, tokenPath } from '../../protocol/paths.ts';
 import { secondsText } from '../../protocol/time-text.ts';
-import { developmentKey } from '../../protocol/token-request.ts';
-import { curlCommand } from '../../report/curl.ts';
 import { requestToken, type TokenGrant } from '../../wire/client/token.ts';
 import type { DecodedToken } from '../../wire/token-facts.ts';
 import type { ContextOf } from '../command.ts';
 import { openTarget } from '../service/target.ts';
+import { tokenCurl } from '../service/token-curl.ts';
 
 export async function run(context: ContextOf<'token'>): Promise<number> {
   const { settings, io, json, verbose, quiet, signal, note } = context;
-  const { apiVersion, retries, curl, decode, baseUrl, device, ca } = settings;
+  const { apiVersion, retries, curl, decode } = settings;
   if (curl) {
-    const url = serviceUrl(baseUrl, tokenPath(apiVersion));
-    const trust = ca === undefined || !url.startsWith('https:') ? undefined : { file: ca };
-    const key = isLoopback(baseUrl) ? { fallback: developmentKey } : undefined;
-    const command = curlCommand({ url, device: device ?? defaultDevice(), trust, key });
-    await io.stdout.write(`${command}\n`);
+    await io.stdout.write(`${tokenCurl(settings, settings.device)}\n`);
     return 0;
   }
 

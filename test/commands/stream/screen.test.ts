@@ -1,7 +1,10 @@
 import { PassThrough } from 'node:stream';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { ContextOf } from '../../../src/commands/command.ts';
+import { tokenCurl } from '../../../src/commands/service/token-curl.ts';
 import { createStreamScreen } from '../../../src/commands/stream/screen.ts';
+import { optionsOf } from '../../../src/config/options.ts';
+import { resolveSettings } from '../../../src/config/settings.ts';
 import type { TerminalDevice } from '../../../src/kernel/terminal-device.ts';
 import { createStyle } from '../../../src/report/style.ts';
 import type { SessionEvent } from '../../../src/session/events.ts';
@@ -14,18 +17,23 @@ const opened: Options[] = [];
 vi.mock('../../../src/ui/screen.ts', () => ({
   openScreen(options: Options): Screen<SessionEvent> {
     opened.push(options);
-    return { show() {}, startAt() {}, copy() {}, isTouched: true, close: async () => {} };
+    const copy = (text: string) => void copied.push(text);
+    return { show() {}, startAt() {}, copy, isTouched: true, close: async () => {} };
   },
 }));
 
-afterEach(() => void opened.splice(0));
+const copied: string[] = [];
+afterEach(() => {
+  opened.splice(0);
+  copied.splice(0);
+});
 
-function open() {
+function open(settings = {}) {
   const stdout = new PassThrough();
   const written: string[] = [];
   const write = async (text: string) => void written.push(text);
   const context = {
-    settings: { maxFirstAudio: 700, maxGap: 200, maxJitter: 30 },
+    settings: { maxFirstAudio: 700, maxGap: 200, maxJitter: 30, ...settings },
     io: { env: {}, cwd: '/', stdout: Object.assign(stdout, { write }), stderr: { write } },
     style: createStyle(false),
     signal: new AbortController().signal,
@@ -59,6 +67,15 @@ function createLive() {
 test('marks figures past the limits that the user has set', () => {
   open();
   expect(opened[0]?.start.limits).toEqual({ firstAudioMs: 700, gapMs: 200, jitterMs: 30 });
+});
+
+test('copies the curl command that token --curl prints', async () => {
+  const { settings } = await resolveSettings(optionsOf('token'), {
+    ...{ flags: { baseUrl: 'https://localhost:8443', ca: 'ca.pem', device: 'lamp' }, env: {}, cwd: '/' },
+  });
+  open(settings).press({ type: 'copyCurl' });
+  expect(copied).toEqual([tokenCurl(settings, 'lamp')]);
+  expect(copied[0]).toMatch(/--cacert 'ca\.pem'.*\$\{VOICECTL_API_KEY:-/);
 });
 
 test('a microphone that is muted before it opens starts muted', () => {
