@@ -21,7 +21,8 @@ export type Overlay =
   | { type: 'detail'; title: string; lines: readonly string[]; top: number; subject?: DetailSubject }
   /** `at`: the index among the items that pass the filter. */
   | { type: 'choice'; title: string; items: readonly ChoiceItem[]; filter: string; at: number }
-  | { type: 'prompt'; purpose: PromptPurpose; text: string }
+  /** `stream`: whose prompt it is, even if the mark moves meanwhile. */
+  | { type: 'prompt'; purpose: PromptPurpose; text: string; stream?: number }
   /** Asks before an action. */
   | { type: 'confirm'; question: string; action: Action };
 
@@ -95,7 +96,7 @@ export interface Pressed<Model> {
   actions: readonly Action[];
   command?: KeyCommand;
   /** What was typed or chosen. */
-  typed?: { purpose: PromptPurpose; text: string };
+  typed?: { purpose: PromptPurpose; text: string; stream?: number | undefined };
   chosen?: ChoiceItem;
 }
 
@@ -206,7 +207,7 @@ function typeKey<Model extends Browser>(
   overlay: Overlay & { type: 'prompt' },
   key: Key,
 ): Pressed<Model> {
-  const { purpose, text } = overlay;
+  const { purpose, text, stream } = overlay;
   const withText = (typed: string) => withoutActions(withTyped(model, overlay, typed));
   const closed = { ...model, overlay: undefined };
   if (key === 'escape') {
@@ -214,7 +215,7 @@ function typeKey<Model extends Browser>(
   }
   if (key === 'enter') {
     return purpose !== 'filter' && text.trim() !== ''
-      ? { model: closed, actions: [], typed: { purpose, text: text.trim() } }
+      ? { model: closed, actions: [], typed: { purpose, text: text.trim(), stream } }
       : withoutActions(closed);
   }
   if (key === 'backspace') return withText([...text].slice(0, -1).join(''));

@@ -40,8 +40,7 @@ export function pressServeKey(model: ServeModel, key: Key, room: Room): Pressed<
   if (chosen !== undefined) return choose(next, chosen);
   const marked = markedStream(next);
   if (typed?.purpose === 'fault') return { model: next, actions: [{ type: 'fault', text: typed.text }] };
-  if (typed?.purpose === 'send' && marked !== undefined)
-    return { model: next, actions: [{ type: 'send', stream: marked.stream, text: typed.text }] };
+  if (typed?.purpose === 'send' && typed.stream !== undefined) return send(next, typed.stream, typed.text);
   switch (command) {
     case 'nextPanel':
       return withoutActions({ ...next, panel: panelAfter(next, room) });
@@ -60,7 +59,7 @@ export function pressServeKey(model: ServeModel, key: Key, room: Room): Pressed<
       return withoutActions(
         marked === undefined
           ? withNotice(next, 'No stream is open')
-          : { ...next, overlay: { type: 'prompt', purpose: 'send', text: '' } },
+          : { ...next, overlay: { type: 'prompt', purpose: 'send', text: '', stream: marked.stream } },
       );
     default:
       return { model: next, actions: pressed.actions };
@@ -124,6 +123,13 @@ function panelAfter({ panel, state }: ServeModel, { deviceLines }: Room): Panel 
     ...(state?.devices.length && deviceLines > 0 ? (['devices'] as const) : []),
   ];
   return panels[(panels.indexOf(panel) + 1) % panels.length] ?? 'events';
+}
+
+function send(model: ServeModel, stream: number, text: string): Pressed<ServeModel> {
+  const isOpen = model.state?.streams.some((one) => one.stream === stream);
+  return isOpen
+    ? { model, actions: [{ type: 'send', stream, text }] }
+    : withoutActions(withNotice(model, `Stream ${stream} has ended`));
 }
 
 function askToClose(model: ServeModel): ServeModel {

@@ -67,7 +67,7 @@ test('the screen of a proxy says so, shows what a side breaks, and has no clock 
     subject: 'to http://a.test',
     can: ['close'],
   });
-  const judged = { from: 'device', rule: 'D4', message: 'no audio before', value: 'audio came', count: 1 };
+  const judged = { from: 'device', rule: 'D4', message: 'no audio before', value: 'audio came', count: 3 };
   const events = [
     ...serveNews(1),
     { t: 6_000, type: 'violation', stream: 1, device: 'kitchen-1', ...judged },
@@ -75,9 +75,9 @@ test('the screen of a proxy says so, shows what a side breaks, and has no clock 
   const { lines } = screen.frame({ columns: 100, rows: 34, events, now: 8_000, fresh: true });
   expect(lines[0]).toContain('voicectl proxy   to http://a.test');
   expect(text(lines)).toMatch(/6\.000 ↑ ! +1 kitchen-1 +D4 +audio came/);
-  expect(text(screen.frame({ columns: 150, rows: 34, now: 8_000 }).lines)).toMatch(
-    /6\.000 ↑ ! +1 device kitchen-1 +D4/,
-  );
+  const wide = text(screen.frame({ columns: 150, rows: 34, now: 8_000 }).lines);
+  expect(wide).toMatch(/6\.000 ↑ ! +1 device kitchen-1 +D4/);
+  expect(wide).toMatch(/· 1 violation\b/);
   expect(screen.frame({ columns: 100, rows: 34, now: 8_000, input: '+' }).actions).toEqual([]);
 });
 
@@ -208,6 +208,15 @@ describe('keys', () => {
     const screen = open();
     expect(screen.press('e{"a": 1}').lines.at(-1)).toContain('send: {"a": 1}');
     expect(screen.press('\r').actions).toEqual([{ type: 'send', stream: 1, text: '{"a": 1}' }]);
+  });
+
+  test('what is typed for one stream is never sent to another', () => {
+    const screen = open();
+    screen.press('\t\u001b[B\u001b[Behi');
+    const [state] = serveNews(1).filter(({ type }) => type === 'state-seen');
+    screen.show([state]);
+    expect(screen.press('\r')).toMatchObject({ actions: [] });
+    expect(screen.press('').lines.at(-1)).toContain('Stream 3 has ended');
   });
 
   test('f offers the active faults to end, and the others to add, with parameters', () => {
