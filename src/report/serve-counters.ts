@@ -40,8 +40,9 @@ export function countEvent(counters: ServeCounters, event: EmulatorEvent): Serve
   const isBargeIn = event.type === 'reply-ended' && event.bargeIn;
   const name = isBargeIn ? 'bargeIns' : counterOf[event.type];
   if (name === undefined) return counters;
-  const count = 'count' in event ? event.count : undefined;
-  return { ...counters, [name]: counters[name] + (count ?? 1) };
+  // The count of a violation or a remark is how often it was seen so far.
+  const count = event.type === 'request-refused' ? (event.count ?? 1) : 1;
+  return { ...counters, [name]: counters[name] + count };
 }
 
 /** All counts above zero, and always tokens and streams. */
