@@ -213,7 +213,8 @@ function seriesChart(
   { lines, format }: { lines: readonly Line[]; format: (value: number) => string },
 ): Html {
   const values = lines.map(({ value }) => seconds.map(value));
-  const most = Math.max(1e-9, ...values.flat().filter((value) => value !== undefined));
+  // A run of hours has more values than a call may have arguments.
+  const most = values.flat().reduce<number>((max, value = 0) => Math.max(max, value), 1e-9);
   const x = (index: number) => round(left + (index / Math.max(1, seconds.length - 1)) * (width - left - 4));
   const y = (value: number) => round(height - (value / most) * (height - top));
   return html`<div><h3>${title}</h3>

@@ -76,7 +76,8 @@ export function createSeries(): Series {
     },
     read() {
       let open = 0;
-      const last = Math.max(-1, ...seconds.keys());
+      let last = -1;
+      for (const second of seconds.keys()) last = Math.max(last, second);
       // Including the seconds in which nothing happened.
       return Array.from({ length: last + 1 }, (_, second) => {
         const one = at(second);

@@ -1,10 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseThreshold } from '../../../src/config/threshold.ts';
+import { loadPage } from '../../../src/report/load-page.ts';
 import { readResult } from '../../../src/runs/load/read-result.ts';
 import { createTotals, encodeResult, type LoadResult, mergeResults } from '../../../src/runs/load/result.ts';
+import { createSeries } from '../../../src/runs/load/series.ts';
 import { judgeResult } from '../../../src/runs/load/summary.ts';
-import type { LoadTick } from '../../../src/runs/load/tick.ts';
+import { type LoadTick, noCounts } from '../../../src/runs/load/tick.ts';
 import { anyTick, tickOf } from './ticks.ts';
 
 const facts: LoadResult['facts'] = {
@@ -79,6 +81,26 @@ describe('a merge of results', () => {
     expect(judgeResult(merged, [], { isMerged: true }).summary.invalid).toEqual([
       'it ended early: --abort-on failed<3',
     ]);
+  });
+
+  test('of a run of days can be read and drawn', () => {
+    const seconds = 130_000;
+    const whole = resultOf([tickOf({ counts: { arrived: 4 } })], { has: [1], of: 1 });
+    const series = createSeries();
+    series.merge(
+      Array.from({ length: seconds }, (_, second) => ({
+        second,
+        open: 0,
+        counts: noCounts,
+        times: {},
+        late: [],
+      })),
+    );
+    expect(series.read()).toHaveLength(seconds);
+    const { summary } = judgeResult(mergeResults([whole]), []);
+    const [one] = summary.seconds;
+    if (one === undefined) throw new Error('there is no second');
+    expect(loadPage({ ...summary, seconds: Array(seconds).fill(one) })).toContain('Over time');
   });
 
   test('refuses results of different runs, and a shard that is included twice', () => {
