@@ -44,16 +44,49 @@ export interface FrameHandlers {
 
 const nothing = Buffer.alloc(0);
 
+/** Bytes that arrive in pieces. Their memory doubles, so that to join them takes time in proportion to their length. */
+class JoinedBytes {
+  #memory: Buffer = nothing;
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  add(piece: Buffer): void {
+    const length = this.#length + piece.length;
+    if (length > this.#memory.length) {
+      const larger = Buffer.allocUnsafe(Math.max(length, 2 * this.#memory.length));
+      this.#memory.copy(larger, 0, 0, this.#length);
+      this.#memory = larger;
+    }
+    piece.copy(this.#memory, this.#length);
+    this.#length = length;
+  }
+
+  /** All of them; from now on there are none. */
+  take(): Buffer {
+    const all = this.#memory.subarray(0, this.#length);
+    this.#memory = nothing;
+    this.#length = 0;
+    return all;
+  }
+}
+
 /**
  * Reads the frames of a service (RFC 6455, section 5) from pieces of any size, without a copy if a piece has the whole
  * frame. Parts of a binary message are passed on one by one, since audio does not depend on them. Text is joined.
  */
 export class FrameReader {
   readonly #handlers: FrameHandlers;
-  #rest: Buffer = nothing;
+  /** The beginning of a frame that has not arrived whole. */
+  readonly #rest = new JoinedBytes();
+  /** How long that frame is; 0 before its length is known. */
+  #neededBytes = 0;
   #isText = false;
   #isOpen = false;
-  #text: Buffer = nothing;
+  /** The parts of a text of which the last one has not arrived. */
+  readonly #text = new JoinedBytes();
   #isOver = false;
   #data: Buffer = nothing;
   #from = 0;
@@ -71,14 +104,19 @@ export class FrameReader {
   /** Takes the next piece: the first `length` bytes, which may be overwritten after the call. */
   push(bytes: Buffer, length = bytes.length): void {
     if (this.#isOver) return;
-    if (this.#rest.length === 0) this.#readAll(bytes, length);
-    else this.#readAll(Buffer.concat([this.#rest, bytes.subarray(0, length)]), this.#rest.length + length);
+    if (this.#rest.length === 0) {
+      this.#readAll(bytes, length);
+      return;
+    }
+    this.#rest.add(bytes.subarray(0, length));
+    if (this.#rest.length >= this.#neededBytes) this.#readAll(this.#rest.take());
   }
 
-  #readAll(data: Buffer, length: number): void {
+  #readAll(data: Buffer, length = data.length): void {
     this.#data = data;
+    this.#neededBytes = 0;
     const used = this.#readFrames(data, length);
-    this.#rest = used === length ? nothing : Buffer.from(data.subarray(used, length));
+    if (used < length) this.#rest.add(data.subarray(used, length));
   }
 
   /** Nothing is allocated for a whole frame of audio. Returns how many bytes were read. */
@@ -103,7 +141,10 @@ export class FrameReader {
         this.#violate(what);
         return end;
       }
-      if (end - at < head + length) break;
+      if (end - at < head + length) {
+        this.#neededBytes = head + length;
+        break;
+      }
       this.#from = at + head;
       at = this.#from + length;
       this.#until = at;
@@ -142,11 +183,15 @@ export class FrameReader {
       this.#handlers.binary(this.#until - this.#from);
       return;
     }
-    const text = this.#text.length === 0 ? this.payload : Buffer.concat([this.#text, this.payload]);
-    this.#text = nothing;
-    if (text.length > maxMessageBytes) this.#violate();
-    else if (isFinal) this.#handlers.text(text);
-    else this.#text = Buffer.from(text);
+    const { payload } = this;
+    if (this.#text.length + payload.length > maxMessageBytes) {
+      this.#violate();
+    } else if (isFinal && this.#text.length === 0) {
+      this.#handlers.text(payload);
+    } else {
+      this.#text.add(payload);
+      if (isFinal) this.#handlers.text(this.#text.take());
+    }
   }
 
   /** `what` the service sent. Default: too much. */

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 // @ts-expect-error The types of ws leave out its sender.
 import { Sender } from 'ws';
-import { FrameReader } from '../../../src/wire/client/frames.ts';
+import { FrameReader, maxMessageBytes } from '../../../src/wire/client/frames.ts';
 
 /** What a reader tells of bytes that come in pieces of these sizes. */
 function read(bytes: Buffer, sizes: readonly number[] = [bytes.length]) {
@@ -53,6 +53,25 @@ test('messages of every length are read, however the bytes are split', () => {
     { numRuns: 20 },
   );
 });
+
+// Joined anew with each piece, the longest message would take minutes.
+test.each([
+  ['one frame in small pieces', 1, 700],
+  ['many parts', 20_000, 64 * 1_024],
+])(
+  'the longest text, in %s, is read at once',
+  (_, parts, size) => {
+    const payload = Buffer.alloc(maxMessageBytes, 'x');
+    const part = Math.ceil(payload.length / parts);
+    const frames = Array.from({ length: parts }, (_none, index) =>
+      frame(index === 0 ? 1 : 0, payload.subarray(index * part, (index + 1) * part), index === parts - 1),
+    );
+    const bytes = Buffer.concat(frames);
+    const [told, ...others] = read(bytes, Array(Math.floor(bytes.length / size)).fill(size));
+    expect([told?.[0], told?.[1].length, others]).toEqual(['text', maxMessageBytes, []]);
+  },
+  30_000,
+);
 
 test('fragments of a text are joined, even around a ping', () => {
   const bytes = Buffer.concat([
