@@ -96,9 +96,9 @@ export function startCommand(
   const isThere = () => isRunning || (hasGroup && target !== undefined && send(target, 0));
   const signalTo = (name: NodeJS.Signals) => {
     if (target === undefined || !isThere()) return;
-    if (!system.hasProcessGroups && name === 'SIGKILL')
-      spawn('taskkill', ['/pid', String(pid), '/t', '/f']).on('error', () => {});
-    else send(target, name);
+    if (system.hasProcessGroups) send(target, name);
+    // There any signal ends the command at once, and after that nothing leads to what it has started.
+    else spawn('taskkill', ['/pid', String(pid), '/t', '/f']).on('error', () => {});
   };
   function release() {
     guard.release(target);
