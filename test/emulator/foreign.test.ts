@@ -60,7 +60,10 @@ describe.skipIf(!hasForeignClient).concurrent('a foreign client', () => {
 
   test('gets 60 of 200 tokens', async () => {
     const { report } = await run({}, '--timeout', '120', '--mode', 'token-many', '200');
-    expect(report).toMatchObject({ statuses: { 200: 60, 429: 140 }, errors: {}, distinctTokens: 60 });
+    // On a busy machine a client that sends 200 requests at once may need 5 s for one of them: 408.
+    const { 408: late = 0, ...answered } = report.statuses;
+    expect(answered).toEqual({ 200: 60, 429: 140 - late });
+    expect(report).toMatchObject({ errors: {}, distinctTokens: 60 });
     const names = report.firstRefused.headers.map(([name]: [string]) => name);
     expect(names).toEqual(
       expect.arrayContaining([
