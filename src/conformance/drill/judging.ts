@@ -30,6 +30,9 @@ export function judgeComeback(view: DrillView, found: Finding): Finding {
       message: `${deviceEndText(view)} and did not reconnect; restarted, it requested a new token`,
     };
   if (found.verdict !== 'unknown') return found;
+  const since = view.done.at(-1) ?? lastEnd(view) ?? lastRefusal(view);
+  // There was nothing to come back to.
+  if (since === undefined) return found;
   if (device.ended !== undefined) return warn(`${deviceEndText(view)} and did not reconnect`, view.seen);
   const times = stuckOn(view);
   if (times !== undefined)
@@ -37,12 +40,22 @@ export function judgeComeback(view: DrillView, found: Finding): Finding {
       `it presented the same token ${times} times, and did not request a new one`,
       view.seen.slice(-3),
     );
-  const since = view.done.at(-1) ?? lastEnd(view) ?? now;
   return fail(`it did not reconnect within ${secondsText(now - since, 1)}`, view.seen.slice(-3));
 }
 
 function lastEnd({ seen }: DrillView): number | undefined {
   return seen.flatMap(({ exchange }) => (exchange.kind === 'stream' ? (exchange.end?.at ?? []) : [])).at(-1);
+}
+
+/** A refused upgrade is not an exchange: the journal has its time. */
+export function upgradesRefusedAt({ journal }: DrillView): number[] {
+  return journal.flatMap((event) =>
+    event.type === 'fault-struck' && event.fault === 'upgrade-refused' ? [event.at] : [],
+  );
+}
+
+function lastRefusal(view: DrillView): number | undefined {
+  return upgradesRefusedAt(view).at(-1);
 }
 
 /** Whether a stream continued after something that it should tolerate, by default the last step. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { judgeGoingOn } from '../../../src/conformance/drill/judging.ts';
+import { judgeComeback, judgeGoingOn } from '../../../src/conformance/drill/judging.ts';
+import { unknown } from '../../../src/rules/rule.ts';
 import { confirms, connects, jwt, presents, seenAs, speaks } from '../../helpers/device-exchanges.ts';
 import { viewOf } from './view-of.ts';
 
@@ -12,4 +13,14 @@ test.each([
   const stream = connects({ messages: [presents(jwt(1)), confirms(50), ...before, ...during] });
   const view = viewOf({ now: 5_000, seen: seenAs(stream), done: [1_000] });
   expect(judgeGoingOn(view, 'a reply')).toMatchObject({ verdict, message });
+});
+
+const refusal = { type: 'fault-struck', fault: 'upgrade-refused', id: 1, t: 0, at: 1_000 } as const;
+
+test.each([
+  ['that never had a stream has nothing to return to', [], 'unknown', 'closed only 0 times'],
+  ['whose upgrade was refused has', [refusal], 'fail', 'it did not reconnect within 4.0 s'],
+])('a device %s', (_what, journal, verdict, message) => {
+  const view = viewOf({ now: 5_000, seen: [], journal });
+  expect(judgeComeback(view, unknown('closed only 0 times', []))).toMatchObject({ verdict, message });
 });

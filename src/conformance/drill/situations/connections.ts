@@ -4,7 +4,7 @@ import { secondsText } from '../../../protocol/time-text.ts';
 import { growsApart, waitsText } from '../../../rules/device/backoff.ts';
 import { connections, interruptions, shownTokens, tokenName } from '../../../rules/device/device-seen.ts';
 import { type Finding, fail, pass, unknown } from '../../../rules/rule.ts';
-import { judgeBy, judgeComeback } from '../judging.ts';
+import { judgeBy, judgeComeback, upgradesRefusedAt } from '../judging.ts';
 import {
   isAcceptedAfterRefusal,
   isBack,
@@ -141,11 +141,8 @@ function judgeRepeated(view: DrillView): Finding {
   return judgeComeback(view, unknown(`closed only ${count} times`, view.seen));
 }
 
-/** A refused upgrade is not an exchange: the journal has its time. */
 function judgeUpgrades(view: DrillView): Finding {
-  const refused = view.journal.flatMap((event) =>
-    event.type === 'fault-struck' && event.fault === 'upgrade-refused' ? [event.at] : [],
-  );
+  const refused = upgradesRefusedAt(view);
   const opened = connections(view.seen).map(({ exchange }) => exchange.upgrade.at);
   const times = [...refused, ...opened.slice(0, 1)];
   if (growsApart(times) === false)
