@@ -92,7 +92,9 @@ export async function followSituation(options: FollowOptions): Promise<Followed>
   };
   const isOver = (view: DrillView): boolean => {
     if (cameAt === undefined) return view.now - startedAt >= deviceTimeoutMs || isGone(view);
-    if (view.now - cameAt >= longestMsOf(situation, options)) return true;
+    // What a device has to notice begins with the first step.
+    const since = 'deviceTimeouts' in situation.longest ? (done[0] ?? cameAt) : cameAt;
+    if (view.now - since >= longestMsOf(situation, options)) return true;
     return isGone(view) && !mayRestart();
   };
   const isGone = ({ now }: DrillView) => !isRunning && endedAt !== undefined && now - endedAt >= afterEndMs;

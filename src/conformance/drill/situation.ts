@@ -17,7 +17,7 @@ export interface Situation {
   steps?: readonly SituationStep[];
   /** Whether everything has been seen. */
   until(view: DrillView): boolean;
-  /** Longest time from the first sign of the device, or as many times the device's own time to notice a loss. */
+  /** Longest time from the first sign of the device, or from the first step as many times its own time to notice a loss. */
   longest: { ms: number } | { deviceTimeouts: number };
   /** Pure. */
   judge(view: DrillView): Finding;

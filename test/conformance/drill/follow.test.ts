@@ -19,6 +19,31 @@ test.each([
   expect(longestMsOf({ longest }, { deviceTimeoutMs: 60_000, start: begin })).toBe(lasts);
 });
 
+test('what a device has to notice begins with the step, not with the device', async () => {
+  const begunAt = clock.now();
+  const situation: Situation = {
+    id: 'D10',
+    title: 'a loss after 3 s',
+    steps: [{ when: ({ now }) => now - begunAt >= 3_000, do: { status: 'listening' } }],
+    until: () => false,
+    longest: { deviceTimeouts: 1.25 },
+    judge: () => ({ verdict: 'pass', message: '', evidence: [] }),
+  };
+  const stage = await openStage({ situation, access: {}, clock, device: undefined, onChange: () => {} });
+  const begin: StartDevice = async ({ baseUrl }) => {
+    await fetch(`${baseUrl}${tokenPath()}`, { method: 'POST' });
+    return { ended: new Promise(() => {}), stop() {}, kill: async () => {}, output: () => [] };
+  };
+  const { view } = await hasten(
+    clock,
+    followSituation({
+      ...{ situation, stage, clock, start: begin, deviceTimeoutMs: 5_000 },
+      ...{ signal: new AbortController().signal, onStopNeeded() {}, onReady() {} },
+    }),
+  ).finally(stage.close);
+  expect(view.now - (view.done[0] ?? 0)).toBeGreaterThanOrEqual(6_250);
+});
+
 test('a device that is started again is rid of first, with all that it left, and is looked at as long', async () => {
   const situation: Situation = {
     id: 'D3',
