@@ -37,7 +37,7 @@ import { tlsSettings } from '../serve/tls-settings.ts';
 import { acceptedKeys } from '../service/emulator-settings.ts';
 
 export async function run(context: ContextOf<'drill'>): Promise<number> {
-  const { settings, io, json, style, args } = context;
+  const { settings, io, json, style, args, origin } = context;
   const chosen = chooseSituations(settings.situation);
   if (settings.list) {
     const text = json
@@ -51,6 +51,11 @@ export async function run(context: ContextOf<'drill'>): Promise<number> {
   return runVerdicts<Drilled, DrillResult>(context, { command: 'drill', subject }, async () => {
     if (args.length === 0 && settings.parallel > 1)
       throw new VoicectlError('usage', '--parallel needs a command, to start several devices');
+    if (settings.parallel > 1 && origin('port') === 'flag')
+      throw new VoicectlError(
+        'usage',
+        '--parallel cannot be combined with --port: each device needs a port of its own',
+      );
     const access = await accessOf(context);
     const start = commandDevice(context, access.acceptKeys ?? []);
     return {

@@ -37,8 +37,9 @@ const needsNoStream = /^(D1|D2|D6|D7|D14|D17)(-|$)/;
  */
 export async function drill({ signal: given, ...rest }: DrillOptions): Promise<DrillResult> {
   const { situations, clock, parallel } = rest;
+  const failed = new AbortController();
   // Each situation listens to it.
-  const signal = AbortSignal.any([given]);
+  const signal = AbortSignal.any([given, failed.signal]);
   setMaxListeners(0, signal);
   const startedAt = clock.now();
   const course = createCourse({ ...rest, signal });
@@ -47,7 +48,14 @@ export async function drill({ signal: given, ...rest }: DrillOptions): Promise<D
   const workOff = async () => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await course.run(next);
   };
-  await Promise.all(Array.from({ length: parallel }, workOff));
+  // One that throws ends the others, before it ends the drill.
+  const endAll = (thrown: unknown) => {
+    waiting.length = 0;
+    failed.abort(thrown);
+    throw thrown;
+  };
+  const ended = await Promise.allSettled(Array.from({ length: parallel }, () => workOff().catch(endAll)));
+  for (const one of ended) if (one.status === 'rejected') throw one.reason;
   const place = (one: Drilled) => situations.findIndex(({ id }) => id === one.situation);
   const drilled = course.drilled.toSorted((a, b) => place(a) - place(b));
   return {
@@ -89,7 +97,7 @@ function createCourse(options: DrillOptions) {
           ...options,
           access: own,
           onListening(address) {
-            if (options.start === undefined) own.port = Number(new URL(address.baseUrl).port);
+            if (options.start === undefined && !own.port) own.port = Number(new URL(address.baseUrl).port);
             onListening?.(address);
           },
         });

@@ -40,6 +40,7 @@ describe('the catalogue', () => {
   test.each([
     [['--situation', 'D99'], /--situation: there is no situation D99/],
     [['--parallel', '2'], /--parallel needs a command/],
+    [['--parallel', '2', '--port', '9', '--', 'true'], /--parallel cannot be combined with --port/],
     [['--host', '0.0.0.0'], /Refusing to listen on 0\.0\.0\.0/],
     [['--cert', 'x.pem', '--', 'true'], /--cert needs --tls-key/],
   ])('%j is refused', async (argv, says) => {

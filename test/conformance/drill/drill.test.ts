@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { drill } from '../../../src/conformance/drill/drill.ts';
 import { isStreaming } from '../../../src/conformance/drill/moments.ts';
 import type { Situation, StartDevice } from '../../../src/conformance/drill/situation.ts';
+import { tokenPath } from '../../../src/protocol/paths.ts';
 import { shownTokens } from '../../../src/rules/device/device-seen.ts';
 import { fail, pass } from '../../../src/rules/rule.ts';
 import { hasten } from '../../helpers/hasten.ts';
@@ -64,6 +65,55 @@ test.each([
   const steps = [{ when: () => false, do: { stop: 'device' } }] as const;
   const { verdicts } = await drilled([asking('D6', { steps, judge: () => finding })]);
   expect(verdicts).toEqual([verdict]);
+});
+
+test('a device that cannot be started ends the drill, and first the other devices', async () => {
+  const clock = createManualClock();
+  const present = miniDevice({}, clock);
+  const running = new Set<number>();
+  let starts = 0;
+  const start: StartDevice = async (address) => {
+    starts += 1;
+    const number = starts;
+    if (number === 4) throw new Error('no more memory');
+    if (number < 3) return present(address);
+    running.add(number);
+    return {
+      ended: new Promise(() => {}),
+      stop() {},
+      kill: async () => void running.delete(number),
+      output: () => [],
+    };
+  };
+  const drilling = drill({
+    ...{
+      situations: five,
+      clock,
+      start,
+      access: {},
+      device: undefined,
+      parallel: 2,
+      deviceTimeoutMs: 10_000,
+    },
+    signal: new AbortController().signal,
+  });
+  await expect(hasten(clock, drilling)).rejects.toThrow('no more memory');
+  expect([starts, [...running]]).toEqual([4, []]);
+});
+
+test.skipIf(process.getuid?.() !== 0)('a drill keeps the port 80 that it was given', async () => {
+  const ports: string[] = [];
+  const clock = createManualClock();
+  const drilling = drill({
+    ...{ situations: five.slice(0, 2), clock, start: undefined, access: { port: 80 }, device: undefined },
+    ...{ parallel: 1, deviceTimeoutMs: 10_000, signal: new AbortController().signal },
+    onListening({ baseUrl }) {
+      ports.push(baseUrl);
+      fetch(`${baseUrl}${tokenPath()}`, { method: 'POST' }).catch(() => {});
+    },
+  });
+  await hasten(clock, drilling);
+  expect(ports).toEqual(['http://127.0.0.1:80', 'http://127.0.0.1:80']);
 });
 
 test('a token that is presented twice, and audio before the confirmation, are reported in every situation', async () => {
