@@ -377,6 +377,12 @@ export function aimFault(fault: Fault, { device, stream }: { device: string; str
   return { ...aim, ...fault };
 }
 
+/** Lets a fault strike only this device, if its point knows devices, and unless the fault names its own. */
+export function aimAtDevice(fault: FaultInput, device: string): FaultInput {
+  const aim = 'device' in faultScopes[faultCatalogue[fault.name].at] ? { device } : {};
+  return { ...aim, ...fault };
+}
+
 /** Why a proxy refuses a fault; undefined if it can cause it. */
 export function proxyRefusal({ name }: Fault): string | undefined {
   const { notByProxy }: FaultSpec = faultCatalogue[name];

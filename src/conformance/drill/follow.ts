@@ -110,7 +110,7 @@ export async function followSituation(options: FollowOptions): Promise<Followed>
   const examine = () => {
     isPending = false;
     const view = viewNow();
-    if (hasCome(view)) cameAt ??= view.now;
+    if (watch.hasCome()) cameAt ??= view.now;
     doNext(view);
     if (situation.until(view) || isOver(view))
       finished.resolve({ view, cameAtAll: cameAt !== undefined, device });
@@ -130,17 +130,4 @@ export async function followSituation(options: FollowOptions): Promise<Followed>
     isFollowed = false;
     timer.cancel();
   }
-}
-
-const signs: readonly string[] = [
-  'tls-opened',
-  'tls-failed',
-  'request-refused',
-  'token-issued',
-  'stream-opened',
-];
-
-/** Whether anything of the device was seen. */
-function hasCome({ seen, journal }: DrillView): boolean {
-  return seen.length > 0 || journal.some(({ type }) => signs.includes(type));
 }

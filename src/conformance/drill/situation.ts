@@ -28,10 +28,10 @@ export interface Situation {
 }
 
 /** Options of the emulator that create a situation. */
-export type Service = Pick<
-  EmulatorOptions,
-  'faults' | 'dialect' | 'reply' | 'rateLimit' | 'maxConnections' | 'pingEveryMs'
->;
+export interface Service
+  extends Pick<EmulatorOptions, 'dialect' | 'reply' | 'rateLimit' | 'maxConnections' | 'pingEveryMs'> {
+  faults?: readonly FaultInput[];
+}
 
 /** Addresses that a situation may name. */
 export interface Places {

@@ -4,6 +4,7 @@ import type { CreateReply, Voice } from '../../emulator/replies/reply.ts';
 import { makeTone } from '../../emulator/replies/tone.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { queueCostBytes } from '../../kernel/queue-cost.ts';
+import { aimAtDevice } from '../../protocol/faults.ts';
 import type { Seen } from '../../rules/rule.ts';
 import { requestFields } from '../../rules/token-seen.ts';
 import type { EmulatorEvent } from '../../service/events.ts';
@@ -60,7 +61,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     typeof situation.service === 'function'
       ? await createEmulator({ clock, tap: elsewhere.tap, tls: access.tls ?? false })
       : undefined;
-  const service = serviceOf(situation, other?.baseUrl ?? '');
+  const service = serviceOf(situation, { elsewhere: other?.baseUrl ?? '', device });
   const certificate = await certificateFor(situation, access);
   const emulator = await createEmulator({
     ...access,
@@ -83,15 +84,24 @@ export async function openStage(options: StageOptions): Promise<Stage> {
       lan: emulator.lan,
       certificate: situation.tls === 'untrusted' ? access.tls?.cert : certificate?.cert,
     },
-    do: (action) => perform(action, emulator, voices),
+    do: (action) =>
+      perform(action, {
+        ...{ control: emulator.control, device },
+        voices: [...voices].filter((voice) => device === undefined || voice.device === device),
+      }),
     async close() {
       await Promise.all([emulator.close(), other?.close()]);
     },
   };
 }
 
-function serviceOf({ service }: Situation, elsewhere: string): Service {
-  return typeof service === 'function' ? service({ elsewhere }) : (service ?? {});
+function serviceOf(
+  { service }: Situation,
+  { elsewhere, device }: { elsewhere: string; device: string | undefined },
+): Service {
+  const own = typeof service === 'function' ? service({ elsewhere }) : (service ?? {});
+  if (device === undefined || own.faults === undefined) return own;
+  return { ...own, faults: own.faults.map((fault) => aimAtDevice(fault, device)) };
 }
 
 /** The certificate of the situation: the usual one, one for another name, or one that the device does not know. */
@@ -117,14 +127,16 @@ function listen(voices: Set<Voice>): CreateReply {
   };
 }
 
-function perform(
-  action: Exclude<StepAction, { stop: unknown }>,
-  { control }: Emulator,
-  voices: ReadonlySet<Voice>,
-): void {
-  if ('fault' in action) control.faults.add(action.fault);
+interface Actors extends Pick<Emulator, 'control'> {
+  device: string | undefined;
+  voices: readonly Voice[];
+}
+
+function perform(action: Exclude<StepAction, { stop: unknown }>, { control, device, voices }: Actors): void {
+  if ('fault' in action)
+    control.faults.add(device === undefined ? action.fault : aimAtDevice(action.fault, device));
   else if ('advanceMs' in action) control.advance(action.advanceMs);
-  else if ('status' in action) control.send({}, { status: action.status });
+  else if ('status' in action) control.send({ device }, { status: action.status });
   else if ('sayMs' in action) for (const voice of voices) reply(voice, action.sayMs);
   else for (const voice of voices) for (const bytes of action.audio) voice.send(audioOf(bytes));
 }
@@ -145,7 +157,17 @@ interface Watch {
   /** The exchanges so far, named. */
   seen(): Seen[];
   readonly journal: readonly TimedEvent[];
+  /** Whether anything of the device was seen. */
+  hasCome(): boolean;
 }
+
+const signs: readonly string[] = [
+  'tls-opened',
+  'tls-failed',
+  'request-refused',
+  'token-issued',
+  'stream-opened',
+];
 
 /** Maximum number of messages kept of a stream: a minute of audio in frames of 10 ms, both ways. */
 const maxMessages = 12_000;
@@ -168,10 +190,18 @@ function createWatch({ clock, device, onChange }: WatchOptions): Watch {
   const journal: TimedEvent[] = [];
   let epoch: number | undefined;
 
-  const isOurs = (one: Seen): boolean => device === undefined || isOf(one, device);
+  const isOurs = (one: Seen): boolean => device === undefined || (deviceOf(one) ?? device) === device;
+  const isSign = ({ type }: EmulatorEvent): boolean =>
+    // A stream of somebody, until it presents its token.
+    signs.includes(type) && (device === undefined || type !== 'stream-opened');
 
-  return {
+  const watch: Watch = {
     journal,
+    hasCome() {
+      const isThere = (one: Seen) =>
+        device === undefined || one.exchange.kind === 'token' || deviceOf(one) === device;
+      return journal.some(isSign) || watch.seen().some(isThere);
+    },
     tap() {
       const collector = createCollector();
       if (collectors.length < maxExchanges) collectors.push(collector);
@@ -190,6 +220,8 @@ function createWatch({ clock, device, onChange }: WatchOptions): Watch {
     },
     record(event) {
       epoch ??= clock.now() - event.t;
+      const isOfOther = device !== undefined && 'device' in event && (event.device ?? device) !== device;
+      if (isOfOther) return;
       if (journal.length < maxEvents) journal.push({ ...event, at: epoch + event.t });
       onChange();
     },
@@ -207,23 +239,19 @@ function createWatch({ clock, device, onChange }: WatchOptions): Watch {
       return [...tokens, ...streams].filter(isOurs);
     },
   };
+  return watch;
 }
 
 function named(letter: string, exchanges: readonly Seen['exchange'][]): Seen[] {
   return exchanges.map((exchange, index) => ({ id: `${letter}${index + 1}`, exchange }));
 }
 
-/** Whether an exchange is from this device, if it names one. */
-function isOf({ id, exchange }: Seen, device: string): boolean {
-  if (exchange.kind === 'token') return deviceOf(id, exchange) === device;
+/** The device that an exchange names, in its request or its token. */
+function deviceOf({ id, exchange }: Seen): unknown {
+  if (exchange.kind === 'token')
+    return requestFields({ id, exchange })?.deviceId ?? exchange.granted?.claims?.sub;
   const token = exchange.messages.find((message) => 'token' in message);
-  const subject = token !== undefined && 'token' in token ? token.token.claims?.sub : undefined;
-  return subject === undefined || subject === device;
-}
-
-function deviceOf(id: string, exchange: TokenExchange): unknown {
-  const named = requestFields({ id, exchange })?.deviceId;
-  return named ?? exchange.granted?.claims?.sub;
+  return token !== undefined && 'token' in token ? token.token.claims?.sub : undefined;
 }
 
 /** A tap that keeps everything as exchanges. */

@@ -46,3 +46,48 @@ test('what is kept from a device that floods the service is limited in bytes', a
     await stage.close();
   }
 });
+
+test('a situation of one device is nothing that another one brings about, or shows', async () => {
+  const stage = await openStage({
+    situation: {
+      id: 'D9',
+      title: 'a fault',
+      service: { reply: 'silence', faults: [{ name: 'token-unavailable', times: 1 }] },
+      until: () => false,
+      longest: { ms: 1 },
+      judge: () => ({ verdict: 'pass', message: '', evidence: [] }),
+    },
+    ...{ access: {}, clock: systemClock, device: 'lamp', onChange: () => {} },
+  });
+  const ask = async (deviceId: string) => {
+    const answer = await fetch(`${stage.address.baseUrl}${tokenPath()}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ apiKey: 'key', deviceId }),
+    });
+    return { status: answer.status, ...((await answer.json()) as { token: string }) };
+  };
+  const open = async (token: string) => {
+    const client = openStream(stage.address.wsUrl);
+    await client.opened;
+    await client.send(token);
+    await client.connected;
+    return client;
+  };
+  try {
+    const stranger = await open((await ask('stranger')).token);
+    expect([stage.watch.hasCome(), stage.watch.seen(), stage.watch.journal.map(({ type }) => type)]).toEqual([
+      false,
+      [],
+      expect.not.arrayContaining(['token-issued', 'fault-struck']),
+    ]);
+    expect(await ask('lamp')).toMatchObject({ status: 503 });
+    expect(stage.watch.hasCome()).toBe(true);
+    const lamp = await open((await ask('lamp')).token);
+    stage.do({ fault: { name: 'close', code: 1012, times: 1 } });
+    expect(await lamp.closed).toMatchObject({ code: 1012 });
+    expect(stranger.socket.readyState).toBe(stranger.socket.OPEN);
+  } finally {
+    await stage.close();
+  }
+});
