@@ -106,6 +106,7 @@ async function startMember({ options, settled, shared, initial }: MemberOptions)
   const own = createStreamActions({ voice: service.voice, dialect: settled.dialect });
   const control = createControl({
     ...{ events, clock, state, rateLimit, maxConnections },
+    acceptKeys: options.acceptKeys,
     faults: faultsOfAll({ faults, shared, initial }),
     streams: streamsOfAll(shared.ask),
     flushFloods: events.flush,

@@ -53,6 +53,7 @@ export async function createEmulator(options: EmulatorOptions = {}): Promise<Emu
   });
   const control = createControl({
     ...{ events, clock, state, rateLimit, maxConnections, faults },
+    acceptKeys: options.acceptKeys,
     streams: createStreamActions({ voice: service.voice, dialect }),
     flushFloods: events.flush,
     forget() {

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { pcmBytes } from '../../audio/whole-pcm.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
+import { createNameConcealer } from '../../kernel/redact.ts';
 import { version } from '../../kernel/version.ts';
 import { msForBytes } from '../../protocol/audio-format.ts';
 import { closeCodes } from '../../protocol/close-codes.ts';
@@ -29,6 +30,8 @@ export interface ControlOptions {
   state: State;
   rateLimit: number;
   maxConnections: number;
+  /** Keys that a device may have sent as its name: the state shows none of them. */
+  acceptKeys?: readonly string[] | undefined;
   /** Whether the service is behind a proxy, whose clock is not its own. */
   isProxy?: boolean;
   faults: Eventually<ControlledFaults>;
@@ -50,7 +53,8 @@ interface LocalControlOptions extends ControlOptions {
 export function createControl(options: LocalControlOptions): EmulatorControl;
 export function createControl(options: ControlOptions): AnyControl;
 export function createControl(options: ControlOptions): AnyControl {
-  const { clock, state, faults, streams, events, flushFloods } = options;
+  const { clock, state, faults, streams, events, flushFloods, acceptKeys = [] } = options;
+  const concealName = acceptKeys.length === 0 ? undefined : createNameConcealer(acceptKeys);
 
   /** Emits an event for an action. */
   const log = (what: string, reached?: number[], more: { byMs?: number } = {}) => {
@@ -64,7 +68,10 @@ export function createControl(options: ControlOptions): AnyControl {
     state: () =>
       whenKnown(state.survey(), (survey) =>
         whenKnown(streams.list(), (listed) =>
-          whenKnown(faults.list(), (active) => describe(options, { survey, listed, active })),
+          whenKnown(faults.list(), (active) => {
+            const described = describe(options, { survey, listed, active });
+            return concealName === undefined ? described : concealState(described, concealName);
+          }),
         ),
       ),
     advance(ms) {
@@ -149,6 +156,29 @@ function describe(options: ControlOptions, { survey, listed, active }: Found): E
     streams: listed,
     tokens: describeTokens(survey),
     faults: describeFaults(active),
+  };
+}
+
+/** The state without keys in the place of names. */
+function concealState(state: EmulatorState, conceal: (name: string) => string): EmulatorState {
+  const clean = (name: string | null) => (name === null ? null : conceal(name));
+  const cleanClaims = (claims: object) =>
+    Object.fromEntries(
+      Object.entries(claims).map(([name, value]) => [
+        name,
+        typeof value === 'string' ? conceal(value) : value,
+      ]),
+    );
+  return {
+    ...state,
+    devices: state.devices.map((one) => ({ ...one, device: conceal(one.device) })),
+    streams: state.streams.map((one) => ({
+      ...one,
+      device: clean(one.device),
+      jti: clean(one.jti),
+      claims: one.claims === null ? null : cleanClaims(one.claims),
+    })),
+    tokens: state.tokens.map((one) => ({ ...one, device: conceal(one.device), jti: conceal(one.jti) })),
   };
 }
 

@@ -41,18 +41,18 @@ async function call(
   return { status: answer.status, json: await answer.json() };
 }
 
-async function takeToken({ baseUrl }: Emulator, deviceId = 'd1'): Promise<string> {
+async function takeToken({ baseUrl }: Emulator, deviceId = 'd1', apiKey = 'k'): Promise<string> {
   const answer = await fetch(`${baseUrl}/api/websocket-voice/token`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ apiKey: 'k', deviceId }),
+    body: JSON.stringify({ apiKey, deviceId }),
   });
   return ((await answer.json()) as { token: string }).token;
 }
 
 /** A device with an authorised stream, and everything it is sent. */
-async function connect(emulator: Emulator, deviceId = 'd1') {
-  const token = await takeToken(emulator, deviceId);
+async function connect(emulator: Emulator, deviceId = 'd1', apiKey = 'k') {
+  const token = await takeToken(emulator, deviceId, apiKey);
   const socket = new WebSocket(`${emulator.wsUrl}/voice-stream`);
   const texts: unknown[] = [];
   const audio: Buffer[] = [];
@@ -142,6 +142,18 @@ describe('the state', () => {
     ]);
     socket.close();
     await closed;
+  });
+
+  test('names no device by an accepted key, by which a stream can still be selected', async () => {
+    const key = 'realkey-123456';
+    const emulator = await start({ acceptKeys: [key] });
+    const device = await connect(emulator, key, key);
+    const { json } = await call(emulator, '/state');
+    expect(JSON.stringify(json)).not.toContain(key);
+    const [stream] = stateSchema.parse(json).streams;
+    expect(stream).toMatchObject({ device: '[redacted]', claims: { sub: '[redacted]' } });
+    expect(emulator.control.close({ device: key })).toEqual([1]);
+    await device.closed;
   });
 
   test('forgets windows and tokens when their time has passed', async () => {
