@@ -47,7 +47,8 @@ export function createMemoryState({
     countRequest: limiter.countRequest,
     lookAtLimit: limiter.look,
     rememberIssued: issued.add,
-    spendToken: ({ jti, exp }) => spent.add(jti, exp + clockToleranceSeconds) || !singleUse,
+    // A token is checked in whole seconds: with part of a second as tolerance it is accepted until that second ends.
+    spendToken: ({ jti, exp }) => spent.add(jti, Math.ceil(exp + clockToleranceSeconds)) || !singleUse,
     leaseSlot: slots.acquire,
     survey: () => ({
       windows: limiter.windows(),

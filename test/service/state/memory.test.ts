@@ -25,6 +25,14 @@ describe('a token', () => {
     expect(state.spendToken(token)).toBe(false);
   });
 
+  test('stays spent until the second ends in which a fraction of tolerance is over', () => {
+    const { clock, state, claims } = start({ clockToleranceSeconds: 0.5 });
+    const token = claims('1');
+    expect(state.spendToken(token)).toBe(true);
+    clock.advance(60_999);
+    expect(state.spendToken(token)).toBe(false);
+  });
+
   test('can be spent repeatedly if the dialect says so', () => {
     const { state, claims } = start({ singleUse: false });
     expect([state.spendToken(claims('1')), state.spendToken(claims('1'))]).toEqual([true, true]);
