@@ -197,15 +197,29 @@ function createTimeTally(clock: Pick<Clock, 'now'>): TallyPart {
   const tokenTimes = createTimeClasses();
   /** When the last turn of a stream has ended, while its reply has not begun. */
   const waiting = new Map<number, number>();
+  /** When a reply has begun that no turn awaited: it is known at once, but the end of its turn only after a pause. */
+  const unawaited = new Map<number, number>();
+  const turnEnded = (stream: number, endedAt: number) => {
+    const repliedAt = unawaited.get(stream);
+    unawaited.delete(stream);
+    if (repliedAt === undefined || repliedAt < endedAt) waiting.set(stream, endedAt);
+    else firstAudio.add(repliedAt - endedAt);
+  };
+  const replyStarted = (stream: number, startedAt: number) => {
+    const since = waiting.get(stream);
+    waiting.delete(stream);
+    if (since === undefined) unawaited.set(stream, startedAt);
+    else firstAudio.add(startedAt - since);
+  };
   return {
     count(event) {
       if (event.type === 'token-issued' && event.ms !== undefined) tokenTimes.add(event.ms);
-      else if (event.type === 'turn-ended') waiting.set(event.stream, clock.now() - event.agoMs);
-      else if (event.type === 'reply-started') {
-        const since = waiting.get(event.stream);
-        if (since !== undefined) firstAudio.add(clock.now() - (event.agoMs ?? 0) - since);
+      else if (event.type === 'turn-ended') turnEnded(event.stream, clock.now() - event.agoMs);
+      else if (event.type === 'reply-started') replyStarted(event.stream, clock.now() - (event.agoMs ?? 0));
+      else if (event.type === 'stream-closed') {
         waiting.delete(event.stream);
-      } else if (event.type === 'stream-closed') waiting.delete(event.stream);
+        unawaited.delete(event.stream);
+      }
     },
     families: () => [
       {

@@ -98,6 +98,25 @@ describe('the metrics of a service', () => {
     expect(value('voicectl_stream_messages_total{direction="to_device"}')).toBe(22);
   });
 
+  test('measure a reply that is known before the end of its turn, and the next turn by its own reply', async () => {
+    const at = { stream: 1, device: 'lamp-1' };
+    const turnEnded = (agoMs: number): EmulatorEventBody => ({
+      ...{ type: 'turn-ended', ...at, atMs: 1, turnMs: 1, agoMs },
+    });
+    const { value } = await metricsOf([
+      { type: 'reply-started', ...at, agoMs: 20 },
+      { type: 'stream-opened', stream: 2, remote: '' },
+      turnEnded(520),
+      // A reply that began before the turn ended is not its reply.
+      { type: 'reply-started', ...at, agoMs: 0 },
+      turnEnded(50),
+      { type: 'reply-started', ...at, agoMs: 0 },
+    ]);
+    // 200 ms between the first two: the turn ended 320 ms before the first event, and the reply began 20 ms before it.
+    expect(value('voicectl_first_audio_seconds_count')).toBe(2);
+    expect(value('voicectl_first_audio_seconds_sum')).toBeCloseTo(0.3 + 0.15);
+  });
+
   test('count findings against the side whose audio has them', async () => {
     const at = { stream: 1, device: 'lamp-1' };
     const { samples } = await metricsOf([
