@@ -15,7 +15,7 @@ export function readFault(written: string): Fault {
   const pairs = rest === '' ? [] : rest.split(',').map((pair) => splitAt(pair, '='));
   const bare = pairs.find(([key, value]) => lacksUnit(value) && isDurationOf(name, key));
   if (bare !== undefined) throw new Error(`${name}: ${bare[0]}: expected ${expectedUnit(bare[1])}`);
-  const values = pairs.map(([key, value]) => [key, isRateOf(name, key) ? value : readValue(value)]);
+  const values = pairs.map(([key, value]) => [key, staysText(name, key) ? value : readValue(value)]);
   return parseFault({ name, ...Object.fromEntries(values) });
 }
 
@@ -52,9 +52,10 @@ function isDurationOf(name: string, key: string): boolean {
   return placesOf(name)?.isDuration([key]) === true;
 }
 
-/** A rate needs its unit, and so stays text until it is read. */
-function isRateOf(name: string, key: string): boolean {
-  return placesOf(name)?.isRate([key]) === true;
+/** A rate needs its unit, and so stays text until it is read. A name may be digits. */
+function staysText(name: string, key: string): boolean {
+  const places = placesOf(name);
+  return places?.isRate([key]) === true || places?.isText([key]) === true;
 }
 
 function placesOf(name: string): SchemaPlaces | undefined {

@@ -8,6 +8,8 @@ export interface SchemaPlaces {
   isDuration(path: readonly PropertyKey[]): boolean;
   /** Whether a rate is allowed there. */
   isRate(path: readonly PropertyKey[]): boolean;
+  /** Whether text is allowed there, and no number. */
+  isText(path: readonly PropertyKey[]): boolean;
 }
 
 /** Marks a duration in a JSON Schema. */
@@ -34,6 +36,10 @@ export function createSchemaPlaces(schema: z.ZodType): SchemaPlaces {
     keysAt: (path) => [...new Set(nodesAt(path).flatMap(({ properties }) => Object.keys(properties ?? {})))],
     isDuration: (path) => nodesAt(path).some((node) => node[durationMark] === true),
     isRate: (path) => nodesAt(path).some((node) => node[rateMark] === true),
+    isText(path) {
+      const types = nodesAt(path).flatMap(({ type }) => type ?? []);
+      return types.includes('string') && !types.includes('number') && !types.includes('integer');
+    },
   };
 }
 

@@ -17,6 +17,12 @@ describe('a fault is read', () => {
       'network:profile=slow-3g,loss=2%,rate=1.5Mbit,upload=0',
       { name: 'network', profile: 'slow-3g', loss: 0.02, rate: 1_500_000, upload: 0, probability: 1 },
     ],
+    ['rate-limited:device=007', { name: 'rate-limited', reset: 60_000, device: '007', probability: 1 }],
+    [
+      'token-error:code=429,message=7',
+      { name: 'token-error', status: 500, code: '429', message: '7', probability: 1 },
+    ],
+    ['drop:stream=7', { name: 'drop', stream: 7, probability: 1 }],
     ['drop:probability=0.25', { name: 'drop', probability: 0.25 }],
     [
       'token-redirect:location=http://x/?a=b',

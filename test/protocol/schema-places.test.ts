@@ -20,12 +20,13 @@ const places = createSchemaPlaces(
     either: z.union([durationSchema, z.number().meta({ [rateMark]: true }), z.null()]),
     named: z.record(z.string(), z.strictObject({ after: durationSchema })),
     tree,
+    text: z.string().nullable(),
   }),
 );
 
 describe('a place in a file', () => {
   test.each([
-    [[], ['wait', 'rate', 'steps', 'either', 'named', 'tree']],
+    [[], ['wait', 'rate', 'steps', 'either', 'named', 'tree', 'text']],
     [['steps'], []],
     [
       ['steps', 0],
@@ -62,5 +63,15 @@ describe('a place in a file', () => {
     [['wait'], false],
   ])('%j takes a rate: %j', (path, isRate) => {
     expect(places.isRate(path)).toBe(isRate);
+  });
+
+  test.each([
+    [['steps', 0, 'say'], true],
+    [['text'], true],
+    [['rate'], false],
+    [['either'], false],
+    [['nowhere'], false],
+  ])('%j takes text alone: %j', (path, isText) => {
+    expect(places.isText(path)).toBe(isText);
   });
 });
