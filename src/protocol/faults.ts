@@ -369,12 +369,15 @@ export function schemaOfFault(name: FaultName): z.ZodObject {
 
 /**
  * Aims a fault at one stream, or at its device if the fault concerns later requests and connections: if its point
- * knows them, and unless the fault names its own.
+ * knows them, and unless the fault names a stream or a device.
  */
 export function aimFault(fault: Fault, { device, stream }: { device: string; stream: number }): Fault {
+  const isAimed =
+    ('stream' in fault && fault.stream !== undefined) || ('device' in fault && fault.device !== undefined);
+  if (isAimed) return fault;
   const scope = faultScopes[faultCatalogue[fault.name].at];
   const aim = 'stream' in scope ? { stream } : 'device' in scope ? { device } : {};
-  return { ...aim, ...fault };
+  return { ...fault, ...aim };
 }
 
 /** Lets a fault strike only this device, if its point knows devices, and unless the fault names its own. */

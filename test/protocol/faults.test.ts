@@ -91,6 +91,8 @@ describe('a fault that is aimed at a stream', () => {
     ['upgrade-hang', {}],
     ['close:stream=9', { stream: 9 }],
     ['token-hang:device=d9', { device: 'd9' }],
+    ['drop:device=d9', { device: 'd9' }],
+    ['drop:device=d9,stream=9', { device: 'd9', stream: 9 }],
   ])('%s strikes %j', (written, aim) => {
     const fault = readFault(written);
     expect(aimFault(fault, { device: 'd1', stream: 3 })).toEqual({ ...fault, ...aim });
