@@ -82,7 +82,7 @@ const schemas: { [Name in keyof Required<EmulatorOptions>]: z.ZodType } = {
   dialect: objectOption,
   rateLimit: count,
   maxConnections: count,
-  pingEveryMs: count,
+  pingEveryMs: count.min(1),
   seed: z.int(),
   allowHosts: texts,
   allowOrigins: texts,

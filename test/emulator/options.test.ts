@@ -34,6 +34,7 @@ describe('a wrong option is named', () => {
     ['that does not exist, beside another one', { a: 1, b: 2 }, 'unknown option a; unknown option b'],
     ['of the wrong type', { rateLimit: '3' }, 'rateLimit is "3", expected number'],
     ['out of range', { port: 99_999 }, 'port is 99999, expected number to be <=65535'],
+    ['that pings without end', { pingEveryMs: 0 }, 'pingEveryMs is 0, expected number to be >=1'],
     ['that is no reply', { reply: 7 }, 'reply is 7'],
     ['that is for a proxy', { faults: ['drop:direction=service'] }, 'only a proxy has that side'],
     ['that is no clock', { clock: {} }, 'clock.now is missing, expected a function'],
