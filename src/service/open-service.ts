@@ -121,6 +121,7 @@ export async function openService(options: OpenServiceOptions): Promise<OpenServ
     };
   } catch (thrown) {
     await endStreams();
+    await closeServer(server);
     network.close();
     await options.leave?.();
     throw thrown;

@@ -53,6 +53,24 @@ test('a port in use is reported, and nothing is left running', async () => {
   await startEmulator({ port });
 });
 
+test('a start that fails when the emulator listens leaves no port open', async () => {
+  let port = 0;
+  const starting = createEmulator({
+    onEvent(event) {
+      if (event.type !== 'listening') return;
+      port = Number(new URL(event.baseUrl).port);
+      throw new Error('not today');
+    },
+  });
+  await expect(starting).rejects.toThrow('not today');
+  expect(port).toBeGreaterThan(0);
+  const refused = new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => reject(socket.destroy()));
+    socket.once('error', resolve);
+  });
+  expect(await refused).toMatchObject({ code: 'ECONNREFUSED' });
+});
+
 test('an address that may not scrape is refused in the words of the library and of the command line', async () => {
   await expect(createEmulator({ metrics: { allow: ['bad'] } })).rejects.toMatchObject({
     code: 'usage',
