@@ -16,6 +16,8 @@ export interface MuteSwitch {
 export interface Microphone extends AudioSource, MuteSwitch {
   /** The name of the backend. */
   readonly backend: string;
+  /** Records from now on what is sent. The recorder is closed with the device. */
+  record(to: Recorder): void;
   /** Closes the device, even if nobody has read from it. */
   close(): Promise<void>;
 }
@@ -23,8 +25,11 @@ export interface Microphone extends AudioSource, MuteSwitch {
 export interface MicrophoneOptions extends Omit<RecoveryOptions<Capture>, 'what'> {
   /** Takes captured audio and returns what to send, for example without the echo of the loudspeaker. */
   onHeard?: ((pcm: Buffer) => Buffer) | undefined;
-  /** Records the sent audio. */
-  recorder?: { write(pcm: Buffer): Promise<void>; close(): Promise<void> } | undefined;
+}
+
+interface Recorder {
+  write(pcm: Buffer): Promise<void>;
+  close(): Promise<void>;
 }
 
 /** Zeros for this long cannot be a quiet room. */
@@ -35,8 +40,9 @@ const silentMs = 3_000;
  * recording cannot be written.
  */
 export async function openMicrophone(options: MicrophoneOptions): Promise<Microphone> {
-  const { open, notices, onHeard, recorder, signal } = options;
+  const { open, notices, onHeard, signal } = options;
   let capture = await open(signal);
+  let recorder: Recorder | undefined;
   let muted = false;
   let closing: Promise<void> | undefined;
   const watchSilence = createSilenceWatch(notices);
@@ -83,6 +89,9 @@ export async function openMicrophone(options: MicrophoneOptions): Promise<Microp
     },
     mute(on) {
       muted = on;
+    },
+    record(to) {
+      recorder = to;
     },
     close,
     async *read(readSignal) {

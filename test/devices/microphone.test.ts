@@ -143,12 +143,11 @@ describe('the microphone', () => {
   test('records what it delivers', async () => {
     const written: Buffer[] = [];
     let isClosed = false;
-    const { microphone } = await open(createFakeCapture(speech(20), speech(40)).capture, {
-      recorder: {
-        write: async (pcm) => void written.push(pcm),
-        close: async () => {
-          isClosed = true;
-        },
+    const { microphone } = await open(createFakeCapture(speech(20), speech(40)).capture);
+    microphone.record({
+      write: async (pcm) => void written.push(pcm),
+      close: async () => {
+        isClosed = true;
       },
     });
     const { chunks } = await readAll(microphone.read());

@@ -218,7 +218,6 @@ test('a file that cannot be closed is reported after all of them were closed', a
   const file = (path: string, failure?: Error) => ({
     path,
     write: async () => {},
-    discard: async () => {},
     async close() {
       closed.push(path);
       if (failure !== undefined) throw failure;

@@ -1,4 +1,3 @@
-import { rm } from 'node:fs/promises';
 import { type OutputFile, openOutputFile } from '../../files/output-file.ts';
 import { writeFailure } from '../../files/refusal.ts';
 import { type Clock, systemClock } from '../../kernel/clock.ts';
@@ -25,8 +24,6 @@ export interface WavFile {
   write(pcm: Buffer): Promise<void>;
   /** Completes the header and closes the file. Rejects with the first failure of any write. May be called again. */
   close(): Promise<void>;
-  /** Closes and deletes the file, because there was nothing to write. */
-  discard(): Promise<void>;
 }
 
 export interface WavFileOptions {
@@ -135,10 +132,6 @@ function createWriter(file: OutputFile, { path, format, clock }: WriterOptions):
       return written;
     },
     close,
-    async discard() {
-      await close();
-      if (file.isRegular) await rm(path, { force: true });
-    },
   };
 }
 

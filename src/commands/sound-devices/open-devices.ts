@@ -1,5 +1,4 @@
 import { fileURLToPath } from 'node:url';
-import { createWavFile } from '../../audio/wav/wav-file.ts';
 import type { OptionOf } from '../../config/options.ts';
 import type { Host } from '../../devices/backend.ts';
 import { createOpener, type DeviceChoice } from '../../devices/backends/open-first.ts';
@@ -16,7 +15,7 @@ import type { VoicectlError } from '../../kernel/errors.ts';
 import type { Io } from '../../kernel/io.ts';
 import type { CommandContext, ContextOf } from '../command.ts';
 
-type LiveOption = 'soundTimeout' | 'volume' | 'aec' | 'recordMic' | 'settle';
+type LiveOption = 'soundTimeout' | 'volume' | 'aec' | 'settle';
 type DeviceContext = Pick<ContextOf<'audio'>, 'settings' | 'io' | 'signal'>;
 type LiveContext = Pick<CommandContext<OptionOf<'audio'> | LiveOption>, 'settings' | 'io' | 'signal'>;
 
@@ -69,35 +68,27 @@ export async function openDevices(
   throw failure;
 }
 
-async function openInput(
+function openInput(
   context: LiveContext,
   { notices, onHeard }: { notices: Notices; onHeard: EchoEnds['onHeard'] | undefined },
 ): Promise<Microphone> {
-  const { settings, signal, io } = context;
+  const { settings, signal } = context;
   const { capture } = deviceChoices(context);
   const onOverrun = (lostMs: number) =>
     notices.emit({
       code: 'overrun',
       message: `${Math.round(lostMs)} ms of microphone audio was dropped: it could not be sent in time`,
     });
-  const { recordMic } = settings;
-  const recorder = recordMic === undefined ? undefined : await createWavFile(recordMic, io);
-  try {
-    return await openMicrophone({
-      open: createOpener(capture, (backend, options) =>
-        openCapture(backend, { ...capture, ...options, onOverrun }),
-      ),
-      clock: systemClock,
-      notices,
-      deviceTimeoutMs: settings.soundTimeout,
-      onHeard,
-      recorder,
-      signal,
-    });
-  } catch (thrown) {
-    await recorder?.discard();
-    throw thrown;
-  }
+  return openMicrophone({
+    open: createOpener(capture, (backend, options) =>
+      openCapture(backend, { ...capture, ...options, onOverrun }),
+    ),
+    clock: systemClock,
+    notices,
+    deviceTimeoutMs: settings.soundTimeout,
+    onHeard,
+    signal,
+  });
 }
 
 function openOutput(

@@ -1,4 +1,5 @@
 import type { NamedSource } from '../../audio/source.ts';
+import { createWavFile } from '../../audio/wav/wav-file.ts';
 import type { MuteSwitch } from '../../devices/microphone.ts';
 import { createNotices, type Notices } from '../../devices/notices.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
@@ -16,6 +17,8 @@ export interface LiveEnds {
   notices: Notices;
   /** Lets keys of the terminal control the microphone. */
   listenForKeys(): void;
+  /** Begins the recording of the microphone, if a flag asks for one. Throws `input-output`. */
+  record(): Promise<void>;
   /** Closes both devices, even if no session began. */
   close(): Promise<void>;
 }
@@ -52,6 +55,10 @@ export async function openLiveEnds(context: ContextOf<'stream'>): Promise<LiveEn
         onMute: (muted) =>
           void context.note(muted ? 'microphone muted (m: unmute)' : 'microphone on (m: mute)'),
       });
+    },
+    async record() {
+      if (microphone === undefined || settings.recordMic === undefined) return;
+      microphone.record(await createWavFile(settings.recordMic, context.io));
     },
     async close() {
       release();

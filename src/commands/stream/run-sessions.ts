@@ -78,7 +78,10 @@ export async function runSessions(
               settings.recordBoth === undefined
                 ? undefined
                 : { path: settings.recordBoth, giveUp: io.giveUp },
-            openSinks: async () => [...(await openSinks(settings.out, io)), ...heard],
+            async openSinks() {
+              await live?.record();
+              return [...(await openSinks(settings.out, io)), ...heard];
+            },
             signal: until,
           },
         );

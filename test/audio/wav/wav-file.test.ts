@@ -1,14 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import {
-  closeSync,
-  constants,
-  existsSync,
-  openSync,
-  readFileSync,
-  readSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { closeSync, constants, existsSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { createWavFile } from '../../../src/audio/wav/wav-file.ts';
 import { makeWavHeader } from '../../../src/audio/wav/wav-header.ts';
@@ -52,21 +43,6 @@ describe('a recording', () => {
     const path = files.path();
     await (await createWavFile(path)).close();
     expect(readFileSync(path).toString('latin1')).toMatch(/^RIFF\x24\0\0\0WAVEfmt .*data\0\0\0\0$/s);
-  });
-
-  test('that is discarded leaves no file', async () => {
-    const path = files.path();
-    const file = await createWavFile(path);
-    await file.discard();
-    expect(existsSync(path)).toBe(false);
-  });
-
-  test('that is discarded may already be gone', async () => {
-    const path = files.path();
-    const file = await createWavFile(path);
-    rmSync(path);
-    await file.discard();
-    expect(existsSync(path)).toBe(false);
   });
 
   test('drops half a sample at its end', async () => {
@@ -178,14 +154,6 @@ describe.skipIf(!hasTools('mkfifo'))('a named pipe', () => {
     await file.close();
     const bytes = received(reader);
     expect([bytes.length, bytes.readUInt32LE(40)]).toEqual([44 + 640, 0xffffffff]);
-    closeSync(reader);
-  });
-
-  test('stays when a recording is discarded', async () => {
-    const { path, openReader } = makePipe();
-    const reader = openReader();
-    await (await createWavFile(path)).discard();
-    expect(existsSync(path)).toBe(true);
     closeSync(reader);
   });
 
