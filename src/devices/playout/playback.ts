@@ -220,7 +220,6 @@ function createLoudspeaker(first: Speaker, { isCut, ...options }: LoudspeakerOpt
   let underrunsBefore = 0;
 
   const openAgain = async () => {
-    silenced = undefined;
     const opened = await open(signal);
     if (isCut()) await opened.stop();
     return opened;
@@ -256,6 +255,8 @@ function createLoudspeaker(first: Speaker, { isCut, ...options }: LoudspeakerOpt
       holesBefore += current.holes;
       // If it cannot be opened again, it is lost.
       const again = silenced === current ? await openAgain().catch(() => undefined) : undefined;
+      // Not before: until now there was nothing that could be silenced.
+      silenced = undefined;
       current = again ?? (await awaitAnother(loss, whileAway));
     },
     renew(frame, underruns) {

@@ -235,6 +235,33 @@ describe('playback', () => {
     },
   );
 
+  test('can be silenced again after the service reports an interruption while a device is opened again', async () => {
+    const clock = createCountedClock();
+    const speakers = Array.from({ length: 3 }, () => createFakeSpeaker(clock, 400));
+    let attempts = 0;
+    const { playback } = await open({
+      clock,
+      async open() {
+        const { speaker } = speakers[attempts++]!;
+        if (attempts > 1) await new Promise<void>((resolve) => clock.after(100, resolve));
+        return speaker;
+      },
+    });
+    await playback.write(speech(1_000));
+    await clock.run(200);
+    playback.hold();
+    speakers[0]!.lose('ended with 0');
+    await clock.run(50);
+    playback.flush();
+    await clock.run(700);
+    await playback.write(speech(1_000));
+    await clock.run(200);
+    expect(speakers[1]!.audible).toBeGreaterThan(0);
+    playback.hold();
+    expect(speakers.map(({ calls }) => calls)).toEqual([['stop'], ['stop'], []]);
+    await playback.close(new VoicectlError('interrupted', 'Interrupted'));
+  });
+
   describe('on a device that was held up', () => {
     async function heldUp(reopened: (attempt: number) => Promise<Speaker>) {
       const clock = createCountedClock();
