@@ -259,12 +259,21 @@ function sumCounts(all: readonly Record<string, number>[]): Record<string, numbe
   return Object.fromEntries(counts);
 }
 
-/** Every run has the same expectations, in the same order. An expectation is skipped if no run could judge it. */
+/**
+ * Each expectation, over the runs that have it: a turn that was not spoken has fewer verdicts. It is skipped if no run could
+ * judge it.
+ */
 function joinVerdicts(runs: readonly (readonly ExpectationVerdict[])[]): ExpectationVerdict[] {
-  return (runs[0] ?? []).map((first, index) => {
-    const all = runs.flatMap((verdicts) => verdicts[index] ?? []);
+  const named = runs.map(nameVerdicts);
+  // The order of the run that got furthest.
+  const names = new Set(
+    named.toSorted((one, other) => other.size - one.size).flatMap((run) => [...run.keys()]),
+  );
+  return [...names].flatMap((name) => {
+    const all = named.flatMap((run) => run.get(name) ?? []);
     const seen = all.filter(({ skipped }) => !skipped);
-    if (seen.length === 0) return first;
+    const [first] = seen;
+    if (first === undefined) return all.slice(0, 1);
     const failures = seen.filter(({ ok }) => !ok);
     const [failed] = failures;
     const unseen = all.find(({ skipped }) => skipped);
@@ -278,4 +287,17 @@ function joinVerdicts(runs: readonly (readonly ExpectationVerdict[])[]): Expecta
       ...(failed?.kind === undefined ? {} : { kind: failed.kind }),
     };
   });
+}
+
+/** The verdicts of a run, each with what tells its expectation from the others: several may expect the same. */
+function nameVerdicts(verdicts: readonly ExpectationVerdict[]): Map<string, ExpectationVerdict> {
+  const times = new Map<string, number>();
+  return new Map(
+    verdicts.map((verdict) => {
+      const text = JSON.stringify([verdict.name, verdict.expected]);
+      const time = (times.get(text) ?? 0) + 1;
+      times.set(text, time);
+      return [`${text} ${time}`, verdict];
+    }),
+  );
 }

@@ -239,6 +239,33 @@ describe('several runs', () => {
     ]);
   });
 
+  test('count each expectation over the runs that have it, in the order of the run that got furthest', async () => {
+    const met = (name: string, expected = 'yes') => ({ name, expected, ok: true, measured: 'yes' });
+    const failed = (name: string, kind: 'turn-skipped' | 'missing-event') => {
+      return { ...met(name), ok: false, measured: 'no', kind };
+    };
+    // In the first run the second turn is not spoken.
+    const of = [
+      [met('turn 1: said'), failed('turn 2: said', 'turn-skipped'), met('forbid-event', 'no a')],
+      [
+        ...[met('turn 1: said'), met('turn 2: said')],
+        ...[failed('turn 2: expect event', 'missing-event'), met('turn 2: expect event')],
+        met('forbid-event', 'no a'),
+      ],
+      [],
+    ];
+    const { last } = await hold(['late', 'late', 'connect-failed'], {
+      facts: (run) => ({ verdicts: of[run - 1] ?? [] }),
+    });
+    expect((last as { verdicts?: unknown } | undefined)?.verdicts).toEqual([
+      { ...met('turn 1: said'), measured: '2 of 2 runs' },
+      { ...failed('turn 2: said', 'turn-skipped'), measured: '1 of 2 runs, otherwise no' },
+      { ...failed('turn 2: expect event', 'missing-event'), measured: '0 of 1 runs, otherwise no' },
+      { ...met('turn 2: expect event'), measured: '1 of 1 runs' },
+      { ...met('forbid-event', 'no a'), measured: '2 of 2 runs' },
+    ]);
+  });
+
   test('stop when the command is to end', async () => {
     const ending = new AbortController();
     ending.abort();
