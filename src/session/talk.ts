@@ -31,8 +31,8 @@ export async function talk(parts: TalkParts): Promise<void> {
   else await sendMessages(parts, source.messages);
   ledger.sourceEnded();
   ledger.emit({ type: 'state', state: 'draining' });
-  // A conversation has already waited for the reply to its last turn.
-  if (options.conversation !== undefined) return;
+  // A conversation that was not stopped has already waited for the reply to its last turn.
+  if (options.conversation !== undefined && options.enough?.aborted !== true) return;
   // Silence takes real time, even if the source did not.
   const tailPacer = pace === 'max' ? startPacer(parts, 1) : pacer;
   if (tailMs === undefined) {

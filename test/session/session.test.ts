@@ -746,6 +746,25 @@ describe('a source that is stopped before its end', () => {
     expect(spoken.length).toBeLessThan(54);
     expect(session.summary.in.audioMs).toBe(400);
   });
+
+  test('is followed by the rest of the reply if it is a conversation too', async () => {
+    const enough = new AbortController();
+    const say = sourceOf(speech(500));
+    const turn = { name: undefined, say, expect: [], absent: [] };
+    const turns = [
+      { ...turn, when: 'connected' as const },
+      { ...turn, when: 'after-reply' as const },
+    ];
+    const session = await run({
+      options: { conversation: { turns }, enough: enough.signal },
+      onLive(service) {
+        service.at(1_500, () => service.speakInTime(speech(1_000)));
+        service.at(2_000, () => enough.abort());
+      },
+    });
+    expect(session.service.heard.filter(({ pcm }) => pcm.some((byte) => byte !== 0))).toHaveLength(25);
+    expect(session.summary.in.audioMs).toBe(1_000);
+  });
 });
 
 describe('while audio flows', () => {
