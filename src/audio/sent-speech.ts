@@ -39,6 +39,8 @@ export function createSentSpeech<Item>(): SentSpeech<Item> {
   };
   return {
     push(pcm, now) {
+      // Its position is that of the message before it, which would keep it from expiring.
+      if (pcm.length === 0) return [];
       const oldestMs = gate.positionMs - gateDelayMs;
       while ((departures[0]?.positionMs ?? oldestMs) < oldestMs) departures.shift();
       const events = gate.push(pcm);

@@ -36,6 +36,16 @@ describe('speech in sent audio', () => {
     ]);
   });
 
+  // If they were kept, they would expire together, one by one: that took half a minute.
+  test('is found after many empty messages as without them', { timeout: 10_000 }, () => {
+    const spoken = createSentSpeech<never>();
+    const nothing = Buffer.alloc(0);
+    spoken.push(silence(20), 0);
+    for (let count = 0; count < 400_000; count += 1) spoken.push(nothing, 0);
+    spoken.push(silence(980), 0);
+    expect(spoken.push(speech(1_000), 100)).toEqual([{ type: 'speech-start', atMs: 1_000, leftAt: 100 }]);
+  });
+
   test('ends with the audio', () => {
     const { spoken } = send([speech(1_000), silence(600)]);
     expect(spoken.speaking).toBe(true);
