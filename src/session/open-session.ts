@@ -93,14 +93,14 @@ export async function openSession(options: OpenSessionOptions): Promise<ClientSe
   const { joinService } = await import('../wire/client/join-service.ts');
   const backpressure = createBackpressure(clock);
   const redactor = createRedactor();
-  const inbox = createInbox<ClientEvent>(backpressure.queue());
+  const inbox = createInbox(backpressure.queue(), eventBytes);
   const stream = await joinService({
     ...{ wsUrl, ca, clock, signal, redactor },
     baseUrl: options.baseUrl,
     device: options.device,
     auth: authOf(options),
     onOpen: backpressure.attach,
-    onAudio: (pcm) => inbox.push({ type: 'audio', pcm }, pcm.length),
+    onAudio: (pcm) => inbox.push({ type: 'audio', pcm }),
     onMessage: (message) => inbox.push({ type: 'message', ...message }),
   }).catch((error: unknown) => {
     throw nameOptions(error);
@@ -223,20 +223,28 @@ function requireSafeTransport(url: string): void {
   });
 }
 
-/** Maximum audio that waits for a reader: about half a minute. Beyond it the source is asked to pause. */
+/** Maximum bytes that wait for a reader: about half a minute of audio. Beyond it the source is asked to pause. */
 const maxWaitingBytes = 1024 * 1024;
 
 /** Carries what arrives to the loop that reads it, in order. If there are several loops, each item goes to one of them. */
 interface Inbox<Item> {
-  /** `bytes`: the size of its audio. */
-  push(item: Item, bytes?: number): void;
+  push(item: Item): void;
   /** Ends the loop after all waiting items. If there is a `failure`, the loop throws it. */
   end(failure?: unknown): void;
   /** After one loop stops, another can continue. */
   read(): AsyncGenerator<Item, void>;
 }
 
-export function createInbox<Item>({ onFull, onDrained }: QueueHandlers): Inbox<Item> {
+/** How many bytes of the inbox an event fills. */
+export function eventBytes(event: ClientEvent): number {
+  if (event.type === 'audio') return event.pcm.length;
+  return event.type === 'message' ? Buffer.byteLength(event.text) : 0;
+}
+
+export function createInbox<Item>(
+  { onFull, onDrained }: QueueHandlers,
+  bytesOf: (item: Item) => number,
+): Inbox<Item> {
   const waiting: { item: Item; bytes: number }[] = [];
   let waitingBytes = 0;
   let ending: { failure: unknown } | undefined;
@@ -247,8 +255,8 @@ export function createInbox<Item>({ onFull, onDrained }: QueueHandlers): Inbox<I
     news = createDeferred();
   };
   return {
-    push(item, bytes = 0) {
-      const weight = queueCostBytes(bytes);
+    push(item) {
+      const weight = queueCostBytes(bytesOf(item));
       waiting.push({ item, bytes: weight });
       waitingBytes += weight;
       if (waitingBytes > maxWaitingBytes) onFull();

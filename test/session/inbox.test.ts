@@ -1,12 +1,19 @@
 import { expect, test } from 'vitest';
-import { createInbox } from '../../src/session/open-session.ts';
+import { type ClientEvent, createInbox, eventBytes } from '../../src/session/open-session.ts';
 
 function setUp() {
+  return setUpOf<number>(() => 0);
+}
+
+function setUpOf<Item>(bytesOf: (item: Item) => number) {
   const calls: string[] = [];
-  const inbox = createInbox<number>({
-    onFull: () => calls.push('full'),
-    onDrained: () => calls.push('drained'),
-  });
+  const inbox = createInbox<Item>(
+    {
+      onFull: () => calls.push('full'),
+      onDrained: () => calls.push('drained'),
+    },
+    bytesOf,
+  );
   return { inbox, calls };
 }
 
@@ -58,13 +65,18 @@ test('of two loops at once each item reaches one, and both end', async () => {
   expect(read.toSorted()).toEqual([1, 2]);
 });
 
-test('beyond 1 MiB of audio the source is asked to pause until enough was read', async () => {
-  const { inbox, calls } = setUp();
-  const half = 512 * 1024;
-  inbox.push(1, half);
+const half = 512 * 1024;
+const message = { category: 'other', kind: undefined, body: '', text: 'é'.repeat(half / 2) } as const;
+
+test.each<ClientEvent>([
+  { type: 'audio', pcm: Buffer.alloc(half) },
+  { type: 'message', ...message },
+])('beyond 1 MiB of $type the source is asked to pause until enough was read', async (event) => {
+  const { inbox, calls } = setUpOf(eventBytes);
+  inbox.push(event);
   expect(calls).toEqual([]);
-  inbox.push(2, half);
-  inbox.push(3, 0);
+  inbox.push(event);
+  inbox.push({ type: 'audio', pcm: Buffer.alloc(0) });
   expect(new Set(calls)).toEqual(new Set(['full']));
   await inbox.read().next();
   expect(calls.at(-1)).toBe('drained');
