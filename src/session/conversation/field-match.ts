@@ -1,4 +1,5 @@
 import leven from 'leven';
+import { cutText } from '../../kernel/escape.ts';
 import { isRecord } from '../../protocol/error-body.ts';
 import { ownValue } from '../../protocol/parse-json.ts';
 
@@ -32,11 +33,18 @@ export function findMismatch(matches: FieldMatches, body: unknown): string | und
   const wrong = Object.entries(matches).flatMap(([path, match]) => {
     const value = valueAt(path, body);
     if (isMatch(match, value)) return [];
-    return [
-      `${path} is ${value === undefined ? 'missing' : JSON.stringify(value)}${errorRateText(match, value)}`,
-    ];
+    return [`${path} is ${value === undefined ? 'missing' : valueText(value)}${errorRateText(match, value)}`];
   });
   return wrong.length === 0 ? undefined : wrong.join(', ');
+}
+
+/** A longer value would hide the rest of a report. */
+const maxValueCharacters = 200;
+
+function valueText(value: unknown): string {
+  const text = JSON.stringify(value);
+  if (text.length <= maxValueCharacters) return text;
+  return `${cutText(text, maxValueCharacters)}… (${text.length} characters)`;
 }
 
 /** The expected fields, as text. */

@@ -55,6 +55,12 @@ describe('the fields of a message', () => {
     expect(findMismatch(matches, body)).toBe(text);
   });
 
+  test('are cut short where they do not match', () => {
+    const text =
+      findMismatch({ text: 'x', final: true }, { text: 'a'.repeat(1_000_000), final: false }) ?? '';
+    expect(text.slice(0, 300)).toBe(`text is "${'a'.repeat(199)}… (1000002 characters), final is false`);
+  });
+
   test.each([[undefined], ['text'], [7], [null], [['a']]])('of %j are missing', (other) => {
     expect(findMismatch({ status: 'x' }, other)).toBe('status is missing');
   });
