@@ -1,4 +1,5 @@
 import type { Clock, MovableClock } from '../kernel/clock.ts';
+import { createRedactor } from '../kernel/redact.ts';
 import { createSecretIndex } from '../kernel/secret-index.ts';
 import type { FaultInput } from '../protocol/faults.ts';
 import { concealKeys } from '../service/conceal-keys.ts';
@@ -86,10 +87,11 @@ export function assemble(parts: ServiceParts): AssembledService {
   const pulse = createPulse({ clock: baseClock, periodMs: dialect.stream.replyFrameMs });
   const accepts = createAcceptedKeys(acceptKeys);
   const token = createTokenEndpoint({ clock, dialect, events, authority, faults, state, rateLimit, accepts });
+  const keys = createSecretIndex(acceptKeys);
   const voice = createVoiceEndpoint({
     ...{ clock, baseClock, dialect, events, random, maxConnections },
     ...{ authority, state, pulse, faults, createReply },
-    keys: createSecretIndex(acceptKeys),
+    keys,
     pingEveryMs: options.pingEveryMs,
     tap: parts.streamTap,
     firstStream: parts.firstStream,
@@ -103,6 +105,7 @@ export function assemble(parts: ServiceParts): AssembledService {
         ...{ host, port, tls, events, faults, random, clock, baseClock },
         ...{ page: options.page, observe: voice.observe, metrics: options.metrics, command: 'serve' },
         open: voice.totals,
+        redact: createRedactor(keys).text,
         ...control,
         createServer: (made) =>
           createHttpServer({

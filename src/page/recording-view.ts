@@ -129,10 +129,17 @@ function metricOfVoice({ judgements, unjudged }: RecordedVoice): RecordingView['
   return { name: 'voice', value: kinds === '' ? clean : kinds, note: unjudged ?? undefined };
 }
 
-function spokenIn({ events }: Recording): SpokenLine[] {
+/** The summary has the lines without the key, even if it came in pieces; a page cannot find a key that it does not know. */
+function spokenIn({ events, summary }: Recording): SpokenLine[] {
+  const lines = summary?.transcript ?? joinedFrom(events);
+  return lines.map((line) => ({ ...line, text: escapeText(line.text) }));
+}
+
+/** For a recording that broke off, or of an earlier version. */
+function joinedFrom(events: readonly RecordedEvent[]): readonly SpokenLine[] {
   const transcript = createTranscript();
   for (const event of events) if (event.type === 'message') transcript.add(transcriptOf(event), event.t);
-  return transcript.lines.map((line) => ({ ...line, text: escapeText(line.text) }));
+  return transcript.lines;
 }
 
 function textOf(event: RecordedEvent): string {

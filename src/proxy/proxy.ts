@@ -112,6 +112,7 @@ export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> 
   const opened = await openService({
     ...{ host, port, tls, events, faults, random, clock, baseClock, control },
     ...{ page: options.page, observe: streams.observe, metrics: options.metrics, command: 'proxy' },
+    redact: (text) => secrets.redactor().text(text),
     open: () => streams.streams().map(({ connection }) => connection.totals),
     secret: options.controlSecret,
     trustsThisMachine: isLoopbackHost(host),

@@ -46,6 +46,8 @@ export interface OpenServiceOptions extends Pick<ControlApiOptions, 'control' | 
   /** The name of this emulator, if several are one service. */
   instance?: () => string;
   observe: (createTap: ObserveStream) => () => void;
+  /** Removes the keys that are known from a text. */
+  redact: (text: string) => string;
   metrics: ScrapeOptions | undefined;
   /** The command that runs it, for its metrics: `serve`. */
   command: string;
@@ -128,10 +130,10 @@ export async function openService(options: OpenServiceOptions): Promise<OpenServ
   }
 }
 
-function openPage({ page, control, baseClock, events, observe, instance }: OpenServiceOptions) {
+function openPage({ page, control, baseClock, events, observe, redact, instance }: OpenServiceOptions) {
   const startedAt = baseClock.now();
   return page?.({
-    ...{ control, observe },
+    ...{ control, observe, redact },
     clock: baseClock,
     subscribe: events.subscribe,
     elapsedMs: () => baseClock.now() - startedAt,

@@ -50,7 +50,7 @@ export interface RecordingsOptions {
 }
 
 export function createRecordings({ stage, service, replayed }: RecordingsOptions): PageRecordings {
-  const { control, clock, elapsedMs, observe } = stage;
+  const { control, clock, elapsedMs, observe, redact } = stage;
   const all = new Map<number, Kept>();
   /** Streams whose recording is about to start. */
   const starting = new Set<number>();
@@ -101,7 +101,13 @@ export function createRecordings({ stage, service, replayed }: RecordingsOptions
     let failure: VoicectlError | undefined;
     const { what, ...addresses } = service();
     const recording = recordStream({
-      ...{ ...addresses, clock, device: open.device ?? undefined, source: `stream ${stream} of the ${what}` },
+      ...{
+        ...addresses,
+        clock,
+        redact,
+        device: open.device ?? undefined,
+        source: `stream ${stream} of the ${what}`,
+      },
       folderOf: () => folder,
       ownerOf({ claims }) {
         const device = typeof claims?.sub === 'string' ? claims.sub : '';

@@ -23,6 +23,8 @@ export interface PageHost {
   subscribe: EmulatorEvents['subscribe'];
   /** Gives a tap to each open stream of this process, and to those that open until the result is called. */
   observe(createTap: ObserveStream): () => void;
+  /** Removes the keys that are known from a text. */
+  redact(text: string): string;
   /** The name of this emulator, if several are one service. */
   readonly instance?: () => string;
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import { createPage } from '../../../src/page/server/create-page.ts';
 import { createRecordings } from '../../../src/page/server/recordings.ts';
+import { tokenPath } from '../../../src/protocol/paths.ts';
 import { type Recording, readRecording } from '../../../src/recording/read-recording.ts';
 import type { ObserveStream, PageHost } from '../../../src/service/control/page-handler.ts';
 import { createCountedClock } from '../../helpers/counted-clock.ts';
@@ -60,6 +61,43 @@ test('a recording from the page is the same as one with --record', async () => {
   byFlag.wire = byFlag.wire.filter(({ type }) => type !== 'upgrade');
   expect(withoutTimes(fromPage)).toEqual(withoutTimes(byFlag));
 });
+
+test.each(['emulator', 'proxy'] as const)(
+  'a key that comes in pieces is whole nowhere in a recording from the page of the %s',
+  async (kind) => {
+    const key = 'canary-key-0123456789abcdef';
+    const page = createPage(() => facts, { token });
+    const emulator = await startEmulator({ acceptKeys: [key], page });
+    const { baseUrl, wsUrl } = kind === 'proxy' ? await startProxy(emulator, { page }) : emulator;
+    const answer = await fetch(`${baseUrl}${tokenPath()}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ apiKey: key, deviceId: 'lamp' }),
+    });
+    const { token: jwt } = (await answer.json()) as { token: string };
+    const device = openStream(wsUrl);
+    await device.opened;
+    await device.send(jwt);
+    await device.until(() => device.messages.length === 1);
+    const ask = (path: string, body?: unknown) =>
+      fetch(`${baseUrl}/__voicectl/page/recordings/${path}`, {
+        ...{ headers, method: body === undefined ? 'GET' : 'POST' },
+        body: body === undefined ? null : JSON.stringify(body),
+      });
+    await ask('start', { stream: 1 });
+    for (const delta of ['your key is canary-key-0', '123456789abcdef'])
+      emulator.control.send({}, { json: { type: 'transcript.delta', delta } });
+    await device.until(() => device.messages.length === 3);
+    await ask('stop', { id: 1 });
+    const files = readTar(Buffer.from(await (await ask('1.tar')).arrayBuffer()));
+    expect(JSON.parse(String(files['summary.json'])).transcript).toMatchObject([
+      { text: 'your key is [redacted]' },
+    ]);
+    for (const [name, bytes] of Object.entries(files)) expect(bytes.includes(key), name).toBe(false);
+    expect(await (await ask('1.html')).text()).not.toContain(key);
+    expect(await (await ask('1.json')).text()).not.toContain(key);
+  },
+);
 
 test('a recording that cannot be kept is refused, the next one succeeds, and the emulator ends', async () => {
   const place = join(newFolder(), 'later');
