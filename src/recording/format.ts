@@ -141,17 +141,41 @@ const voice = z
           times: count,
         }),
       )
-      .optional(),
-    activeDbov: z.number().nullable().optional().describe('Level of speech (ITU-T P.56)'),
+      .default([]),
+    activeDbov: z.number().nullable().default(null).describe('Level of speech (ITU-T P.56)'),
     floorDbov: z
       .number()
       .nullable()
-      .optional()
+      .default(null)
       .describe('Level of pauses; null if they are digital silence, or if there are none'),
-    bandwidthHz: z.number().nullable().optional().describe('Highest frequency with sound'),
+    bandwidthHz: z.number().nullable().default(null).describe('Highest frequency with sound'),
     unjudged: z.string().nullable().describe('Why the voice was not judged'),
   })
   .describe('What was found in the AI’s audio');
+
+const dialogueSpread = z.looseObject({ count, p50: ms, p95: ms, max: ms }).nullable();
+
+/** Only what is read of it: `inspect` judges the audio again. */
+const dialogue = z
+  .looseObject({
+    unjudged: z.string().nullable().describe('Why it was not judged'),
+    turns: z.array(z.unknown()).describe('The turns of the user'),
+    ai: z.array(z.unknown()).describe('Where the AI spoke'),
+    figures: z.looseObject({
+      responseMs: dialogueSpread.describe('From the end of a turn to the first audio of the reply'),
+      yieldMs: dialogueSpread.describe('From the start of an interruption until the AI is silent'),
+      overlapMs: ms.describe('The time in which both speak'),
+      talkOverMs: ms.describe('The part of it in which the AI should have been silent'),
+      silenceMs: ms.describe('The time in which nobody speaks'),
+      talkShare: z.looseObject({ user: z.number(), ai: z.number() }).nullable(),
+    }),
+    rules: z.looseObject({ waitMs: ms.describe('A reply that begins later is missing') }),
+  })
+  .describe('Who spoke when; missing in recordings that a proxy or page made');
+
+const transcript = z
+  .array(z.looseObject({ t: ms, who: z.enum(['you', 'AI']).nullable(), text: z.string() }))
+  .describe('What the service wrote of what was spoken, if it did');
 
 /** summary.json; unknown fields of later versions are kept. */
 export const summarySchema = z
@@ -174,6 +198,8 @@ export const summarySchema = z
     rateLimit: rateLimit.nullable(),
     close: close.nullable(),
     voice: voice.optional(),
+    dialogue: dialogue.optional(),
+    transcript: transcript.optional(),
     failure: z
       .object({ kind: z.string(), code: z.string(), exitCode: count, message: z.string() })
       .nullable(),

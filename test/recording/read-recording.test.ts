@@ -2,9 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { recordingView } from '../../src/page/recording-view.ts';
 import { readRecording } from '../../src/recording/read-recording.ts';
-import { readDialogue } from '../../src/recording/timeline.ts';
+import { readDialogue, readTimeline } from '../../src/recording/timeline.ts';
+import { plainStyle } from '../../src/report/style.ts';
+import { summaryLines } from '../../src/report/summary-lines.ts';
 import { message, setUpBundles } from '../helpers/bundles.ts';
+import { makeSummary } from '../helpers/summaries.ts';
 
 const bundles = setUpBundles();
 
@@ -110,6 +114,52 @@ test('lines that cannot be understood are left out and counted', async () => {
   const { events, problems } = await readRecording(folder);
   expect(events.map(({ type }) => type)).toEqual(['message']);
   expect(problems).toContain('3 lines of events.jsonl could not be understood and were ignored');
+});
+
+describe('a summary that this version did not write', () => {
+  const readWith = async (fields: object) => {
+    const recording = await bundles.write(() => {}, { summary: { ...makeSummary(), ...fields } });
+    const { summary } = recording;
+    // All that reads it, as `inspect` and the page do.
+    readDialogue(recording);
+    recordingView(recording, readTimeline(recording));
+    const lines = summary === undefined ? [] : summaryLines(summary, plainStyle);
+    return { recording, text: lines.join('\n') };
+  };
+  const judged = { turns: [], ai: [], unjudged: null };
+
+  test.each([
+    { transcript: 'x' },
+    { transcript: [{ t: 1, who: '\u001b]0;pwned\u0007\u001b[31mX', text: 'y' }] },
+    { transcript: [{ t: 1, who: 'AI' }] },
+    { dialogue: {} },
+    { dialogue: { unjudged: null, rules: { waitMs: 1 } } },
+    { dialogue: { ...judged, figures: {}, rules: { waitMs: 1 } } },
+    { dialogue: { unjudged: 'too long', rules: {} } },
+    { voice: { findings: [], remarks: [], unjudged: null, judgements: [{ text: 1 }] } },
+  ])('is damaged if something is not what it should be: %j', async (fields) => {
+    const { recording } = await readWith(fields);
+    expect(recording.problems).toEqual(['summary.json is incomplete or damaged']);
+    expect(recording.summary).toBeUndefined();
+  });
+
+  test('is shown without the figures of the voice that it does not have', async () => {
+    const { recording, text } = await readWith({
+      voice: { findings: [], remarks: [], unjudged: 'it is silent' },
+    });
+    expect(recording.problems).toEqual([]);
+    expect(text).toMatch(/^voice +not judged: it is silent$/m);
+    expect(text).not.toMatch(/undefined|NaN/);
+  });
+
+  test('is shown with the transcript and the fields that a later version adds', async () => {
+    const { recording, text } = await readWith({
+      transcript: [{ t: 1, who: 'AI', text: 'It is \u001b[31mon', later: 1 }],
+      later: true,
+    });
+    expect(recording.problems).toEqual([]);
+    expect(text).toContain('AI: It is \\u001b[31mon');
+  });
 });
 
 describe('anything but a recording is refused', () => {

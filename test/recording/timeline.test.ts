@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Dialogue } from '../../src/audio/dialogue/dialogue.ts';
+import { createTwoTracks } from '../../src/audio/dialogue/two-tracks.ts';
 import { readPeaks } from '../../src/commands/inspect/run.ts';
 import type { BundleWriter } from '../../src/recording/bundle-writer.ts';
 import { readDialogue, readTimeline } from '../../src/recording/timeline.ts';
@@ -85,7 +85,7 @@ test.each([
     const recording = await bundles.write(
       (writer) =>
         speak(writer, ['in', 0, speech(100)], ['out', 500, Buffer.concat([speech(1_000), silence(3_500)])]),
-      { endMs: 5_000, summary: makeSummary({ dialogue: { rules: { waitMs } } as Dialogue }) },
+      { endMs: 5_000, summary: makeSummary({ dialogue: createTwoTracks().judge(waitMs) }) },
     );
     expect(readDialogue(recording).turns.at(-1)?.reply).toBe(reply);
   },
