@@ -6,7 +6,13 @@ import { bytesForMs, bytesPerSample, msForBytes } from '../../protocol/audio-for
 import type { Direction } from '../../recording/format.ts';
 import { watchInterruptions } from '../../recording/recorder.ts';
 import { createTrack } from '../../recording/track.ts';
-import { addTurnNews, createTurnWatch, type SeenTurns, type TurnWatch } from '../../report/turn-watch.ts';
+import {
+  addTurnNews,
+  createTurnWatch,
+  type SeenTurns,
+  type TurnNews,
+  type TurnWatch,
+} from '../../report/turn-watch.ts';
 import type { PageHost } from '../../service/control/page-handler.ts';
 import type { Tap } from '../../wire/tap.ts';
 import { type HeardStream, type HeardVoice, peakMs } from '../messages.ts';
@@ -30,6 +36,7 @@ interface Heard {
   gaps: HeardStream['gaps'];
   newGaps: HeardStream['gaps'];
   replies: TurnTaking;
+  /** On a time axis that begins when the stream begins to be heard: the judge knows only an hour. */
   watch: TurnWatch;
   turns: SeenTurns;
   /** When both last spoke at once, and when that was last judged. */
@@ -55,7 +62,7 @@ export function startHearing({ elapsedMs, observe }: Pick<PageHost, 'elapsedMs' 
         const t = elapsedMs() - one.openedAt;
         if (interrupts(message)) {
           one.replies.interrupted(t);
-          one.watch.interrupted(t);
+          one.watch.interrupted(t - ageMs);
           one.in.drop(t);
           one.metMs = Math.max(one.metMs, one.out.speaksAt(t) ? t : one.metMs);
         }
@@ -63,11 +70,11 @@ export function startHearing({ elapsedMs, observe }: Pick<PageHost, 'elapsedMs' 
         if (message.from === 'device') {
           one.out.hear(t, message.data);
           one.replies.sent(message.data, t);
-          one.watch.sent(message.data, t);
+          one.watch.sent(message.data, t - ageMs);
         } else {
           one.in.hear(t, message.data);
           one.replies.received(message.data.length, t);
-          one.watch.received(message.data, t);
+          one.watch.received(message.data, t - ageMs);
         }
         if (one.out.speaksAt(t) && one.in.speaksAt(t)) one.metMs = t;
       },
@@ -109,8 +116,8 @@ function beginToHear(openedAt: number, heardFromMs: number): Heard {
   const one: Heard = {
     openedAt,
     heardFromMs,
-    out: createVoiceTrace('out'),
-    in: createVoiceTrace('in'),
+    out: createVoiceTrace('out', heardFromMs),
+    in: createVoiceTrace('in', heardFromMs),
     gaps: [],
     newGaps: [],
     // Finds gaps the same way as for a recording.
@@ -156,19 +163,30 @@ function turnsOf(
   { t, isDue, all }: { t: number; isDue: boolean; all: boolean },
 ): HeardStream['turns'] {
   const before = one.turns.marks;
-  let fromMs = 0;
+  const { heardFromMs } = one;
+  let fromMs = heardFromMs;
   if (isDue) {
-    const news = one.watch.look(t);
+    const news = laterBy(heardFromMs, one.watch.look(t - heardFromMs));
     one.lookedMs = t;
     one.turns = addTurnNews(one.turns, news);
     fromMs = news.fromMs;
   }
   const { marks } = one.turns;
-  if (all) return marks.length === 0 ? undefined : { fromMs: 0, marks: marks.map(markOfDialogue) };
+  if (all) return marks.length === 0 ? undefined : { fromMs, marks: marks.map(markOfDialogue) };
   const isSame =
     marks.length === before.length &&
     marks.every(({ t: at, text }, index) => before[index]?.t === at && before[index].text === text);
   return isSame ? undefined : { fromMs, marks: marks.filter((mark) => mark.t >= fromMs).map(markOfDialogue) };
+}
+
+/** The news on a time axis that began `ms` earlier. */
+function laterBy(ms: number, { type, fromMs, overlaps, marks }: TurnNews): TurnNews {
+  return {
+    type,
+    fromMs: fromMs + ms,
+    overlaps: overlaps.map(({ startMs, endMs }) => ({ startMs: startMs + ms, endMs: endMs + ms })),
+    marks: marks.map((mark) => ({ ...mark, t: mark.t + ms })),
+  };
 }
 
 /** Longest trace: 90 minutes. Later audio is not drawn. */
@@ -194,17 +212,20 @@ interface VoiceTrace {
 
 type Speech = HeardVoice['speech'][number];
 
-function createVoiceTrace(voice: Direction): VoiceTrace {
+/** `fromMs`: how old the stream is when it begins to be heard. */
+function createVoiceTrace(voice: Direction, fromMs: number): VoiceTrace {
   const track = createTrack(maxLatenessMs[voice]);
   const gate = createSpeechGate();
   let peaks = new Uint8Array(3_000);
   let count = 0;
-  let gatedBytes = 0;
+  // The gate gets nothing of the time before: for an old stream, that would take seconds.
+  const skippedBytes = bytesForMs(fromMs);
+  let gatedBytes = skippedBytes;
   let taken = 0;
   const speech: Speech[] = [];
   let firstNews = 0;
-  /** Length of the audio that the gate got and that was dropped later. */
-  let goneMs = 0;
+  /** Length of the audio that the gate got and that was dropped later, less what it did not get. */
+  let goneMs = -msForBytes(skippedBytes);
   let cut = Number.POSITIVE_INFINITY;
 
   const addEvents = (events: ReturnType<typeof gate.push>) => {
@@ -259,10 +280,7 @@ function createVoiceTrace(voice: Direction): VoiceTrace {
     },
     drain(now, all = false) {
       // Audio that arrives from now on is not placed before this.
-      if (now - msForBytes(track.endBytes) > maxLatenessMs[voice]) {
-        const bytes = bytesForMs(now);
-        gateTo(bytes - (bytes % bytesPerSample));
-      }
+      if (now - msForBytes(track.endBytes) > maxLatenessMs[voice]) gateTo(bytesForMs(now));
       const from = all ? 0 : taken;
       const news = all ? speech : speech.slice(firstNews);
       const isDropped = cut < Number.POSITIVE_INFINITY && !all;

@@ -6,13 +6,13 @@ import type { Tap } from '../../../src/wire/tap.ts';
 import { fixturePcm } from '../../helpers/fixtures.ts';
 
 /** What a tab hears of one stream, at a time that is moved. */
-function listenTo() {
-  const time = { now: 0 };
+function listenTo({ openForMs = 0 } = {}) {
+  const time = { now: openForMs };
   let tap: Tap = {};
   const hearing = startHearing({
     elapsedMs: () => time.now,
     observe(listen) {
-      tap = listen(1, 0) ?? {};
+      tap = listen(1, openForMs) ?? {};
       return () => {};
     },
   });
@@ -45,6 +45,30 @@ function hear(say: { name: string; fromMs: number; aiUntilMs: number }) {
   }
   return { looks, later: hearing.drain(true) };
 }
+
+test('a stream that is old when a tab opens is heard at once, at its own times', () => {
+  const hello = fixturePcm('hello.wav');
+  const heardOf = (openForMs: number) => {
+    const { hearing, tap, time } = listenTo({ openForMs });
+    for (; time.now < openForMs + 15_000; time.now += 20) {
+      const at = (time.now - openForMs - 1_000) * 32;
+      const data = at >= 0 && at < hello.length ? hello.subarray(at, at + 640) : Buffer.alloc(640);
+      tap.message?.({ from: 'device', at: time.now, data } as never);
+      if (time.now % 100 === 0) hearing.drain();
+    }
+    const [{ voices, turns } = { voices: [], turns: undefined }] = hearing.drain(true);
+    const { speech = [] } = voices.find(({ voice }) => voice === 'out') ?? {};
+    return {
+      speech: speech.map(({ startMs, endMs }) => [startMs - openForMs, (endMs ?? 0) - openForMs]),
+      marks: turns?.marks.map(({ t, name }) => [t - openForMs, name]),
+      fromMs: (turns?.fromMs ?? 0) - openForMs,
+    };
+  };
+  const ofNew = heardOf(0);
+  expect(ofNew.marks).toEqual([[expect.any(Number), 'no reply']]);
+  // The silence of these days would keep the service busy for many minutes.
+  expect(heardOf(100 * 24 * 3_600_000)).toEqual(ofNew);
+});
 
 test('a yield is marked while the stream is open, also for a tab that opens later', () => {
   const { looks, later } = hear({ name: 'question', fromMs: 2_500, aiUntilMs: 3_000 });
