@@ -18,8 +18,11 @@ export interface TurnNews extends SeenTurns {
 
 /** Watches the voices of a live session, with the judge of a finished one. Needs about 200 kB for a wait of 10 s. */
 export interface TurnWatch extends Pick<TwoTracks, 'sent' | 'received' | 'interrupted' | 'said'> {
-  /** What the last seconds before `t` show. AI audio counts as ended once it has been silent long enough. */
-  look(t: number): TurnNews;
+  /**
+   * What the last seconds before `t` show. AI audio counts as ended once it has been silent long enough. `isOver`: nothing
+   * follows, so that the last moment is known too.
+   */
+  look(t: number, isOver?: boolean): TurnNews;
 }
 
 /** The first part of what is judged lacks its context, and was judged earlier. */
@@ -35,7 +38,8 @@ export function createTurnWatch(waitMs: number, pace?: Pace): TurnWatch {
   const tracks = createTwoTracks({ keepMs, pace });
   return {
     ...tracks,
-    look(t) {
+    look(t, isOver = false) {
+      const before = (lastMs: number) => (isOver ? Number.POSITIVE_INFINITY : t - lastMs);
       const dialogue = tracks.judge(waitMs, t);
       const { keptFromMs } = tracks;
       const fromMs = keptFromMs === 0 ? 0 : keptFromMs + settledMs;
@@ -46,7 +50,7 @@ export function createTurnWatch(waitMs: number, pace?: Pace): TurnWatch {
       // Whether a sound is short is only known when it is over.
       const remarks = dialogue.remarks.filter(({ atMs }) =>
         dialogue.turns.some(
-          ({ startMs, endMs }) => startMs === atMs && keptFromMs + endMs <= t - dialogueRules.turnPauseMs,
+          ({ startMs, endMs }) => startMs === atMs && keptFromMs + endMs <= before(dialogueRules.turnPauseMs),
         ),
       );
       const marks = dialogueMarks({ ...dialogue, remarks }).map((mark) => ({
@@ -57,7 +61,7 @@ export function createTurnWatch(waitMs: number, pace?: Pace): TurnWatch {
         type: 'turns',
         fromMs,
         overlaps: overlaps.filter(({ startMs }) => startMs >= fromMs),
-        marks: marks.filter((mark) => mark.t >= fromMs && mark.t <= t - dialogueRules.aiSilentMs),
+        marks: marks.filter((mark) => mark.t >= fromMs && mark.t <= before(dialogueRules.aiSilentMs)),
       };
     },
   };

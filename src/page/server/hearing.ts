@@ -43,14 +43,15 @@ interface Heard {
   metMs: number;
   lookedMs: number;
   isNew: boolean;
-  ended: boolean;
+  /** Set once the stream has ended: then nobody waits for a reply. */
+  endedMs: number | undefined;
 }
 
 export function startHearing({ elapsedMs, observe }: Pick<PageHost, 'elapsedMs' | 'observe'>): Hearing {
   const heard = new Map<number, Heard>();
 
   const forgetOldest = () => {
-    const ended = [...heard].filter(([, one]) => one.ended);
+    const ended = [...heard].filter(([, one]) => one.endedMs !== undefined);
     for (const [stream] of ended.slice(0, Math.max(0, ended.length - maxEnded))) heard.delete(stream);
   };
   const listen = (stream: number, ageMs: number): Tap => {
@@ -79,7 +80,7 @@ export function startHearing({ elapsedMs, observe }: Pick<PageHost, 'elapsedMs' 
         if (one.out.speaksAt(t) && one.in.speaksAt(t)) one.metMs = t;
       },
       closed() {
-        one.ended = true;
+        one.endedMs = elapsedMs() - one.openedAt;
         one.out.end();
         one.in.end();
         forgetOldest();
@@ -92,13 +93,13 @@ export function startHearing({ elapsedMs, observe }: Pick<PageHost, 'elapsedMs' 
     stop,
     drain(all = false) {
       const now = elapsedMs();
-      const due = [...heard.values()].filter((one) => !all && isDue(one, now - one.openedAt));
+      const due = [...heard.values()].filter((one) => !all && isDue(one, one.endedMs ?? now - one.openedAt));
       const looked = new Set(due.sort((a, b) => a.lookedMs - b.lookedMs).slice(0, mostLooks));
       return [...heard].flatMap(([stream, one]) => {
-        const at = one.ended ? Number.NEGATIVE_INFINITY : now - one.openedAt;
+        const at = one.endedMs !== undefined ? Number.NEGATIVE_INFINITY : now - one.openedAt;
         const voices = [one.out.drain(at, all), one.in.drain(at, all)].filter((voice) => voice !== undefined);
         const gaps = all ? one.gaps : one.newGaps;
-        const turns = turnsOf(one, { t: now - one.openedAt, isDue: looked.has(one), all });
+        const turns = turnsOf(one, { t: one.endedMs ?? now - one.openedAt, isDue: looked.has(one), all });
         const isNews = all || one.isNew || voices.length > 0 || gaps.length > 0 || turns !== undefined;
         if (!all) {
           one.newGaps = [];
@@ -135,7 +136,7 @@ function beginToHear(openedAt: number, heardFromMs: number): Heard {
     metMs: Number.NEGATIVE_INFINITY,
     lookedMs: Number.NEGATIVE_INFINITY,
     isNew: true,
-    ended: false,
+    endedMs: undefined,
   };
   return one;
 }
@@ -145,11 +146,15 @@ const lookEveryMs = 500;
 const lookForMs = 5_000;
 const mostLooks = 2;
 
-/** Only a stream in which both have just spoken at once, or in which the wait for a reply is just over, can have new marks. */
-function isDue({ metMs, lookedMs, ...voices }: Heard, t: number): boolean {
+/**
+ * Only a stream in which both have just spoken at once, or in which the wait for a reply is just over, can have new marks. A
+ * stream that has ended is judged once more, at its end.
+ */
+function isDue({ metMs, lookedMs, endedMs, ...voices }: Heard, t: number): boolean {
   const waitedMs = t - (unansweredSince(voices) ?? Number.POSITIVE_INFINITY);
   const isOver = waitedMs >= defaultWaitMs && waitedMs < defaultWaitMs + lookForMs;
-  return (t - metMs < lookForMs || isOver) && t - lookedMs >= lookEveryMs;
+  const isTime = endedMs === undefined ? t - lookedMs >= lookEveryMs : lookedMs < endedMs;
+  return (t - metMs < lookForMs || isOver) && isTime;
 }
 
 /** When the user finished speaking, if the AI has not spoken since. */
@@ -166,8 +171,9 @@ function turnsOf(
   const { heardFromMs } = one;
   let fromMs = heardFromMs;
   if (isDue) {
-    const news = laterBy(heardFromMs, one.watch.look(t - heardFromMs));
-    one.lookedMs = t;
+    const isOver = one.endedMs !== undefined;
+    const news = laterBy(heardFromMs, one.watch.look(t - heardFromMs, isOver));
+    one.lookedMs = isOver ? Number.POSITIVE_INFINITY : t;
     one.turns = addTurnNews(one.turns, news);
     fromMs = news.fromMs;
   }

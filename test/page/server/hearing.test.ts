@@ -149,6 +149,53 @@ test('a turn without a reply is marked when the wait is over', () => {
   expect(looks).toEqual([{ at: expect.any(Number), names: ['no reply'] }]);
 });
 
+test('a turn is not without a reply if its stream closed before the wait was over', () => {
+  const { hearing, tap, time } = listenTo();
+  const hello = fixturePcm('hello.wav');
+  const seen: HeardStream[] = [];
+  for (; time.now < 20_000; time.now += 20) {
+    const at = time.now * 32;
+    if (time.now < 3_000) {
+      const data = at < hello.length ? hello.subarray(at, at + 640) : Buffer.alloc(640);
+      tap.message?.({ from: 'device', at: time.now, data } as never);
+    }
+    if (time.now === 3_000) tap.closed?.({} as never);
+    if (time.now % 100 === 0) seen.push(...hearing.drain());
+  }
+  expect(seen.flatMap(({ turns }) => turns?.marks ?? [])).toEqual([]);
+  const [whole] = hearing.drain(true);
+  expect(whole?.voices.flatMap(({ speech }) => speech)).toEqual([
+    { startMs: expect.any(Number), endMs: expect.closeTo(2_000, -2) },
+  ]);
+});
+
+test('a yield just before the end of the stream is marked', () => {
+  const { hearing, tap, time } = listenTo();
+  const [mine, theirs] = [fixturePcm('barge-in.wav'), fixturePcm('answer.wav')];
+  const seen: HeardStream[] = [];
+  for (; time.now < 6_000; time.now += 20) {
+    const { now } = time;
+    if (now < 3_100) {
+      const at = (now - 2_000) * 32;
+      const data = at >= 0 ? mine.subarray(at, at + 640) : Buffer.alloc(640);
+      tap.message?.({ from: 'device', at: now, data } as never);
+    }
+    if (now >= 500 && now < 2_900) {
+      const data = theirs.subarray((now - 500) * 32, (now - 480) * 32);
+      tap.message?.({ from: 'service', at: now, data } as never);
+    }
+    if (now === 2_900) {
+      const text = '{"type":"status","status":"interrupted"}';
+      tap.message?.({ from: 'service', at: now, opcode: 'text', text, bytes: text.length } as never);
+    }
+    if (now === 3_100) tap.closed?.({} as never);
+    if (now % 100 === 0) seen.push(...hearing.drain());
+  }
+  const [mark, ...others] = seen.flatMap(({ turns }) => turns?.marks ?? []);
+  expect(mark).toMatchObject({ t: expect.closeTo(2_900, -2), name: expect.stringMatching(/^yields/) });
+  expect(others).toEqual([]);
+});
+
 test('if only one side speaks, there are no marks of turn-taking', () => {
   const { looks, later } = hear({ name: 'question', fromMs: 4_000, aiUntilMs: 3_000 });
   expect(looks).toEqual([]);
