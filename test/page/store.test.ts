@@ -1,8 +1,9 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   addEventToPageStream,
   axisOf,
   createPageStream,
+  endPageStream,
   hearPageStream,
 } from '../../src/page/app/live/page-stream.ts';
 import { applyMessage, counters, list } from '../../src/page/app/live/store.ts';
@@ -110,6 +111,49 @@ test('what is drawn into the picture is escaped like what is listed beside it', 
   const axis = axisOf(stream)(600);
   expect(axis.spoken.map(({ text }) => text)).toEqual(['is \\u202eit on']);
   expect(axis.marks.map(({ name }) => name)).toContain('gni\\u202ekaeps');
+});
+
+describe('speech that goes on when the tab falls asleep ends where it was last heard', () => {
+  const speaking = () => {
+    const stream = createPageStream(1, 1_000);
+    const hear = (heardFromMs: number, at: number, speech: { startMs: number; endMs: number | null }[]) =>
+      hearPageStream(
+        stream,
+        {
+          ...{ stream: 1, openedAt: 1_000, heardFromMs, gaps: [] },
+          voices: [{ voice: 'out', from: 0, peaks: '', speech }],
+        },
+        at,
+      );
+    hear(0, 1_500, [{ startMs: 200, endMs: null }]);
+    const axis = axisOf(stream);
+    const turns = (at: number) => axis(at).turns.map(({ startMs, endMs }) => [startMs, endMs]);
+    expect(turns(1_600)).toEqual([[200, 600]]);
+    return { stream, hear, turns };
+  };
+
+  test('if it wakes up while the stream is open', () => {
+    const { hear, turns } = speaking();
+    hear(60_000, 61_100, [{ startMs: 60_050, endMs: null }]);
+    expect(turns(61_200)).toEqual([
+      [200, 500],
+      [60_050, 60_200],
+    ]);
+  });
+
+  test('if the stream closes meanwhile', () => {
+    const { stream, turns } = speaking();
+    const closed = { type: 'stream-closed', stream: 1, durationMs: 60_000, remarks: [] } as const;
+    addEventToPageStream(stream, { t: 0, ...closed } as never, 61_000, { level: 'info' } as never);
+    expect(turns(61_200)).toEqual([[200, 500]]);
+  });
+
+  test('but if it was heard until the stream closed, at its end', () => {
+    const { stream, hear, turns } = speaking();
+    endPageStream(stream, 900);
+    hear(0, 2_000, [{ startMs: 200, endMs: 850 }]);
+    expect(turns(2_000)).toEqual([[200, 850]]);
+  });
 });
 
 test('a time without listeners is a gap between what is known before and after', () => {

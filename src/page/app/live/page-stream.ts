@@ -84,10 +84,23 @@ export function hearPageStream(stream: PageStream, heard: HeardStream, at: numbe
 /** The emulator started listening again, after a time without viewers; or it has listened all along for another viewer. */
 function markUnheard(stream: PageStream, fromMs: number): void {
   if (stream.heardFromMs === fromMs) return;
+  endOpenSpeech(stream);
   const { unheard } = stream;
   stream.heardFromMs = fromMs;
   while ((unheard.at(-1)?.endMs ?? 0) > fromMs) unheard.pop();
   if (fromMs > stream.heardUntilMs) unheard.push({ startMs: stream.heardUntilMs, endMs: fromMs });
+}
+
+/** Nobody knows how long speech lasted after it was last heard. */
+function endOpenSpeech(stream: PageStream): void {
+  for (const voice of Object.values(stream.voices)) voice.endAt(stream.heardUntilMs);
+  stream.speechVersion += 1;
+}
+
+/** The stream has closed. If it was heard until then, the end of its last speech follows. */
+export function endPageStream(stream: PageStream, closedMs: number): void {
+  stream.closedMs = closedMs;
+  endOpenSpeech(stream);
 }
 
 type StreamEvent = Extract<EmulatorEvent, { stream: number } | { type: 'fault-struck' } | Judgement>;
@@ -104,7 +117,7 @@ export function addEventToPageStream(
   if (event.type === 'stream-opened') stream.phases.push({ t: 0, state: 'waits for the token' });
   if (event.type === 'stream-authorised') stream.phases.push({ t, state: 'live' });
   if (event.type === 'stream-closed') {
-    stream.closedMs = event.durationMs;
+    endPageStream(stream, event.durationMs);
     stream.remarks = event.remarks;
   }
   if (event.instance !== undefined) stream.instance = event.instance;
@@ -178,6 +191,8 @@ export function axisOf(stream: PageStream): (at: number) => Axis {
 interface LiveVoice {
   /** Adds what was received of it. Before the peak `heardFrom` nobody listened: what is known of that time stays. */
   add(news: HeardVoice, heardFrom: number): void;
+  /** Ends speech that is going on. */
+  endAt(ms: number): void;
   /** A byte for each peak. */
   readonly peaks: Uint8Array;
   /** By start, in order. */
@@ -212,6 +227,10 @@ function createLiveVoice(): LiveVoice {
         if (at < 0) speech.push(one);
         else speech[at] = one;
       }
+    },
+    endAt(ms) {
+      const last = speech.at(-1);
+      if (last?.endMs === null) speech[speech.length - 1] = { ...last, endMs: Math.max(last.startMs, ms) };
     },
     get peaks() {
       return bytes.subarray(0, count);

@@ -8,7 +8,13 @@ import type { EmulatorEvent } from '../../../service/events.ts';
 import { addRows, createList, type NewRow, rowOfEvent } from '../../../ui/event-list.ts';
 import type { Hello, PageMessage, RecordingState } from '../../messages.ts';
 import { link } from './link.ts';
-import { addEventToPageStream, createPageStream, hearPageStream, type PageStream } from './page-stream.ts';
+import {
+  addEventToPageStream,
+  createPageStream,
+  endPageStream,
+  hearPageStream,
+  type PageStream,
+} from './page-stream.ts';
 
 /** Streams that have ended and are still shown. */
 const maxEnded = 20;
@@ -159,7 +165,8 @@ function pageStreamOf(stream: number, openedAt: number): PageStream {
 function endMissing({ streams }: EmulatorState, at: number): void {
   const open = new Set(streams.map(({ stream }) => stream));
   for (const stream of known.values())
-    if (!open.has(stream.number)) stream.closedMs ??= Math.max(0, at - stream.openedAt);
+    if (!open.has(stream.number) && stream.closedMs === undefined)
+      endPageStream(stream, Math.max(0, at - stream.openedAt));
 }
 
 function showPageStreams(): void {
