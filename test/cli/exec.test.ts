@@ -212,11 +212,37 @@ function isAlive(pid: number): boolean {
   }
 }
 
-test.each([
-  ['--fail-on', 'violation'],
-  ['--record', 'rr'],
-  ['--target-timeout', '1s'],
-])('%s without --target would have no effect, and is refused', async (flag, value) => {
-  const { code, stderr } = await sandbox.runHere(['exec', flag, value, '--', 'true']);
-  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(`${flag} needs --target`) });
+describe('without --target, settings of the proxy have no effect', () => {
+  const given = [
+    ['--fail-on', 'violation'],
+    ['--record', 'rr'],
+    ['--target-timeout', '1s'],
+    ['--target-ws', 'ws://127.0.0.1:1'],
+    ['--allow-plaintext'],
+  ];
+  test.each(given)('%s is refused', async (...flags) => {
+    const { code, stderr } = await sandbox.runHere(['exec', ...flags, '--', 'true']);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringContaining(`${flags[0]} needs --target`),
+    });
+  });
+
+  test.each(given)('%s is refused too if only the config file has a target', async (...flags) => {
+    sandbox.write('voicectl.config.yaml', 'target: https://service.example\n');
+    const { code, stderr } = await sandbox.runHere(['exec', ...flags, '--', 'touch', 'ran']);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringMatching(new RegExp(`${flags[0]} needs --target.*\n.*for proxy`)),
+    });
+    expect(existsSync(sandbox.path('ran'))).toBe(false);
+  });
+
+  test('in a config file they are for proxy', async () => {
+    sandbox.write(
+      'voicectl.config.yaml',
+      'targetTimeout: 30s\ntargetWs: ws://127.0.0.1:1\nproxyPlaintext: true\n',
+    );
+    expect(await sandbox.runHere(['exec', '--', 'true'])).toMatchObject({ code: 0, stderr: '' });
+  });
 });

@@ -1,4 +1,6 @@
+import { flagOf } from '../../config/options.ts';
 import { createEmulator } from '../../emulator/emulator.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
 import { emulatorLines } from '../../report/emulator-lines.ts';
 import { plainStyle } from '../../report/style.ts';
 import { childEnvironment } from '../child/environment.ts';
@@ -11,6 +13,7 @@ export async function run(context: ContextOf<'exec'>): Promise<number> {
     const { runThroughProxy } = await import('./through-proxy.ts');
     return runThroughProxy(context);
   }
+  refuseProxyFlags(context);
   const { settings, verbose, note } = context;
   const options = await readEmulatorSettings(context);
   // A note is escaped whole, even its colours.
@@ -28,4 +31,16 @@ export async function run(context: ContextOf<'exec'>): Promise<number> {
   } finally {
     await emulator.close();
   }
+}
+
+const proxyFlags = ['failOn', 'proxyRecord', 'targetTimeout', 'targetWs', 'proxyPlaintext'] as const;
+
+/** Throws `usage` for a flag of the proxy without `--target`. In a config file, the same settings are for `proxy`. */
+function refuseProxyFlags({ settings, origin }: ContextOf<'exec'>): void {
+  const given = proxyFlags.find((name) => origin(name) === 'flag');
+  if (given === undefined) return;
+  throw new VoicectlError('usage', `${flagOf(given)} needs --target: an emulator has no service behind it`, {
+    hint:
+      settings.target && 'exec takes it from the command line only: the one of the config file is for proxy.',
+  });
 }

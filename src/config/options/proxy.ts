@@ -9,14 +9,12 @@ export const proxySettings = {
       help: 'HTTP address of the service behind the proxy',
     },
     targetWs: {
-      needs: { target: '' },
       flag: '--target-ws <URL>',
       defaultText: 'the host of --target',
       parse: parseUrl('ws:', 'wss:'),
       help: 'WebSocket address of that service',
     },
     targetTimeout: {
-      needs: { target: '' },
       flag: '--target-timeout <DURATION>',
       default: '10s',
       parse: parseDuration,
@@ -42,14 +40,12 @@ export const proxySettings = {
       help: 'allow plain HTTP beyond this machine, to the service and from devices',
     },
     failOn: {
-      needs: { target: 'without it nothing is judged' },
       flag: '--fail-on <LEVEL>',
       parse: parseChoice(['violation', 'remark']),
       flagOnly: true,
       help: 'exit 1 if there is a violation; remark: also if there is a remark',
     },
     proxyRecord: {
-      needs: { target: 'without it nothing is recorded' },
       flag: '--record <DIR>',
       flagOnly: true,
       help: 'record each stream into its own subfolder of this folder, for inspect and replay',
