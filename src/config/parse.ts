@@ -82,6 +82,19 @@ export function parseUrl(...protocols: string[]): Parse<string> {
   };
 }
 
+/** A file, or the address of one. */
+export const parseUrlOrFile: Parse<string> = (text) => {
+  if (!isWebAddress(text)) return text;
+  if (!URL.canParse(text)) return expected('a file, or a URL such as https://voice.example/keys.json');
+  const { username, password } = new URL(text);
+  return username + password === '' ? text : expected('a URL without a user name or password');
+};
+
+/** Whether a text that may also name a file is an address, valid or not. */
+export function isWebAddress(text: string): boolean {
+  return /^https?:\/\//i.test(text);
+}
+
 /** `voice.example`, `voice.example:8443` or `[::1]`. */
 export const parseHost: Parse<string> = (text) => {
   const isHost = /^[\w.-]+(:\d{1,5})?$|^\[[\da-f:.]+\](:\d{1,5})?$/i.test(text);

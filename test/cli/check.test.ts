@@ -317,6 +317,28 @@ describe('--jwks', () => {
     expect(code).toBe(2);
     expect(stderr).toContain('it answered 404');
   });
+
+  test.each([
+    ['http://', 'expected a file, or a URL'],
+    ['https://exa mple/keys', 'expected a file, or a URL'],
+    ['https://u:canary-secret@keys.example/', 'without a user name or password'],
+  ])('%s is not an address, and is refused', async (jwks, why) => {
+    const { code, stderr } = await checkSigned(jwks);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(why) });
+    expect(stderr).toMatch(/^voicectl: --jwks: /);
+    expect(stderr).not.toContain('canary');
+  });
+
+  test.each([
+    ['404', 404, ''],
+    ['a text that is no key set', 200, 'canary-body'],
+  ])('what grants access to an address that answers with %s is not shown', async (_what, status, body) => {
+    const { baseUrl } = await services.http((response) => response.writeHead(status).end(body));
+    const { code, stdout, stderr } = await checkSigned(`${baseUrl}/keys?token=canary-secret&v=1#canary-end`);
+    expect(code).toBe(2);
+    expect(stderr).toContain(`${baseUrl}/keys?token=`);
+    expect(stdout + stderr).not.toContain('canary');
+  });
 });
 
 describe('reports', () => {

@@ -1,10 +1,12 @@
 import { compactVerify, createLocalJWKSet } from 'jose';
+import { isWebAddress } from '../../config/parse.ts';
 import { readTrusted } from '../../config/target.ts';
 import { type CheckOptions, type CheckResult, checkService, rulesIn } from '../../conformance/check.ts';
 import type { Judged } from '../../conformance/judge.ts';
 import { planRun } from '../../conformance/plan.ts';
 import { readText } from '../../files/read-text.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
+import { concealUrl } from '../../kernel/secret-fields.ts';
 import { isRecord } from '../../protocol/error-body.ts';
 import { isSafeTransport } from '../../protocol/loopback.ts';
 import { parseJson } from '../../protocol/parse-json.ts';
@@ -125,7 +127,7 @@ function findRule(id: string, refuse: (what: string) => Error): string {
 /** The key set in a file or at an address, which is reached as the service is. */
 async function readKeys(place: string, context: ContextOf<'check'>): Promise<string> {
   const { settings, io, signal } = context;
-  if (!/^https?:\/\//i.test(place)) return readText(place, context);
+  if (!isWebAddress(place)) return readText(place, context);
   if (!settings.allowPlaintext && !isSafeTransport(place)) {
     const { host } = new URL(place);
     throw new VoicectlError('insecure-target', `Refusing to read the keys of ${host} over plain HTTP`, {
@@ -137,12 +139,12 @@ async function readKeys(place: string, context: ContextOf<'check'>): Promise<str
   const { answer, failure } = await sendRequest(request, { clock: io.clock, signal, ca });
   if (failure !== undefined) throw failure;
   if (answer?.status === 200) return answer.body;
-  throw new VoicectlError('bad-input', `No key set at ${place}: it answered ${answer?.status}`);
+  throw new VoicectlError('bad-input', `No key set at ${concealUrl(place)}: it answered ${answer?.status}`);
 }
 
 /** Reads a JWK Set (RFC 7517). Throws `bad-input` if the text is not one. */
-function readKeySet(text: string, name: string): NonNullable<CheckOptions['verify']> {
-  const keys = createSet(text, name);
+function readKeySet(text: string, place: string): NonNullable<CheckOptions['verify']> {
+  const keys = createSet(text, place);
   return async (token) => {
     try {
       await compactVerify(token, keys);
@@ -153,7 +155,8 @@ function readKeySet(text: string, name: string): NonNullable<CheckOptions['verif
   };
 }
 
-function createSet(text: string, name: string) {
+function createSet(text: string, place: string) {
+  const name = isWebAddress(place) ? concealUrl(place) : place;
   const refuse = (why: string) => new VoicectlError('bad-input', `No key set in ${name}: ${why}`);
   // Never an excerpt, as errors of a parser have: it may be a private key.
   const set = parseJson(text);

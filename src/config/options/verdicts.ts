@@ -1,5 +1,5 @@
 import { comparableCommands, conformanceCommands, section } from '../option.ts';
-import { parseChoice, parseDuration, parseInteger } from '../parse.ts';
+import { parseChoice, parseDuration, parseInteger, parseUrlOrFile } from '../parse.ts';
 import { parseTolerance } from '../threshold.ts';
 
 const oneAgain = '--again runs only a part of a check';
@@ -83,6 +83,7 @@ export const checkSettings = {
   ...section(['check'], 'verdicts', {
     jwks: {
       flag: '--jwks <URL_OR_FILE>',
+      parse: parseUrlOrFile,
       help: 'verify the tokens with these published keys',
     },
     expected: {
