@@ -45,7 +45,7 @@ export async function resolveTarget(
   { needsKey, ...input }: TargetOptions,
 ): Promise<Target> {
   const { baseUrl, device, allowPlaintext } = connection.settings;
-  const wsUrl = resolveWsUrl(connection);
+  const wsUrl = givenWsUrl(connection) ?? wsUrlFor(baseUrl);
   if (!allowPlaintext) [baseUrl, wsUrl].forEach(requireSafeTransport);
   const apiKey = needsKey ? await resolveKey(connection, input, isLoopback(baseUrl)) : '';
   const { ca: caFile } = connection.settings;
@@ -58,10 +58,16 @@ export function defaultDevice(): string {
   return `voicectl-${hostname()}`.slice(0, 128);
 }
 
-/** A WebSocket address belongs to a base URL from the same or a weaker source, never to one from a stronger source. */
-function resolveWsUrl({ settings: { baseUrl, wsUrl }, origin }: Connection): string {
+/**
+ * The WebSocket address that was given for the base URL: it belongs to one from the same or a weaker source, never to
+ * one from a stronger source.
+ */
+export function givenWsUrl({
+  settings,
+  origin,
+}: Pick<ResolvedSettings<'baseUrl' | 'wsUrl'>, 'settings' | 'origin'>): string | undefined {
   const isWeaker = strength(origin('wsUrl')) > strength(origin('baseUrl'));
-  return wsUrl === undefined || isWeaker ? wsUrlFor(baseUrl) : wsUrl;
+  return isWeaker ? undefined : settings.wsUrl;
 }
 
 /** Whether it is on this machine. */

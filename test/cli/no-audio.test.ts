@@ -141,7 +141,7 @@ describe('doctor', () => {
   test('asks the address of streams too, if it has one of its own', async () => {
     const { baseUrl, wsUrl } = await sandbox.serveHere([]);
     const doctor = ['doctor', '--json', '--base-url', baseUrl];
-    const both = await sandbox.runHere(doctor, { ...lean, env: { ...lean.env, VOICECTL_WS_URL: wsUrl } });
+    const both = await sandbox.runHere([...doctor, '--ws-url', wsUrl], lean);
     expect(both.code).toBe(0);
     expect(checksOf(both.stdout).get('target')).toMatchObject({
       found: expect.stringContaining(`and ${wsUrl} too`),
@@ -149,6 +149,17 @@ describe('doctor', () => {
     const one = await sandbox.runHere([...doctor, '--ws-url', 'ws://127.0.0.1:1'], lean);
     expect(one.code).toBe(4);
     expect(checksOf(one.stdout).get('target')).toMatchObject({ state: 'broken', code: 'connect-failed' });
+  });
+
+  test('does not ask the address of streams of another service, as no command would', async () => {
+    const { baseUrl } = await sandbox.serveHere([]);
+    sandbox.write('voicectl.config.yaml', 'baseUrl: http://127.0.0.1:1\nwsUrl: ws://127.0.0.1:1\n');
+    const doctor = ['doctor', '--json', '--base-url', baseUrl];
+    const { code, stdout } = await sandbox.runHere(doctor, lean);
+    expect(code).toBe(0);
+    const target = JSON.stringify(checksOf(stdout).get('target'));
+    expect(target).toContain(`${baseUrl} answers`);
+    expect(target).not.toContain('ws:');
   });
 
   // 0.0.0.0 does not look like a loopback address, but reaches a service on this machine.

@@ -1,4 +1,4 @@
-import { readTrusted, requireSafeTransport } from '../../config/target.ts';
+import { givenWsUrl, readTrusted, requireSafeTransport } from '../../config/target.ts';
 import { type Backend, backends, backendsFor, fitsHost } from '../../devices/backend.ts';
 import { installHint, installText, isNotInstalled } from '../../devices/backends/no-device.ts';
 import { type Probe, probeBackends } from '../../devices/probe.ts';
@@ -59,7 +59,8 @@ const maxSkewMs = 5_000;
 /** Checks whether the service is reachable, and its clock. */
 async function checkTarget(context: ContextOf<'doctor'>): Promise<Check[]> {
   const { settings, origin, signal } = context;
-  const { baseUrl, wsUrl, apiVersion, allowPlaintext } = settings;
+  const { baseUrl, apiVersion, allowPlaintext } = settings;
+  const wsUrl = givenWsUrl(context);
   const ca = await readTrusted(settings.ca, context);
   context.awaits(`an answer from ${settings.baseUrl}`);
   try {
