@@ -7,6 +7,7 @@ import {
   secretsInUrl,
 } from '../kernel/secret-fields.ts';
 import { isRecord } from '../protocol/error-body.ts';
+import { withoutTokens } from '../protocol/first-message.ts';
 import { parseJson } from '../protocol/parse-json.ts';
 import type { Header, HttpAnswer, HttpRequest } from './exchange.ts';
 
@@ -25,10 +26,15 @@ export function isConcealed(text: string): boolean {
   return text === redacted;
 }
 
-/** An answer without secrets. */
+/** An answer without secrets. A JWT grants access wherever it is: in the wrong field, in a header, or in half a body. */
 export function concealAnswer(answer: HttpAnswer, redactor: Redactor): HttpAnswer {
   const headers = concealHeaders(answer.headers, redactor);
-  return { ...answer, headers, body: concealText(answer.body, redactor) };
+  return { ...answer, headers, body: concealTokens(concealText(answer.body, redactor)) };
+}
+
+/** A text without anything that looks like a JWT. JSON stays JSON. */
+export function concealTokens(text: string): string {
+  return withoutTokens(text, redacted);
 }
 
 /** A request without what grants access in its URL, headers and body. The redactor learns it: the service may repeat it. */
@@ -45,7 +51,10 @@ export function concealRequest(request: HttpRequest, redactor: Redactor): HttpRe
 
 /** A cookie may grant access, like a token. */
 function concealHeaders(headers: readonly Header[], redactor: Redactor): Header[] {
-  return headers.map(([name, value]) => [name, redactor.text(concealHeaderValue(name, value))]);
+  return headers.map(([name, value]) => [
+    name,
+    concealTokens(redactor.text(concealHeaderValue(name, value))),
+  ]);
 }
 
 /** What grants access in a request. */

@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
+import { tokenPath } from '../../src/protocol/paths.ts';
 import { createSecrets } from '../../src/proxy/secrets.ts';
+import { setUpProxies } from '../helpers/proxies.ts';
+import { setUpServices } from '../helpers/services.ts';
+
+const services = setUpServices();
+const startProxy = setUpProxies();
 
 const numbered = (name: string, count: number) =>
   Array.from({ length: count }, (_, index) => `${name}-${String(index).padStart(4, '0')}-secret`);
@@ -31,4 +37,31 @@ test('a long secret that is learnt again does not push the others out', () => {
   secrets.learn(used);
   for (let times = 0; times < 10; times += 1) secrets.learn(long);
   expect(redactor.text(`say ${used}`)).not.toContain(used);
+});
+
+const signature = 'c2lnbmF0dXJlLXRoYXQtZ3JhbnRzLWFjY2Vzcw';
+const jwt = `eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJsYW1wIn0.${signature}`;
+
+test.each([
+  ['the body itself', 200, jwt],
+  ['in another field', 200, JSON.stringify({ access_token: jwt })],
+  ['in an inner object', 200, JSON.stringify({ data: { token: jwt } })],
+  ['in a field in another case', 201, JSON.stringify({ Token: jwt })],
+  ['followed by an end that is missing', 200, `{"token":"${jwt}"`],
+  ['cut off in its signature', 200, `{"token":"${jwt.slice(0, -8)}`],
+  ['repeated in a refusal', 401, JSON.stringify({ error: { code: 'X', message: `not ${jwt}` } })],
+])('a JWT that an answer has in the wrong place is in no event: %s', async (_, status, body) => {
+  const service = await services.http((response) => {
+    response.writeHead(status, { 'Content-Type': 'application/json', 'X-Copy': jwt }).end(body);
+  });
+  const proxy = await startProxy(service);
+  const asked = await fetch(proxy.baseUrl + tokenPath(), {
+    method: 'POST',
+    body: '{"apiKey":"key-1","deviceId":"lamp"}',
+  });
+  expect(await asked.text()).toBe(body);
+  await expect.poll(() => proxy.events.some(({ type }) => type === 'request-refused')).toBe(true);
+  const shown = JSON.stringify([proxy.events, proxy.control.state()]);
+  expect(shown).toContain('[redacted]');
+  expect(shown).not.toContain(signature.slice(0, 8));
 });

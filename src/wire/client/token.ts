@@ -8,7 +8,7 @@ import { type ApiVersion, serviceUrl, tokenPath } from '../../protocol/paths.ts'
 import { type ReadRateLimit, readMoment, retryAfterHeaderName } from '../../protocol/rate-limit.ts';
 import { developmentKey, jsonMediaType, type TokenRequest } from '../../protocol/token-request.ts';
 import { isSendable, readTokenResponse } from '../../protocol/token-response.ts';
-import { concealAnswer, concealRequest } from '../conceal.ts';
+import { concealAnswer, concealRequest, concealTokens } from '../conceal.ts';
 import type { Header, HttpAnswer, HttpRequest, TokenExchange } from '../exchange.ts';
 import { flattenHeaders, headerValue, readRateLimit } from '../headers.ts';
 import { type ClientLeg, type HttpLeg, type HttpOutcome, isSuccess, sendRequest } from './http.ts';
@@ -225,7 +225,7 @@ export async function ask(request: HttpRequest, leg: AskLeg): Promise<Asked> {
   const parsed = sent.answer && parseJson(sent.answer.body);
   const token = isSuccess(sent.answer?.status ?? 0) ? readTokenResponse(parsed) : undefined;
   if (token !== undefined) redactor.conceal(token);
-  const json = redactor.value(parsed);
+  const json = sent.answer && redactor.value(parseJson(concealTokens(sent.answer.body)));
   const answer = sent.answer && concealAnswer(sent.answer, redactor);
   const outcome = { ...sent, answer };
   return {

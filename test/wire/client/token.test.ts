@@ -40,6 +40,22 @@ function skippingWaits(clock: CountedClock, options: Ask) {
   return { waits, options: { clock, onRetry, ...options } };
 }
 
+const signature = 'c2lnbmF0dXJlLXRoYXQtZ3JhbnRzLWFjY2Vzcw';
+const jwt = `eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJsYW1wIn0.${signature}`;
+
+test.each([
+  ['the body itself', 200, jwt],
+  ['in another field', 200, JSON.stringify({ access_token: jwt })],
+  ['repeated in a refusal', 401, JSON.stringify({ error: { code: 'X', message: `not ${jwt}` } })],
+])('a JWT in the wrong place of an answer is in no report: %s', async (_, status, body) => {
+  const { baseUrl } = await services.http((response) => response.writeHead(status, json).end(body));
+  const seen: unknown[] = [];
+  const { message, details } = await failure({ baseUrl, tap: { token: (exchange) => seen.push(exchange) } });
+  const shown = JSON.stringify([message, details, seen]);
+  expect(shown).toContain('[redacted]');
+  expect(shown).not.toContain(signature);
+});
+
 const grant = (response: ServerResponse) => response.writeHead(200, json).end('{"token":"t.o.k"}');
 
 describe('a token that is granted', () => {
