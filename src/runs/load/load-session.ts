@@ -68,7 +68,8 @@ async function run(context: LoadContext, planned: PlannedSession): Promise<void>
     return;
   }
   const stormAt = startedAt + times.stormAtMs;
-  await play(context, joined, meter, (sender) => createListener({ sender }, stormAt), 'cut');
+  const untilStorm = (sender: FrameSender) => createListener({ sender, meter }, stormAt, () => 'the storm');
+  await play(context, joined, meter, untilStorm, 'cut');
   // A reply does not continue on the next stream.
   const newMeter = new ReplyMeter(tally, times.settleMs);
   const again = await joinStream(context, { ...planned, due: stormAt }, newMeter).catch((thrown) => {
@@ -77,7 +78,7 @@ async function run(context: LoadContext, planned: PlannedSession): Promise<void>
   });
   tally.finished('back', again.confirmedAt - stormAt);
   await play(context, again, newMeter, (sender) =>
-    createListener({ sender }, again.confirmedAt + times.holdMs),
+    createListener({ sender, meter: newMeter }, again.confirmedAt + times.holdMs),
   );
 }
 
@@ -100,9 +101,12 @@ async function play(
   const role = createRole(new FrameSender(stream, context, meter));
   const over = createDeferred();
   void ended.then((ending) => {
-    const broken = breakage(ending);
-    if (broken === undefined && meter.awaitedSince === undefined) over.resolve();
-    else over.reject(broken ?? new VoicectlError('stream-broken', 'The stream was closed before the reply'));
+    const { awaited } = role;
+    const broken =
+      breakage(ending) ??
+      (awaited && new VoicectlError('stream-broken', `The stream was closed before ${awaited}`));
+    if (broken === undefined) over.resolve();
+    else over.reject(broken);
   });
   const leave = pulse.add((due) => {
     try {
@@ -129,6 +133,8 @@ async function play(
 export interface LoadRole {
   /** Sends the frame that is due. Returns whether the session is over. Throws if the service failed. */
   tick(due: number): boolean;
+  /** What the session still waits for: if the service ends the stream before it, even normally, the session has failed. */
+  readonly awaited: 'the reply' | 'the storm' | undefined;
 }
 
 type Parts = Pick<LoadContext, 'tally' | 'times'> & {
@@ -146,13 +152,24 @@ const { neverYieldsMs } = dialogueRules;
 const longestReplyMs = 30_000;
 
 /** Sends silence and listens until `until`. */
-export function createListener({ sender }: Pick<Parts, 'sender'>, until: number): LoadRole {
+export function createListener(
+  { sender, meter }: Pick<Parts, 'sender' | 'meter'>,
+  until: number,
+  awaits: () => LoadRole['awaited'] = () => awaitedReply(meter),
+): LoadRole {
   return {
+    get awaited() {
+      return awaits();
+    },
     tick(due) {
       sender.send(due, until);
       return due >= until;
     },
   };
+}
+
+function awaitedReply({ awaitedSince }: ReplyMeter): 'the reply' | undefined {
+  return awaitedSince === undefined ? undefined : 'the reply';
 }
 
 /** Speaks, hears the reply, and speaks again until `holdMs` is over. May interrupt the first reply to each turn. */
@@ -168,6 +185,8 @@ export function createTalker(
   let endedAt: number | undefined;
   /** When the speech of the turn began, and how much AI audio had been heard by then. */
   let speech: { since: number; playedMs: number } | undefined;
+  /** Whether a turn was completed: its reply was heard to its end. */
+  let hasHeardReply = false;
 
   const interrupt = (due: number) => {
     mayInterrupt = false;
@@ -227,6 +246,11 @@ export function createTalker(
 
   sender.speak();
   return {
+    get awaited() {
+      // The service may end the stream during a reply: it has said what it wanted to.
+      const hasHeard = hasHeardReply || meter.replyBegan !== undefined;
+      return hasHeard && endedAt === undefined ? awaitedReply(meter) : 'the reply';
+    },
     tick(due) {
       watchStop(due);
       watchYield(due);
@@ -234,6 +258,7 @@ export function createTalker(
         interrupt(due);
       else if (isTurnOver(due)) {
         meter.endTurn(due);
+        hasHeardReply = true;
         if (due - confirmedAt >= times.holdMs) return true;
         mayInterrupt = interrupts;
         sender.speak();

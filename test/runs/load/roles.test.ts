@@ -74,7 +74,7 @@ function play(
   } catch (error) {
     thrown = error;
   }
-  return { ...tally.flush(), until, thrown, sent };
+  return { ...tally.flush(), until, thrown, sent, awaited: role.awaited };
 }
 
 const every20 = (from: number, to: number) =>
@@ -131,6 +131,18 @@ describe('a talker', () => {
     const { thrown, unfinished } = play(talk);
     expect(thrown).toMatchObject({ details: { kind: 'late-audio' } });
     expect(unfinished['first-audio']).toEqual([2_000_000]);
+  });
+
+  test.each([
+    ['while it speaks', 100, 'the reply'],
+    ['while it waits', 400, 'the reply'],
+    ['while it hears the reply', 700, undefined],
+    ['while it speaks again', 1_500, undefined],
+    ['while it waits again', 1_800, 'the reply'],
+  ])('%s, at %d ms, awaits %s', (_when, lastMs, awaited) => {
+    const long = (parts: Parameters<typeof createTalker>[0]) =>
+      createTalker({ ...parts, times: { ...times, holdMs: 60_000 } }, false);
+    expect(play(long, { audioAt: every20(440, 1_000), lastMs }).awaited).toBe(awaited);
   });
 
   test('sends nothing more to a service that does not read, and counts the frames', () => {
@@ -199,6 +211,16 @@ describe('a barge-in', () => {
     const { finished } = play(interrupt, { audioAt: [...every20(440, 1_200), ...every20(1_600, 1_700)] });
     expect(finished['first-audio']).toEqual([300_000, 520_000]);
     expect(finished.response).toEqual([300_000, 520_000]);
+  });
+
+  test.each([
+    ['while it interrupts', 1_060, 'the reply'],
+    ['before the old reply has stopped', 1_240, 'the reply'],
+    ['while it waits for the next one', 1_560, 'the reply'],
+    ['while it hears the next one', 1_660, undefined],
+  ])('%s, at %d ms, awaits %s', (_when, lastMs, awaited) => {
+    const audioAt = [...every20(440, 1_200), ...every20(1_600, 1_700)];
+    expect(play(interrupt, { audioAt, lastMs }).awaited).toBe(awaited);
   });
 
   test('fails a session whose reply goes on', () => {
