@@ -20,11 +20,10 @@ export function estimate(
   if (count === 0) return undefined;
   const has = unfinished.count > 0;
   switch (statistic) {
-    case 'min':
-      return {
-        ms: Math.min(finished.min ?? Infinity, unfinished.min ?? Infinity) / 1000,
-        isLowerBound: false,
-      };
+    case 'min': {
+      const [known, atLeast] = [finished.min ?? Infinity, unfinished.min ?? Infinity];
+      return { ms: Math.min(known, atLeast) / 1000, isLowerBound: atLeast < known };
+    }
     case 'max':
       return { ms: Math.max(finished.max ?? 0, unfinished.max ?? 0) / 1000, isLowerBound: has };
     case 'mean': {

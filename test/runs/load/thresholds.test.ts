@@ -63,6 +63,15 @@ describe('times that did not finish', () => {
     expect(judge('token:max<10s', tick)).toMatchObject({ value: 5000, isLowerBound: true, holds: false });
   });
 
+  test.each([
+    ['all are unfinished', [], [100, 200], { value: 100, isLowerBound: true, holds: false }],
+    ['the youngest is unfinished', [300], [100, 200], { value: 100, isLowerBound: true, holds: false }],
+    ['none could be shorter', [100], [200], { value: 100, isLowerBound: false, holds: true }],
+  ])('make the minimum a lower bound, unless it is certain: %s', (_which, token, age, judged) => {
+    const times = { finished: { token }, unfinished: { token: age } };
+    expect(judge('token:min<500ms', times)).toMatchObject(judged);
+  });
+
   test('do not affect a percentile that even the worst of them could not change', () => {
     expect(judge('token:p1<10ms', tick)).toMatchObject({ holds: true });
     expect(judge('token:p98<500ms', tick)).toMatchObject({ holds: true });
