@@ -40,7 +40,7 @@ export interface LoadCost {
   longestMs: number;
 }
 
-/** Plans a run. Throws `usage` if it would need more devices than it may use. */
+/** Plans a run. Throws `usage` if it would need more devices than it may use, or if some of its sessions would never arrive. */
 export function planLoad({ sessions, arrival, rampUpMs, seed, task, times, devices }: LoadOrder): LoadPlan {
   const arrivals = scheduleArrivals(arrival, { sessions, rampUpMs, seed });
   const arrivalsMs = arrivals.at(-1) ?? 0;
@@ -83,7 +83,8 @@ export function sessionsOf({ part, of }: Share, sessions: number): number[] {
 
 /**
  * When each session arrives, in milliseconds from the start, in ascending order (an open model). It depends only on these
- * options: every process and every machine computes the same schedule.
+ * options: every process and every machine computes the same schedule. Throws `usage` if the rate falls to 0 before all
+ * have arrived.
  */
 export function scheduleArrivals(
   arrival: Arrival,
@@ -96,6 +97,7 @@ export function scheduleArrivals(
     return at;
   }
   const rate = rateOf(arrival, sessions, rampUpMs ?? 0);
+  requireRoom(rate, sessions);
   const random = arrival.kind === 'poisson' ? createRandom(seed).sequence() : undefined;
   // Exponential steps in the number of expected arrivals make a Poisson process, even while the rate rises.
   let expected = random === undefined ? 0 : -Math.log(1 - random());
@@ -120,13 +122,29 @@ function rateOf(arrival: Exclude<Arrival, { kind: 'burst' }>, sessions: number, 
   return { from, to, riseMs: rampUpMs > 0 ? rampUpMs : (2 * sessions) / (from + to) };
 }
 
+/** How many arrivals are expected during the ramp. */
+function arrivalsOfRamp({ from, to, riseMs }: Rate): number {
+  return ((from + to) / 2) * riseMs;
+}
+
+function requireRoom(rate: Rate, sessions: number): void {
+  const most = Math.ceil(arrivalsOfRamp(rate));
+  if (rate.to > 0 || sessions <= most) return;
+  throw new VoicectlError(
+    'usage',
+    `Only ${most} of ${sessions} sessions arrive: the rate falls to 0 within ${rate.riseMs / 1000} s`,
+    {
+      hint: `Use --sessions ${most} or fewer, a longer --ramp-up, or none, so that the ramp lasts for all sessions.`,
+    },
+  );
+}
+
 /** When this many arrivals are expected. */
-function timeOf(expected: number, { from, to, riseMs }: Rate): number {
-  const risen = ((from + to) / 2) * riseMs;
-  if (expected >= risen) {
-    // A ramp down to 0 ends with its last session.
-    return to === 0 ? riseMs : riseMs + (expected - risen) / to;
-  }
+function timeOf(expected: number, rate: Rate): number {
+  const { from, to, riseMs } = rate;
+  const risen = arrivalsOfRamp(rate);
+  // A ramp down to 0 ends with its last session.
+  if (expected >= risen) return to === 0 ? riseMs : riseMs + (expected - risen) / to;
   const slope = (to - from) / riseMs;
   if (slope === 0) return expected / from;
   return (Math.sqrt(Math.max(0, from * from + 2 * slope * expected)) - from) / slope;

@@ -263,6 +263,10 @@ describe('what is refused', () => {
     [['--start-at', '9999999999'], '--start-at 2286-11-20T17:46:39.000Z is more than 24 days ahead'],
     [['--arrival', 'burst:5', '--ramp-up', '5s'], '--ramp-up cannot be combined with --arrival burst'],
     [['--sessions', '100', '--arrival', 'burst:100', '--devices', '9'], 'need 10 devices, not 9'],
+    [
+      ['--sessions', '200', '--arrival', 'ramp:10..0/s', '--ramp-up', '10s', '--dry-run'],
+      'Only 50 of 200 sessions arrive',
+    ],
     [['--threshold', 'first-audio<1s'], '--threshold'],
   ])('%j', async (args, why) => {
     const { code, stderr } = await runInProcess(['load', ...args]);

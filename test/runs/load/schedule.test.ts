@@ -25,6 +25,13 @@ test('a ramp takes as long as all its sessions do, up or down', () => {
   expect(down.filter((ms) => ms < 5_000)).toHaveLength(75);
 });
 
+test('a ramp down to 0 during a given time has room for as many sessions as arrive in it', () => {
+  const down = schedule('ramp:10..0/s', 50, 10_000);
+  expect(new Set(down).size).toBe(50);
+  expect(Math.max(...down)).toBeLessThan(10_000);
+  expect(() => schedule('ramp:10..0/s', 51, 10_000)).toThrow('Only 50 of 51 sessions arrive');
+});
+
 test('a burst arrives at once, and the next one after its interval', () => {
   expect(schedule('burst:2/5s', 5)).toEqual([0, 0, 5000, 5000, 10_000]);
 });
