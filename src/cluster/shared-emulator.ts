@@ -28,7 +28,10 @@ export interface SharedEmulator extends RunningService {
   readonly control: AnyControl;
   /** Name of this emulator in the events. */
   readonly instance: string;
-  /** Every request to the control API needs this secret. All emulators of the service have the same one. */
+  /**
+   * Every request to the control API needs this secret. All emulators of the service have the same one. It changes if Redis
+   * has lost its data and another emulator has started before this one came back.
+   */
   readonly controlSecret: string;
 }
 
@@ -81,12 +84,17 @@ interface MemberOptions {
 const firstOwnFault = 1_000_000_000;
 const ownFaultsPerEmulator = 1_000_000;
 
+/** An event never contains a secret, but the emulator that made the new one has printed it. */
+const newControlSecret =
+  'The control secret has changed, because Redis had lost its data when another emulator started: use the one that it printed';
+
 async function startMember({ options, settled, shared, initial }: MemberOptions): Promise<SharedEmulator> {
   const { rateLimit, maxConnections } = settled;
   const { id, number, baseClock, clock, state } = shared;
   const instance = () => shared.instance;
   const events = createEvents({ options, baseClock, clock, journal: state.journal, instance });
   const random = createRandom(options.seed === undefined ? undefined : options.seed + number);
+  let controlSecret = shared.secrets.control;
   const { authority, replaceSecrets } = await createRenewableAuthority(shared.secrets, (secrets) =>
     createTokenAuthority({
       ...{ clock, random, clockErrorMs },
@@ -114,7 +122,12 @@ async function startMember({ options, settled, shared, initial }: MemberOptions)
   await shared.attach({
     emit: events.emit,
     syncFaults: faults.sync,
-    replaceSecrets,
+    async replaceSecrets(secrets) {
+      await replaceSecrets(secrets);
+      if (secrets.control === controlSecret) return;
+      controlSecret = secrets.control;
+      events.emit({ type: 'shared-warning', why: newControlSecret });
+    },
     forget: service.token.forget,
     renumber: (taken) => service.voice.countFrom(firstStreamOf(taken)),
     perform({ op, args }) {
@@ -129,7 +142,7 @@ async function startMember({ options, settled, shared, initial }: MemberOptions)
   });
   const running = await service.open({
     control,
-    secret: shared.secrets.control,
+    secret: () => controlSecret,
     trustsThisMachine: false,
     allowHosts: settled.allowHosts,
     instance,
@@ -137,7 +150,9 @@ async function startMember({ options, settled, shared, initial }: MemberOptions)
   return {
     ...running,
     control,
-    controlSecret: shared.secrets.control,
+    get controlSecret() {
+      return controlSecret;
+    },
     get instance() {
       return shared.instance;
     },

@@ -40,8 +40,8 @@ export interface OpenServiceOptions extends Pick<ControlApiOptions, 'control' | 
   clock: MovableClock;
   /** The clock of the machine. */
   baseClock: Clock;
-  /** Bearer secret of the control API. Default: a new one. */
-  secret: string | undefined;
+  /** Bearer secret of the control API; if it can change, as it is now. Default: a new one. */
+  secret: string | undefined | (() => string);
   page: CreatePage | undefined;
   /** The name of this emulator, if several are one service. */
   instance?: () => string;
@@ -78,11 +78,11 @@ export async function openService(options: OpenServiceOptions): Promise<OpenServ
   const page = openPage(options);
   const upgradeFaults = createUpgradeFaults(faults, clock);
   const network = createNetworkFaults(faults, { clock: baseClock, random });
-  const { secret = newSecret(), control, trustsThisMachine } = options;
+  const { secret: given = newSecret(), control, trustsThisMachine } = options;
   const server = options.createServer({
     control: loadControlApi({
       control,
-      secret,
+      secret: typeof given === 'function' ? given : () => given,
       page,
       metrics,
       trustsThisMachine,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { SharedOptions } from '../../src/cluster/shared-emulator.ts';
 import type { EmulatorOptions } from '../../src/emulator/options.ts';
+import { controlPrefix } from '../../src/protocol/control-paths.ts';
 import { hasRedis, type Redis, startRedis } from '../helpers/redis.ts';
 import { fates, setUpSharedEmulators } from '../helpers/shared-emulators.ts';
 
@@ -118,6 +119,28 @@ describe.skipIf(!hasRedis)('a Redis that does not answer', () => {
     expect(listed.map(({ stream }) => stream)).toEqual([10_000_001, 10_000_002, 20_000_001]);
     expect(two.events.at(-1)?.instance).toMatch(/-2$/);
     expect((await two.control.state()).devices).toMatchObject([{ connections: 3 }]);
+  });
+
+  test('that has lost its data gives all emulators the control secret of the one that joined first, and says so', async () => {
+    const { redis, start } = await begin();
+    const one = await start();
+    const before = one.controlSecret;
+    redis.cli('FLUSHALL');
+    const two = await start();
+    await one.request();
+    await one.event('shared-back');
+    expect(two.controlSecret).not.toBe(before);
+    expect(one.controlSecret).toBe(two.controlSecret);
+    const ask = async ({ baseUrl }: { baseUrl: string }, secret: string) => {
+      const headers = { Authorization: `Bearer ${secret}` };
+      return (await fetch(`${baseUrl}${controlPrefix}/state`, { headers })).status;
+    };
+    await expect.poll(() => ask(one, two.controlSecret)).toBe(200);
+    expect(await ask(two, two.controlSecret)).toBe(200);
+    expect(await ask(one, before)).toBe(401);
+    const said = JSON.stringify(one.events);
+    expect(said).toContain('The control secret has changed');
+    expect(said).not.toContain(two.controlSecret);
   });
 
   test('an emulator that lost its number takes one new number, even if two messages say so at once', async () => {

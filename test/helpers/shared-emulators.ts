@@ -46,6 +46,9 @@ export function setUpSharedEmulators() {
       get instance() {
         return emulator.instance;
       },
+      get controlSecret() {
+        return emulator.controlSecret;
+      },
       events,
       event: (type) => watch.until(() => events.find((event) => event.type === type)),
       async request(device = 'd') {

@@ -61,8 +61,8 @@ class ControlRefusal extends Error {
 
 export interface ControlApiOptions {
   control: AnyControl;
-  /** Bearer secret for requests that are not trusted. */
-  secret: string;
+  /** Bearer secret for requests that are not trusted, as it is now. */
+  secret: () => string;
   /** Whether a local request needs no secret unless a proxy forwarded it. */
   trustsThisMachine: boolean;
   /** Whether the emulator has TLS. */
@@ -84,7 +84,7 @@ export function createControlApi(options: ControlApiOptions): ControlApi {
       const isScrape = isScrapeBy(request, below, options);
       const isTrusted = trust(request, below, options) || isScrape;
       if (await options.page?.answer({ request, response, path: below, query, isTrusted })) return;
-      if (!isTrusted) requireSecret(request, options.secret);
+      if (!isTrusted) requireSecret(request, options.secret());
       await answer(below, { request, query, control: options.control }, response, options.metrics);
     } catch (thrown) {
       if (response.headersSent || !isRefusal(thrown)) throw thrown;

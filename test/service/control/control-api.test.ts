@@ -295,7 +295,7 @@ describe('the journal', () => {
       },
     };
     const api = createControlApi({
-      ...{ control: { journal } as never, secret: '', trustsThisMachine: true, isSecure: false },
+      ...{ control: { journal } as never, secret: () => '', trustsThisMachine: true, isSecure: false },
       metrics: { isScraper: () => false } as never,
     });
     const server = createServer((asked, response) => void api(asked, response));
