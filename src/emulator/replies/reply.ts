@@ -68,8 +68,9 @@ export interface ReplyMode {
 type RunForeign = <Result>(fail: (thrown: unknown) => void, call: () => Result) => Result;
 
 /**
- * Guards a reply whose code is the user's. An error that it throws is reported on its stream, and the stream
- * continues without a reply. Other streams are not affected. `run`: if the process is ours, how to run the code.
+ * Guards a reply whose code is the user's. The first error that it throws is reported on its stream, and the stream
+ * continues without a reply, which is only closed at its end. Other streams are not affected. `run`: if the process is ours,
+ * how to run the code.
  */
 export function guardReply(
   createReply: CreateReply,
@@ -77,12 +78,20 @@ export function guardReply(
   run: RunForeign = (_, call) => call(),
 ): Reply {
   let hasFailed = false;
+  const exposed: Reply = {
+    hear: (pcm) => attempt(() => reply?.hear(pcm)),
+    endTurn: () => attempt(() => reply?.endTurn?.()) === true,
+    // Also after a failure: what the reply has opened is still open.
+    close: () => guard(() => reply?.close?.()),
+  };
   const fail = (thrown: unknown) => {
     if (!hasFailed) voice.fail(messageOf(thrown));
     hasFailed = true;
+    // It neither reports an end nor waits for an event any more.
+    delete exposed.said;
+    delete exposed.event;
   };
-  const attempt = <Result>(call: () => Result): Result | undefined => {
-    if (hasFailed) return undefined;
+  const guard = <Result>(call: () => Result): Result | undefined => {
     try {
       const result = run(fail, call);
       // An asynchronous function fails later.
@@ -93,6 +102,7 @@ export function guardReply(
       return undefined;
     }
   };
+  const attempt = <Result>(call: () => Result) => (hasFailed ? undefined : guard(call));
   const guarded: Voice = Object.create(voice, {
     send: { value: (pcm: Pcm) => voice.send(pcmBytes(pcm)) },
     say: {
@@ -107,13 +117,11 @@ export function guardReply(
     },
   });
   const reply = attempt(() => createReply(guarded));
-  return {
-    hear: (pcm) => attempt(() => reply?.hear(pcm)),
-    said: () => attempt(() => reply?.said?.()),
-    endTurn: () => attempt(() => reply?.endTurn?.()) === true,
-    event: (name) => attempt(() => reply?.event?.(name)),
-    close: () => attempt(() => reply?.close?.()),
-  };
+  attempt(() => {
+    if (reply?.said !== undefined) exposed.said = () => attempt(() => reply.said?.());
+    if (reply?.event !== undefined) exposed.event = (name) => attempt(() => reply.event?.(name));
+  });
+  return exposed;
 }
 
 function notPlayable(): VoicectlError {

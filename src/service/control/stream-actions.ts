@@ -55,9 +55,14 @@ export function createStreamActions({
           id === (stream ?? id) && totals.device === (device ?? totals.device),
       );
 
-  const act = (selector: StreamSelector, action: (open: AuthorisedStream) => void): number[] =>
+  const act = (
+    selector: StreamSelector,
+    action: (open: AuthorisedStream) => void,
+    takes = (_: AuthorisedStream) => true,
+  ): number[] =>
     select(selector)
-      .filter((open): open is AuthorisedStream => open.live !== undefined)
+      // Before any action: it may end its stream.
+      .filter((open): open is AuthorisedStream => open.live !== undefined && takes(open as AuthorisedStream))
       .map((open) => {
         action(open);
         return open.connection.id;
@@ -76,8 +81,10 @@ export function createStreamActions({
         speaker.say(playPcm(pcm));
       }),
     event: (selector, name) =>
-      act(selector, ({ live }) => live.reply.event?.(name)).filter(
-        (id) => replyOf(voice, id)?.event !== undefined,
+      act(
+        selector,
+        ({ live }) => live.reply.event?.(name),
+        ({ live }) => live.reply.event !== undefined,
       ),
     /** Closes streams that have not presented their token yet, too. */
     close: (selector, code, reason) =>
@@ -86,10 +93,6 @@ export function createStreamActions({
         return connection.id;
       }),
   };
-}
-
-function replyOf(voice: ControlledStreams, id: number) {
-  return voice.streams().find(({ connection }) => connection.id === id)?.live?.reply;
 }
 
 function writeMessage(dialect: Dialect, message: ControlMessage, values: TemplateValues): string {

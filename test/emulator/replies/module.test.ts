@@ -85,6 +85,23 @@ test.each([
   expect(log).toEqual(['failed: oops']);
 });
 
+test('a reply that has failed is closed with its stream, and what that throws is not reported', async () => {
+  const { reply, log } = speakWith(
+    await loadModule(
+      writeModule(`export const createReply = (voice) => ({
+        hear() { throw new Error('oops'); },
+        event() {},
+        said() {},
+        close() { voice.text('closed'); throw new Error('again'); },
+      });`),
+    ),
+  );
+  reply.hear(Buffer.alloc(2));
+  expect([reply.event, reply.said]).toEqual([undefined, undefined]);
+  reply.close?.();
+  expect(log).toEqual(['failed: oops', 'closed']);
+});
+
 test.each([
   ['hears', `export const createReply = () => ({ async hear() { throw new Error('oops'); } });`],
   [

@@ -52,6 +52,30 @@ describe('what somebody does', () => {
   });
 });
 
+describe('a reply of a program', () => {
+  test('without said and event is sent speech without a status, and no event', async () => {
+    const emulator = await startEmulator({ reply: () => ({ hear() {} }) });
+    const client = await emulator.connect('d');
+    expect(emulator.control.event({}, 'door')).toEqual([]);
+    emulator.control.speak({}, silence(40));
+    await client.until(() => client.audio.length === 1_280);
+    expect(client.messages).toHaveLength(1);
+    expect(await emulator.event('control')).toMatchObject({
+      what: 'event "door": no stream is waiting for it',
+    });
+  });
+
+  test('has taken an event at which it closes its stream', async () => {
+    const emulator = await startEmulator({
+      reply: (voice) => ({ hear() {}, event: () => voice.close(1000, 'bye') }),
+    });
+    const client = await emulator.connect('d');
+    expect(emulator.control.event({}, 'door')).toEqual([1]);
+    expect(await client.closed).toMatchObject({ code: 1000 });
+    expect(await emulator.event('control')).toMatchObject({ what: 'event "door"', streams: [1] });
+  });
+});
+
 test('skipped time makes no session longer', async () => {
   const clock = createManualClock();
   const emulator = await startEmulator({ reply: 'silence', clock });
