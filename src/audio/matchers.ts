@@ -7,9 +7,10 @@ import { secondsText } from '../protocol/time-text.ts';
 import { dbfsText, measureLevel } from './level.ts';
 import { measureLikeness } from './likeness.ts';
 import { loadPcm } from './wav/wav-source.ts';
+import { isPcm, type Pcm, pcmBytes } from './whole-pcm.ts';
 
 /** Audio in a test: PCM (16 kHz s16le mono), an object with `pcm`, such as `stream.audio()`, or the name of a WAV file. */
-export type Sound = Uint8Array | { pcm: Uint8Array } | string;
+export type Sound = Pcm | { pcm: Pcm } | string;
 
 export interface LikenessOptions {
   /** The likeness that is required, from 0 to 1. Default 0.8. */
@@ -95,7 +96,9 @@ export const voiceMatchers = {
     expectedMs: number,
     options: DurationOptions = {},
   ): Promise<Matched> {
-    checkOptions(options, { of: 'toHaveDuration', schemas: { withinMs: z.number().min(0) } });
+    const of = 'toHaveDuration';
+    checkOptions({ ms: expectedMs }, { of, schemas: { ms: z.number().min(0) }, required: ['ms'] });
+    checkOptions(options, { of, schemas: { withinMs: z.number().min(0) } });
     const { withinMs = closeMs } = options;
     const durationMs = msForBytes((await pcmOf(received)).length);
     return matched(
@@ -112,8 +115,8 @@ function matched(pass: boolean, say: (not: string) => string): Matched {
 
 async function pcmOf(sound: unknown): Promise<Buffer> {
   if (typeof sound === 'string') return loadPcm(sound);
-  const pcm = sound instanceof Uint8Array ? sound : (sound as { pcm?: unknown } | null | undefined)?.pcm;
-  if (pcm instanceof Uint8Array) return Buffer.from(pcm.buffer, pcm.byteOffset, pcm.byteLength);
+  const pcm = isPcm(sound) ? sound : (sound as { pcm?: unknown } | null | undefined)?.pcm;
+  if (isPcm(pcm)) return pcmBytes(pcm);
   throw new VoicectlError('usage', 'Not audio', {
     hint: 'Pass PCM (16 kHz s16le mono), the result of stream.audio(), or the name of a WAV file.',
   });

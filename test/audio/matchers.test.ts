@@ -12,6 +12,20 @@ test('a sound is PCM, an object with PCM, or the name of an included file', asyn
   expect(await toHaveSaid({ pcm: new Uint8Array(speechPcm) }, 'question.wav')).toMatchObject({ pass: true });
 });
 
+test('PCM may be samples', async () => {
+  const samples = new Int16Array(new Uint8Array(tone).buffer);
+  for (const sound of [samples, { pcm: samples }])
+    expect(await toHaveDuration(sound, 1_000, { withinMs: 0 })).toMatchObject({ pass: true });
+  expect(await toHaveSaid(tone, samples)).toMatchObject({ pass: true });
+});
+
+test.each([undefined, Number.NaN, '1000', -1])('a duration of %s is refused', async (ms) => {
+  await expect(toHaveDuration(tone, ms as number)).rejects.toMatchObject({
+    code: 'usage',
+    message: expect.stringMatching(/^Invalid toHaveDuration options: ms /),
+  });
+});
+
 test('other speech is refused with the figures', async () => {
   const { pass, message } = await toHaveSaid(speechPcm, 'hello.wav');
   expect(pass).toBe(false);
