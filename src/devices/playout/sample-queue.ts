@@ -1,5 +1,5 @@
 import { createBlockJoiner } from '../../audio/blocks.ts';
-import { bytesPerSample, msForBytes } from '../../protocol/audio-format.ts';
+import { bytesForMs, bytesPerSample, msForBytes } from '../../protocol/audio-format.ts';
 
 /** Audio that waits to be played. The caller limits it by `bytes`. */
 export interface SampleQueue {
@@ -19,7 +19,26 @@ export interface SampleQueue {
 
 interface Chunk {
   readonly pcm: Buffer;
+  /** When the last of it arrived. */
   readonly at: number;
+  /** Set if it was joined from several messages. */
+  readonly joined?: { store: Buffer; since: number };
+}
+
+/** Messages that are shorter are joined up to this length: what is kept for a message can be a hundred times its audio. */
+const joinedBytes = bytesForMs(5);
+/** Messages that came within this time are joined: their times are no longer told apart. */
+const joinedMs = 5;
+
+/** The chunk with this audio at its end. Undefined if the two are kept apart. */
+function join({ pcm, at, joined }: Chunk, more: Buffer, now: number): Chunk | undefined {
+  const length = pcm.length + more.length;
+  const since = joined?.since ?? at;
+  if (length > joinedBytes || now - since > joinedMs) return undefined;
+  const store = joined?.store ?? Buffer.alloc(joinedBytes);
+  if (joined === undefined) pcm.copy(store);
+  more.copy(store, pcm.length);
+  return { pcm: store.subarray(0, length), at: now, joined: { store, since } };
 }
 
 export function createSampleQueue(): SampleQueue {
@@ -65,8 +84,11 @@ export function createSampleQueue(): SampleQueue {
     push(pcm, now) {
       const whole = joiner.push(pcm);
       if (whole.length === 0) return;
-      chunks.push({ pcm: whole, at: now });
       bytes += whole.length;
+      const last = chunks.length > done ? chunks.at(-1) : undefined;
+      const longer = last && join(last, whole, now);
+      if (longer === undefined) chunks.push({ pcm: whole, at: now });
+      else chunks[chunks.length - 1] = longer;
     },
     read(count) {
       const samples = peek(count);
