@@ -7,6 +7,7 @@ import { judgeAudio } from './reply-audio.ts';
 import { type Finding, fail, mostSevere, pass, type Rule, type Seen, show, unknown, warn } from './rule.ts';
 import {
   audioOf,
+  deviceMessages,
   endText,
   freshPresentations,
   isConfirmation,
@@ -123,8 +124,8 @@ function judgeSilence({ stream, message }: Presentation): Finding {
 function judgeUnasked(stream: SeenStream): Finding | undefined {
   const { messages } = stream.exchange;
   const presentedAt = messages.findIndex(isPresented);
-  const hasSent = messages.some(({ from, opcode }) => from === 'device' && opcode !== 'ping');
   const confirmed = messages.slice(0, presentedAt < 0 ? undefined : presentedAt).find(isConfirmation);
+  const hasSent = deviceMessages(stream).length > 0;
   const early = confirmed ?? (hasSent ? undefined : audioOf(stream, 'service')[0]);
   return early && fail(`${messageText(early)} arrived, although no JWT was presented`, stream);
 }

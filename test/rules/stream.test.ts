@@ -46,6 +46,7 @@ const ping = (at: number, from: 'device' | 'service'): WireMessage => ({
   opcode: 'ping',
   bytes: 0,
 });
+const pong = (at: number): WireMessage => ({ at, from: 'device', opcode: 'pong', bytes: 0 });
 /** A message for each of these frames of a reply, written by `write`. */
 const asTexts = (frames: number, write: (frame: Int16Array) => unknown, at = 9) =>
   Array.from({ length: frames }, (_, index) => {
@@ -162,6 +163,12 @@ const cases: Case[] = [
     'audio, and no JWT at all',
     'fail: a binary message of 640 bytes arrived, although no JWT was presented (X1)',
     seenAs(connects({ messages: [ping(1, 'device'), replies(2)] })),
+  ],
+  [
+    'R34',
+    'audio after a ping that the device answered, and no JWT at all',
+    'fail: a binary message of 640 bytes arrived, although no JWT was presented (X1)',
+    seenAs(connects({ messages: [ping(1, 'service'), pong(1), replies(2)] })),
   ],
   [
     'R34',
