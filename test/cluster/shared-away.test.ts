@@ -1,15 +1,64 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
+import { restoreWindowScript } from '../../src/cluster/redis/scripts/window.ts';
 import type { SharedOptions } from '../../src/cluster/shared-emulator.ts';
 import type { EmulatorOptions } from '../../src/emulator/options.ts';
 import { controlPrefix } from '../../src/protocol/control-paths.ts';
 import { hasRedis, type Redis, startRedis } from '../helpers/redis.ts';
 import { fates, setUpSharedEmulators } from '../helpers/shared-emulators.ts';
 
+interface Relay {
+  readonly url: string;
+  /** How many connections it has cut. */
+  readonly cuts: number;
+  close(): void;
+}
+
+/** Passes everything on to a Redis, except the first commands that contain this text: it cuts their connection. */
+async function startRelay(port: number, text: string): Promise<Relay> {
+  let cuts = 0;
+  const sockets = new Set<Socket>();
+  const server = createServer((near) => {
+    const far = connect(port, '127.0.0.1');
+    const end = () => {
+      near.destroy();
+      far.destroy();
+    };
+    for (const socket of [near, far]) {
+      sockets.add(socket);
+      socket.on('error', () => {}).on('close', end);
+    }
+    far.pipe(near);
+    near.on('data', (bytes) => {
+      if (cuts > 0 || !bytes.includes(text)) far.write(bytes);
+      else {
+        cuts += 1;
+        end();
+      }
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    get cuts() {
+      return cuts;
+    },
+    close() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
 describe.skipIf(!hasRedis)('a Redis that does not answer', () => {
   const redises: Redis[] = [];
+  const relays: Relay[] = [];
   const startEmulator = setUpSharedEmulators();
   afterEach(async () => {
+    for (const relay of relays.splice(0)) relay.close();
     await Promise.all(redises.splice(0).map((redis) => redis.stop()));
   });
 
@@ -84,6 +133,30 @@ describe.skipIf(!hasRedis)('a Redis that does not answer', () => {
     expect(await fates([await one.present(unused)])).toEqual([1013]);
     expect(await fates([await one.present((await two.request('e')).token)])).toEqual([0]);
   });
+
+  test.each<[window: 'sliding' | 'first-request']>([['sliding'], ['first-request']])(
+    'that has lost its data gets it back, even if the connection is lost meanwhile: %s',
+    async (window) => {
+      const { redis, prefix } = await begin();
+      const relay = await startRelay(redis.port, restoreWindowScript.sha);
+      relays.push(relay);
+      const options = { rateLimit: 2, dialect: { rateLimit: { window } } };
+      const emulator = await startEmulator({ url: relay.url, prefix }, options);
+      for (let asked = 0; asked < 2; asked += 1) expect((await emulator.request()).status).toBe(200);
+      redis.cli('FLUSHALL');
+      await emulator.request();
+      await emulator.event('shared-back');
+      expect(relay.cuts).toBe(1);
+      let status = 503;
+      await expect
+        .poll(async () => {
+          ({ status } = await emulator.request());
+          return status;
+        })
+        .not.toBe(503);
+      expect(status).toBe(429);
+    },
+  );
 
   test('that has lost its data gives later events higher numbers than before, so that who follows misses none', async () => {
     const { redis, start } = await begin();

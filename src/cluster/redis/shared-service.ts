@@ -241,7 +241,7 @@ async function comeBack(connection: RedisConnection, parts: Parts): Promise<void
   known.secrets = found.secrets;
   known.life = found.life;
   link.setLife(found.life);
-  if (found.isAnew) await windows.restore(connection, found.life);
+  await windows.restore(connection, found.life, found.isAnew);
   await leases.renew(connection, found.life);
   known.moveTo(found.offset);
   known.setFaults(JSON.parse(found.faults));

@@ -2,7 +2,7 @@ import type { Dialect } from '../../protocol/dialect.ts';
 import { rateLimitWindowMs } from '../../protocol/rate-limit.ts';
 import type { CountedRequest, Survey } from '../../service/state/state.ts';
 import { bucketRounding, createWindowKind, type RateWindow, restUntil } from '../../service/state/windows.ts';
-import type { RedisConnection, RedisReply } from './connection.ts';
+import type { RedisConnection } from './connection.ts';
 import type { RedisKeys } from './keys.ts';
 import type { RedisLink } from './link.ts';
 import { countScript, restoreWindowScript } from './scripts/window.ts';
@@ -12,8 +12,11 @@ export interface SharedWindows {
   look(device: string): Promise<CountedRequest>;
   /** An open window, as the control API shows it. */
   show(device: string, window: RateWindow): Survey['windows'][number];
-  /** Gives back to Redis what this emulator knows. */
-  restore(connection: RedisConnection, life: string): Promise<void>;
+  /**
+   * Gives back to Redis what this emulator knows, if the life is anew; else only what a connection that was lost did not give
+   * back. Nothing twice: a sliding window would count it twice.
+   */
+  restore(connection: RedisConnection, life: string, isAnew: boolean): Promise<void>;
   /** Forgets the windows that are over, or all. */
   purge(nowMs: number): void;
   clear(): void;
@@ -41,6 +44,8 @@ export function createSharedWindows({ link, keys, limit, settings }: SharedWindo
     after: () => ({ cancel() {} }),
   });
   const seen = new Map<string, Seen>();
+  /** The devices whose windows have not been given back yet. */
+  let unrestored = new Set<string>();
   const about = [settings.window, limit, rateLimitWindowMs];
 
   const describe = (window: RateWindow, allowed: boolean, now: number): CountedRequest => {
@@ -58,6 +63,8 @@ export function createSharedWindows({ link, keys, limit, settings }: SharedWindo
     const before = settings.window === 'sliding' ? (seen.get(device)?.times ?? []) : [];
     const kept = settings.window === 'sliding' ? [...before, now].slice(-Math.max(1, limit)) : [at];
     seen.delete(device);
+    // Whatever kept it from being restored, Redis counts it now.
+    unrestored.delete(device);
     seen.set(device, { count, times: kept, at: now });
   };
   const ask = async (device: string, counts: 'all' | 'accepted' | 'none') => {
@@ -76,10 +83,13 @@ export function createSharedWindows({ link, keys, limit, settings }: SharedWindo
       requests: Math.ceil(window.count - bucketRounding),
       resetAtMs: Math.ceil(kind.resetAt(window) - bucketRounding),
     }),
-    async restore(connection, life) {
-      const given = [...seen].map(([device, { count, times }]): Promise<readonly RedisReply[]> => {
+    async restore(connection, life, isAnew) {
+      if (isAnew) unrestored = new Set(seen.keys());
+      const given = [...unrestored].map(async (device) => {
+        const { count, times } = seen.get(device) ?? { count: 0, times: [] };
         const of = [keys.service, keys.window(device), keys.devices];
-        return connection.run(restoreWindowScript, of, [life, ...about, device, count, ...times]);
+        await connection.run(restoreWindowScript, of, [life, ...about, device, count, ...times]);
+        unrestored.delete(device);
       });
       // A window that fails because of the content of its key does not keep others from being restored.
       await Promise.allSettled(given);
@@ -88,8 +98,12 @@ export function createSharedWindows({ link, keys, limit, settings }: SharedWindo
       for (const [device, { at }] of seen) {
         if (at + rateLimitWindowMs > nowMs) break;
         seen.delete(device);
+        unrestored.delete(device);
       }
     },
-    clear: () => seen.clear(),
+    clear() {
+      seen.clear();
+      unrestored.clear();
+    },
   };
 }
