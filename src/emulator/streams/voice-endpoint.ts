@@ -113,7 +113,10 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
       // `handleUpgrade` calls back at once, so this is the number of the stream.
       const tap = options.tap?.(nextId);
       let answerLines: string[] = [];
-      if (tap !== undefined || observers.any) server.once('headers', (lines) => (answerLines = [...lines]));
+      const keepLines = (lines: string[]) => {
+        answerLines = [...lines];
+      };
+      if (tap !== undefined || observers.any) server.once('headers', keepLines);
       server.handleUpgrade(request, socket, head, (webSocket) => {
         const id = nextId;
         nextId += 1;
@@ -141,6 +144,8 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
           beginStream({ ...options, ...guards }, parts, { connection, transport: request.socket });
         });
       });
+      // A socket that has closed meanwhile gets no answer.
+      server.off('headers', keepLines);
       return undefined;
     },
     observe: observers.add,

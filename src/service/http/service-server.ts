@@ -207,11 +207,9 @@ function admitUpgrade(
   const about = { dialect, events, path, remote: addressOf(request) };
   const refuse = (cause: RefusalCause) => sendRawAnswer(socket, refuseRequest(cause, about));
   const wrong = wrongHandshake(request.headers);
-  const message =
-    request.httpVersion === '1.0' ? 'An upgrade needs HTTP/1.1' : 'An upgrade may not have a body';
+  const message = wrongRequest(request);
   if (!admission.ok) sendRawAnswer(socket, refuseEntry(admission, about));
-  else if (request.httpVersion === '1.0' || hasBody(request))
-    sendRawAnswer(socket, invalidRequest({ case: 'badHttp', message }, about));
+  else if (message !== undefined) sendRawAnswer(socket, invalidRequest({ case: 'badHttp', message }, about));
   else if (upgradePath !== undefined && path !== upgradePath) refuse('notFound');
   else if (wrong !== undefined) {
     const answer = invalidRequest({ case: 'badHttp', message: wrong }, about);
@@ -220,6 +218,13 @@ function admitUpgrade(
     const admitted = { request, target, path, origin: admission.origin, about, watch: undefined };
     faults.pass(socket, () => upgrade(admitted, refuse));
   }
+}
+
+/** What is wrong with a request that asks for an upgrade, besides its headers. RFC 6455, section 4.1. */
+function wrongRequest(request: IncomingMessage): string | undefined {
+  if (request.httpVersion === '1.0') return 'An upgrade needs HTTP/1.1';
+  if (request.method !== 'GET') return 'An upgrade needs the method GET';
+  return hasBody(request) ? 'An upgrade may not have a body' : undefined;
 }
 
 /** RFC 6455, section 4.2.1: ws also speaks a draft of it, version 8. */

@@ -52,6 +52,7 @@ describe.each(['emulator', 'proxy'] as const)('what never reaches the paths of t
       400,
       ['GET /voice-stream HTTP/1.1', ...upgradeLines, 'Transfer-Encoding: chunked', '', '5', 'hello', '0'],
     ],
+    ['an upgrade with POST', 400, ['POST /voice-stream HTTP/1.1', ...upgradeLines]],
     ['CONNECT', 405, ['CONNECT evil.example:443 HTTP/1.1', 'Host: evil.example:443', close]],
     ['no HTTP', 400, ['HELLO']],
   ])('%s is refused with %i in the service’s format', async (_name, status, lines) => {
@@ -94,6 +95,19 @@ describe.each(['emulator', 'proxy'] as const)('what never reaches the paths of t
     late.destroy();
     open.socket.terminate();
     await closing;
+  });
+
+  test('an upgrade with POST opens no stream that a tap or the target could see', async () => {
+    const tapped: (number | undefined)[] = [];
+    const tap = (stream?: number) => {
+      if (stream !== undefined) tapped.push(stream);
+      return {};
+    };
+    const emulator = await startEmulator({ tap });
+    const { port } = kind === 'emulator' ? emulator : await startProxy(emulator);
+    const answer = await rawHttp(port, httpRequest(['POST /voice-stream HTTP/1.1', ...upgradeLines]));
+    expect(answer.body).toContain('An upgrade needs the method GET');
+    expect(tapped).toEqual([]);
   });
 
   test('an unknown expectation is not answered with an empty 417', async () => {
