@@ -9,10 +9,10 @@ export interface TokenProblem {
   advice: string;
 }
 
-/** A JWT as compact text, and one somewhere within other text. */
+/** A JWT as compact text. */
 const wholeToken = /^[\w-]+\.[\w-]+\.[\w-]+$/;
-/** Also one whose parts are padded: the service that grants it is to blame. */
-const tokenWithin = /(?<![\w-])eyJ[\w+/-]+={0,2}\.[\w+/-]+={0,2}\.[\w+/-]+={0,2}/;
+/** What a JWT may be part of: its own characters, also those of padded parts, and what they may be attached to. */
+const words = /[\w+/=.-]+/g;
 /** How much of a message is searched for a token. */
 const readBytes = 2 * maxTokenBytes;
 /** The advice where a device sends anything but the token. */
@@ -21,12 +21,39 @@ const sendFirst = 'send the token first, alone, as text';
 
 /** The JWT in a text that may hold more than the token. */
 export function findToken(text: string): string | undefined {
-  return wholeToken.test(text) ? text : tokenWithin.exec(text.slice(0, readBytes))?.[0];
+  return wholeToken.test(text) ? text : tokenWithin(text.slice(0, readBytes));
+}
+
+/**
+ * The first JWT somewhere within other text, also one whose parts are padded: the service that grants it is to blame. Word by
+ * word and part by part, so that each character is read a few times at most, whatever a device sends.
+ */
+function tokenWithin(text: string): string | undefined {
+  // Audio hardly ever holds it.
+  if (!text.includes('eyJ')) return undefined;
+  for (const [word] of text.matchAll(words)) {
+    const parts = word.split('.');
+    for (const [at, part] of parts.slice(0, -2).entries()) {
+      const head = tokenHead(part);
+      const payload = head && /^[\w+/-]+={0,2}$/.exec(parts[at + 1] ?? '')?.[0];
+      const signature = payload && /^[\w+/-]+={0,2}/.exec(parts[at + 2] ?? '')?.[0];
+      if (signature) return `${head}.${payload}.${signature}`;
+    }
+  }
+  return undefined;
+}
+
+/** The header of a JWT at the end of what comes before the first dot. */
+function tokenHead(part: string): string | undefined {
+  const padding = part.endsWith('==') ? 2 : part.endsWith('=') ? 1 : 0;
+  const tail = part.slice(part.lastIndexOf('=', part.length - padding - 1) + 1);
+  const start = tail.search(/(?<![\w-])eyJ[\w+/-]/);
+  return start < 0 ? undefined : tail.slice(start);
 }
 
 /** The text with `mark` in place of anything that looks like a JWT, padded or not, and whatever it is attached to. */
 export function withoutTokens(text: string, mark: string): string {
-  return text.replace(/[\w+/=.-]+/g, (word) => {
+  return text.replace(words, (word) => {
     const start = word.indexOf('eyJ');
     const parts = start < 0 ? [] : word.slice(start).split('.');
     return parts.length < 3 ? word : word.slice(0, start) + mark;
@@ -35,7 +62,7 @@ export function withoutTokens(text: string, mark: string): string {
 
 /** Whether a binary message holds a JWT, which should have come as text. */
 export function holdsBinaryToken(message: Buffer): boolean {
-  return tokenWithin.test(message.toString('latin1', 0, readBytes));
+  return tokenWithin(message.toString('latin1', 0, readBytes)) !== undefined;
 }
 
 /**
@@ -54,7 +81,7 @@ export function firstTextProblem(message: string): TokenProblem | undefined {
   const unquoted = /^(["'`])(.*)\1$/s.exec(message.trim())?.[2];
   if (unquoted !== undefined && wholeToken.test(unquoted))
     return { why: 'the token is in quotes', advice: sendAlone };
-  const holdsToken = tokenWithin.test(message);
+  const holdsToken = tokenWithin(message) !== undefined;
   if (isRecord(parseJson(message)))
     return holdsToken
       ? { why: 'the token is wrapped in JSON', advice: sendAlone }
@@ -92,5 +119,5 @@ export function tokenPlace(url: string, headers: Readonly<Record<string, unknown
     [headers['sec-websocket-protocol'], 'the Sec-WebSocket-Protocol header'],
     [url, 'the URL'],
   ];
-  return places.find(([text]) => typeof text === 'string' && tokenWithin.test(text))?.[1];
+  return places.find(([text]) => typeof text === 'string' && tokenWithin(text) !== undefined)?.[1];
 }

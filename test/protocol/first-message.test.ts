@@ -1,0 +1,40 @@
+import { describe, expect, test } from 'vitest';
+import { findToken, holdsBinaryToken, tokenPlace } from '../../src/protocol/first-message.ts';
+
+describe('a token is found', () => {
+  test.each([
+    ['alone', 'eyJh.b.c', 'eyJh.b.c'],
+    ['after a word', 'Bearer eyJh.b.c', 'eyJh.b.c'],
+    ['in JSON', '{"token":"eyJh.b.c"}', 'eyJh.b.c'],
+    ['in a query', '/voice-stream?token=eyJh.b.c&x=1', 'eyJh.b.c'],
+    ['with padded parts', 'token=eyJh==.b=.c==', 'eyJh==.b=.c=='],
+    ['with the characters of plain base64', 'x eyJ+/.b+.c/', 'eyJ+/.b+.c/'],
+    ['after other parts', 'a.b.eyJh.b.c.d', 'eyJh.b.c'],
+    ['after a slash', 'a/eyJh.b.c', 'eyJh.b.c'],
+    ['after what only begins like one', 'eyJ.a.b eyJh.b.c', 'eyJh.b.c'],
+    ['at the first beginning', '+eyJ+eyJh.b.c', 'eyJ+eyJh.b.c'],
+  ])('%s', (_where, text, token) => {
+    expect(findToken(text)).toBe(token);
+  });
+
+  test.each([
+    ['in the middle of a word', 'x a-eyJh.b.c'],
+    ['with two parts', 'x eyJh.b'],
+    ['with an empty part', 'x eyJh..c'],
+    ['with three characters of padding', 'x eyJh===.b.c'],
+    ['with padding within a part', 'x eyJh.b=b.c'],
+    ['across words', 'x eyJh.b .c'],
+  ])('but not %s', (_where, text) => {
+    expect(findToken(text)).toBeUndefined();
+  });
+});
+
+// In processor time, because a busy machine is slow: reread from each beginning, this takes more than a second.
+test('a long text full of beginnings of tokens is read once', () => {
+  const text = '+eyJ'.repeat(16_384);
+  const before = process.cpuUsage();
+  expect(tokenPlace(text, {})).toBeUndefined();
+  expect(holdsBinaryToken(Buffer.from(text))).toBe(false);
+  const { user, system } = process.cpuUsage(before);
+  expect((user + system) / 1_000).toBeLessThan(300);
+});
