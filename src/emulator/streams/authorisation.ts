@@ -16,6 +16,7 @@ import { type Eventual, isUnavailable, type SlotLease, type State } from '../../
 import type { TokenAuthority } from '../tokens/token-authority.ts';
 import { readUnverified } from '../tokens/token-problem.ts';
 import type { StreamConnection } from './connection.ts';
+import { maxHeldMessages } from './early-bytes.ts';
 
 /** Takes a message of a device. `arrival`: if it did not arrive just now. */
 export type ReceiveMessage = (data: Buffer, isBinary: boolean, arrival?: MessageArrival) => void;
@@ -33,8 +34,6 @@ export interface AuthorisationOptions extends AdmitOptions {
   onAuthorised: (claims: TokenClaims, connections: number) => Eventual<ReceiveMessage>;
 }
 
-/** Maximum number of messages held, besides the dialect's bound on their bytes: even an empty message costs memory. */
-const maxHeldMessages = 4_096;
 /** A device without a token is reported after this time, long before the usual deadline. */
 const lateMs = 2_000;
 
@@ -45,6 +44,7 @@ const lateMs = 2_000;
 export function awaitToken(options: AuthorisationOptions): void {
   const { connection, settings, onAuthorised } = options;
   const held: Parameters<ReceiveMessage>[] = [];
+  const maxHeld = maxHeldMessages(settings.earlyAudioBytes);
   let heldBytes = 0;
   let presented = false;
   /** A binary message that holds the token came first. */
@@ -70,7 +70,7 @@ export function awaitToken(options: AuthorisationOptions): void {
       wrongForm = binaryFirst(data);
       report(wrongForm);
     }
-    if (heldBytes <= settings.earlyAudioBytes && held.length <= maxHeldMessages) return;
+    if (heldBytes <= settings.earlyAudioBytes && held.length <= maxHeld) return;
     refuse({
       refused: 'earlyAudioOverflow',
       why: `${held.length} binary messages (${heldBytes} bytes) arrived before the stream was confirmed`,

@@ -1,11 +1,20 @@
 import type { Socket } from 'node:net';
+import { bytesForMs, defaultFrameMs } from '../../protocol/audio-format.ts';
 import { maxTokenBytes } from '../../protocol/token-response.ts';
 import type { StreamConnection } from './connection.ts';
 
-/** Room for the frame headers of the longest token and of the messages that may be held. */
-const framingBytes = 64 * 1024;
-/** Maximum bytes from all connections without an accepted token together: many small amounts could fill the memory too. */
-const maxTogether = 8 * 1024 * 1024;
+/** Room for the frame header of each message that may be held. */
+const framingBytes = 16;
+/**
+ * Maximum bytes from all connections without an accepted token together, if the dialect does not allow one of them more: many
+ * small amounts could fill the memory too.
+ */
+const usuallyTogether = 8 * 1024 * 1024;
+
+/** Maximum number of messages held, besides the bound on their bytes: even an empty message costs memory. */
+export function maxHeldMessages(earlyAudioBytes: number): number {
+  return Math.max(4_096, Math.ceil(earlyAudioBytes / bytesForMs(defaultFrameMs)));
+}
 
 /** Bounds the bytes received before a token is accepted, including incomplete messages. */
 export interface EarlyBytes {
@@ -17,7 +26,8 @@ export interface EarlyBytes {
 }
 
 export function createEarlyBytes(earlyAudioBytes: number): EarlyBytes {
-  const maxAlone = earlyAudioBytes + maxTokenBytes + framingBytes;
+  const maxAlone = earlyAudioBytes + maxTokenBytes + framingBytes * maxHeldMessages(earlyAudioBytes);
+  const maxTogether = Math.max(usuallyTogether, maxAlone);
   let together = 0;
   return {
     watch(connection, transport) {

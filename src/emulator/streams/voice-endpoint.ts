@@ -93,7 +93,7 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
     ...{ connections, live, capacity },
     uses: createTokenUses(),
     earlyBytes: createEarlyBytes(dialect.stream.earlyAudioBytes),
-    unfinished: new UnfinishedMessages(),
+    unfinished: new UnfinishedMessages(dialect.stream.maxMessageBytes),
   };
   let nextId = options.firstStream ?? 1;
 

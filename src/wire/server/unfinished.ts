@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import { closeCodes, reasonNotUtf8 } from '../../protocol/close-codes.ts';
 
-/** Maximum bytes of messages that have not arrived whole, over all streams of a process. */
-const maxUnfinishedBytes = 32 * 1024 * 1024;
+/** Maximum bytes of messages that have not arrived whole, over all streams of a process, if none of them may be longer. */
+const usuallyUnfinishedBytes = 32 * 1024 * 1024;
 /** What each piece of such a message costs besides its bytes: a peer may send it byte by byte. */
 const pieceCostBytes = 128;
 /** A stream that has less is closed only if no stream has more: any stream is in the middle of a message now and then. */
@@ -52,8 +52,14 @@ interface Unfinished {
 export class UnfinishedMessages {
   /** In the order in which they opened. */
   private readonly streams = new Set<Unfinished>();
+  private readonly maxBytes: number;
   private bytes = 0;
   private closed = 0;
+
+  /** `maxMessageBytes`: the longest message that a stream may send, which has room with the cost of its pieces. */
+  constructor(maxMessageBytes = 0) {
+    this.maxBytes = Math.max(usuallyUnfinishedBytes, 2 * maxMessageBytes);
+  }
 
   /** Counts what `socket` holds until it closes. `close` sends the close frame. */
   watch(socket: WebSocket, transport: Socket, close: (why: string) => void): void {
@@ -63,7 +69,7 @@ export class UnfinishedMessages {
       close: () => {
         forget();
         this.closed += 1;
-        const mebibytes = maxUnfinishedBytes / 1024 / 1024;
+        const mebibytes = Math.floor(this.maxBytes / 1024 / 1024);
         close(
           `the unfinished messages of all streams exceed ${mebibytes} MiB (streams closed for this: ${this.closed})`,
         );
@@ -79,7 +85,7 @@ export class UnfinishedMessages {
       if (bytes === one.bytes) return;
       this.bytes += bytes - one.bytes;
       one.bytes = bytes;
-      if (this.bytes > maxUnfinishedBytes) this.newest().close();
+      if (this.bytes > this.maxBytes) this.newest().close();
     };
     const forget = () => {
       transport.off('data', count);

@@ -75,6 +75,21 @@ describe('audio before the token', () => {
     await client.until(() => client.audio.length === 1_280);
   });
 
+  test('is held to the bound of the dialect, also in more than 4,096 messages', async () => {
+    const emulator = await startEmulator({
+      reply: 'silence',
+      dialect: { stream: { earlyAudioBytes: 4_200 * 640 } },
+    });
+    const token = await emulator.token();
+    const client = emulator.open();
+    await client.opened;
+    for (let i = 0; i < 4_200; i += 1) client.socket.send(frame(i));
+    client.socket.send(token);
+    await client.connected;
+    client.socket.close();
+    expect(await emulator.event('stream-closed')).toMatchObject({ framesIn: 4_200, code: 1005 });
+  });
+
   test('is bounded even if every message is empty', async () => {
     const emulator = await startEmulator();
     const client = emulator.open();

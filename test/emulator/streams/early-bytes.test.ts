@@ -53,6 +53,12 @@ describe('what is received before the token', () => {
     expect(next.done).toEqual([]);
   });
 
+  test('of one connection may be all that the dialect allows, in frames of 20 ms', () => {
+    const connection = fake(createEarlyBytes(16 * 1024 * kib));
+    for (let sent = 0; sent < 16 * 1024 * kib; sent += 640) connection.send(640 + 8);
+    expect(connection.done).toEqual([]);
+  });
+
   test('is no longer counted once the token was accepted', () => {
     const connection = fake(createEarlyBytes(256 * kib));
     connection.stop();

@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { expect, test } from 'vitest';
@@ -32,4 +32,20 @@ test('parts of a message are freed with their stream, even if the socket is kept
   device.terminate();
   await closed;
   expect([receiver._bufferedBytes, receiver._buffers]).toEqual([0, []]);
+});
+
+test.each([
+  [33, 1, 1],
+  [32, 16, 0],
+  [64, 64, 0],
+  [129, 64, 1],
+])('%i MiB of a message, if one may have %j MiB, close %i streams', (heldMiB, mostMiB, count) => {
+  const unfinished = new UnfinishedMessages(mostMiB * MiB);
+  const transport = Object.assign(new EventEmitter(), { pause() {} });
+  const parts = { _bufferedBytes: heldMiB * MiB - 128, _buffers: [Buffer.alloc(0)], _fragments: [] };
+  const socket = Object.assign(new EventEmitter(), { _receiver: { ...parts, _messageLength: 0 } });
+  const closed: string[] = [];
+  unfinished.watch(socket as never, transport as never, (why) => closed.push(why));
+  transport.emit('data', Buffer.alloc(0));
+  expect(closed).toHaveLength(count);
 });
