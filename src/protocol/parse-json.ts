@@ -15,6 +15,9 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** More levels than any message, claim or answer has. Beyond a few thousand nothing could copy or print a value. */
+export const readableLevels = 100;
+
 /**
  * Whether nothing in a value read from JSON is nested deeper, and no object in it has a forbidden key. Walks without
  * recursion: no depth exhausts the stack.

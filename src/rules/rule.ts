@@ -1,3 +1,4 @@
+import { unescapedJson } from '../kernel/escape.ts';
 import type { Exchange } from '../wire/exchange.ts';
 
 /** What a rule may find, in the order in which it is counted. `skipped`: nothing was asked, or the rule does not apply here. */
@@ -80,7 +81,7 @@ const maxValueLength = 60;
 
 /** A value as a message shows it: shortened JSON. */
 export function show(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'missing';
+  const text = value === undefined ? 'missing' : unescapedJson(value);
   // Half a character may be left at the end.
   const short = text.slice(0, maxValueLength - 1).replace(/\p{Surrogate}$/u, '');
   return text.length <= maxValueLength ? text : `${short}…`;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader, type JWTPayload, type ProtectedHeaderParameters } from 'jose';
 import type { Redactor } from '../kernel/redact.ts';
 import { findToken, firstBinaryProblem, firstTextProblem } from '../protocol/first-message.ts';
-import { isNestedWithin } from '../protocol/parse-json.ts';
+import { isNestedWithin, readableLevels } from '../protocol/parse-json.ts';
 import type { PresentedToken, TokenFacts } from './exchange.ts';
 
 /** The content of a JWT, unverified: only the service has the key to verify it. */
@@ -11,14 +11,11 @@ export interface DecodedToken {
   claims: JWTPayload;
 }
 
-/** Deeper than any claim: beyond a few thousand levels nothing could copy or print it. */
-const maxNesting = 100;
-
 /** Reads a JWT; undefined if the token is not one. Specification: "JWT claims". */
 export function readToken(token: string): DecodedToken | undefined {
   try {
     const decoded = { header: decodeProtectedHeader(token), claims: decodeJwt(token) };
-    return isNestedWithin(decoded, maxNesting) ? decoded : undefined;
+    return isNestedWithin(decoded, readableLevels) ? decoded : undefined;
   } catch {
     return undefined;
   }

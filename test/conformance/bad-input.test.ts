@@ -63,6 +63,17 @@ describe('what is not a service', () => {
     },
   );
 
+  test.each([5_000, 20_000])(
+    'an error nested %i deep is no error body, and the run continues',
+    async (depth) => {
+      const deep = `{"error":${'['.repeat(depth)}${']'.repeat(depth)}}`;
+      const { baseUrl } = await services.http((response) => {
+        response.writeHead(400, { 'Content-Type': 'application/json' }).end(deep);
+      });
+      expect(await verdicts(baseUrl, ['R1', 'R21'])).toMatchObject({ exitCode: 1, R21: 'fail' });
+    },
+  );
+
   test('if nobody listens, nothing can be checked', async () => {
     const baseUrl = `http://127.0.0.1:${await services.unusedPort()}`;
     expect(await verdicts(baseUrl, ['R1'])).toEqual({ exitCode: 4, R1: 'unknown' });

@@ -46,8 +46,14 @@ test.each([
   ['x'.repeat(58), `"${'x'.repeat(58)}"`],
   ['x'.repeat(59), `"${'x'.repeat(58)}…`],
   [`${'x'.repeat(57)}😀b`, `"${'x'.repeat(57)}…`],
+  [['x', null], '["x",null]'],
 ])('a message shows %s as %s', (value, shown) => {
   expect(show(value)).toBe(shown);
+});
+
+test('a message shows what is nested too deeply as a note', () => {
+  const deep: unknown = JSON.parse(`{"error":${'['.repeat(100_000)}${']'.repeat(100_000)}}`);
+  expect(show(deep)).toBe('{"error":"(nested too deeply)"}');
 });
 
 test('the rules of a service are R1 to R45, in order', () => {

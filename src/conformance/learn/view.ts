@@ -1,6 +1,6 @@
 import { isRecord, readError } from '../../protocol/error-body.ts';
 import { connectedKind, type ServiceMessage } from '../../protocol/messages.ts';
-import { ownValue } from '../../protocol/parse-json.ts';
+import { isNestedWithin, ownValue, readableLevels } from '../../protocol/parse-json.ts';
 import { memoise } from '../../rules/memo.ts';
 import type { Seen } from '../../rules/rule.ts';
 import {
@@ -55,9 +55,16 @@ export interface TimedServiceMessage extends ServiceMessage {
 export const textsOf = memoise((stream: SeenStream): readonly TimedServiceMessage[] =>
   serviceMessages(stream).flatMap((message) => {
     const read = readTextMessage(message);
-    return read === undefined ? [] : [{ ...read, ...flatError(read), at: message.at }];
+    return read === undefined ? [] : [{ ...readable(read), at: message.at }];
   }),
 );
+
+/** What is nested deeper than any message counts as text: it can be neither compared nor quoted. */
+function readable(read: ServiceMessage): ServiceMessage {
+  if (!isNestedWithin(read.body, readableLevels))
+    return { category: 'malformed', kind: undefined, body: read.text, text: read.text };
+  return { ...read, ...flatError(read) };
+}
 
 /** A code and a message beside the kind are an error, whatever the kind is called. */
 function flatError({ category, body }: ServiceMessage): Partial<ServiceMessage> {

@@ -27,7 +27,7 @@ import {
 import { errorBody, invalidRequestCode } from '../../protocol/error-body.ts';
 import type { FaultInput } from '../../protocol/faults.ts';
 import { isLoopbackHost } from '../../protocol/loopback.ts';
-import { isNestedWithin, parseJson } from '../../protocol/parse-json.ts';
+import { isNestedWithin, parseJson, readableLevels } from '../../protocol/parse-json.ts';
 import { describeIssues, readOnce, schemaProblemText } from '../../protocol/schema-problem.ts';
 import { cacheControl } from '../../protocol/token-response.ts';
 import { plainAddress } from '../../wire/addresses.ts';
@@ -43,7 +43,6 @@ import { isPageAllowed, isSameSecret, needsPageToken, type PageHandler } from '.
 /** Maximum audio to say: over a minute of a 48 kHz stereo WAV. */
 const maxSpeechBytes = 16 * 1024 * 1024;
 const maxJsonBytes = 1024 * 1024;
-const maxNesting = 100;
 
 /** Thrown for a request that is refused: becomes the answer. */
 class ControlRefusal extends Error {
@@ -260,8 +259,12 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
   if (body === undefined) throw tooLarge(maxJsonBytes);
   const value = body.length === 0 ? {} : parseJson(body.toString());
   if (value === undefined) throw new ControlRefusal(400, invalidRequestCode, 'The body is not valid JSON');
-  if (isNestedWithin(value, maxNesting)) return value;
-  throw new ControlRefusal(400, invalidRequestCode, `The body is nested deeper than ${maxNesting} levels`);
+  if (isNestedWithin(value, readableLevels)) return value;
+  throw new ControlRefusal(
+    400,
+    invalidRequestCode,
+    `The body is nested deeper than ${readableLevels} levels`,
+  );
 }
 
 async function readSpeech(request: IncomingMessage): Promise<Buffer> {
