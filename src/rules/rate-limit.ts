@@ -312,6 +312,24 @@ interface Burst {
 /** Fewer than this in a window are not an attempt to reach the limit. */
 const fewest = tokenRequestsPerWindow / 2;
 
+/** Whether a refusal after so many granted requests shows the limit: a device may also be unknown, or the service in trouble. */
+export function showsLimit({ exchange }: SeenAnswer, granted: number): boolean {
+  return exchange.answer.status === 429 || granted >= fewest;
+}
+
+/** A refusal that does not show the limit decides nothing about it. */
+function judgeOtherRefusal({ granted, refused }: Burst): Finding | undefined {
+  if (refused === undefined || showsLimit(refused, granted.length)) return undefined;
+  return unknown(`${refusalText(granted.length, refused)}${saidText(refused)}: that need not be the limit`, [
+    ...granted.slice(-1),
+    refused,
+  ]);
+}
+
+function refusalText(count: number, refused: SeenAnswer): string {
+  return `${count} requests were granted, and the next was answered with ${refused.exchange.answer.status}`;
+}
+
 function bursts(seen: readonly Seen[]): Burst[] {
   return byDevice(tokenAnswers(seen).filter(isProper))
     .filter((own) => own.length >= fewest || own.every(({ provoked }) => provoked === true))
@@ -342,8 +360,10 @@ function judgeExhaustion(seen: readonly Seen[]): Finding | undefined {
     return unknown(`the first known request leaves ${left}: the window had already begun`, last);
   if (count > tokenRequestsPerWindow) return fail(`${count} requests in one window were granted`, last);
   if (refused === undefined) return unknown(`${count} requests were granted, and no more were sent`, last);
+  const other = judgeOtherRefusal(burst);
+  if (other !== undefined) return other;
   const evidence = [...last, refused];
-  const message = `${count} requests were granted, and the next was answered with ${refused.exchange.answer.status}`;
+  const message = refusalText(count, refused);
   return count === tokenRequestsPerWindow ? pass(message, evidence) : fail(message, evidence);
 }
 
@@ -352,6 +372,8 @@ function judgeReset(seen: readonly Seen[]): Finding | undefined {
   const burst = bursts(seen).find(({ refused }) => refused !== undefined);
   const [first] = burst?.later ?? [];
   if (burst?.refused === undefined || first === undefined) return undefined;
+  const other = judgeOtherRefusal(burst);
+  if (other !== undefined) return other;
   const evidence = [burst.refused, first];
   const { status } = first.exchange.answer;
   if (isGranted(first)) return pass('refused, then granted again after the reset', evidence);

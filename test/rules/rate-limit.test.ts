@@ -502,6 +502,24 @@ const cases: Case[] = [
   ],
   [
     'R30',
+    'a throwaway device that the service does not know',
+    'unknown: 0 requests were granted, and the next was answered with 404 ("INVALID_REQUEST: invalid"): that need not be the limit (X1)',
+    provoked(burst(1, 0, [], 404)),
+  ],
+  [
+    'R30',
+    'trouble after a few',
+    'unknown: 29 requests were granted, and the next was answered with 503 ("INVALID_REQUEST: invalid"): that need not be the limit (X29 X30)',
+    provoked(burst(30, 29, [], 503)),
+  ],
+  [
+    'R30',
+    'another status after thirty',
+    'fail: 30 requests were granted, and the next was answered with 403 (X30 X31)',
+    provoked(burst(31, 30, [], 403)),
+  ],
+  [
+    'R30',
     'a few, of which one is refused as it should be',
     undefined,
     [...provoked(burst(1, 0)), ...burst(2, 2)],
@@ -543,6 +561,12 @@ const cases: Case[] = [
     'refused again',
     'fail: answered 429 after the reset ("INVALID_REQUEST: invalid") (X61 L1)',
     burst(61, 60, later(refused({ at: 60_000, status: 429 }))),
+  ],
+  [
+    'R31',
+    'refused again, by a service that does not know the device',
+    'unknown: 0 requests were granted, and the next was answered with 404 ("INVALID_REQUEST: invalid"): that need not be the limit (X1)',
+    provoked(burst(1, 0, later(refused({ at: 60_000, status: 404 })), 404)),
   ],
   [
     'R31',

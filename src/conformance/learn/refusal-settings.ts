@@ -1,6 +1,7 @@
 import type { InvalidCase, RefusalCause } from '../../protocol/dialect.ts';
 import { readError } from '../../protocol/error-body.ts';
 import { parseJson } from '../../protocol/parse-json.ts';
+import { showsLimit } from '../../rules/rate-limit.ts';
 import { hasSucceeded, type SeenAnswer } from '../../rules/token-seen.ts';
 import type { HttpAnswer } from '../../wire/exchange.ts';
 import { learned, mostCommon, notProbed, type Remark, type Setting, unlearned } from './setting.ts';
@@ -105,7 +106,7 @@ export const refusalRemarks: readonly Remark[] = Object.values({ ...caseSteps, .
 export function limitedOf(view: LearnView): SeenAnswer | undefined {
   for (let count = 1; count <= 100; count += 1) {
     const one = view.answer(`X-${count}`);
-    if (one !== undefined && !hasSucceeded(one)) return one;
+    if (one !== undefined && !hasSucceeded(one)) return showsLimit(one, count - 1) ? one : undefined;
   }
   return undefined;
 }

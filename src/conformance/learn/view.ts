@@ -16,7 +16,7 @@ import type { WireMessage } from '../../wire/exchange.ts';
 
 /** The exchanges of a run, by their names. */
 export interface LearnView {
-  /** The answer to a request; undefined if there is none, or if it is a page from something else. */
+  /** The answer to a request, or to its second try after trouble; undefined if there is none, or if it is a page from something else. */
   answer(id: string): SeenAnswer | undefined;
   /** A stream that was opened. */
   stream(id: string): SeenStream | undefined;
@@ -31,11 +31,7 @@ export function createView(seen: readonly Seen[]): LearnView {
   const byId = new Map(seen.map((one) => [one.id, one]));
   const opened = streamsSeen(seen).filter(isOpened);
   return {
-    answer(id) {
-      const one = byId.get(id);
-      if (one?.exchange.kind !== 'token' || one.exchange.answer === undefined) return undefined;
-      return isPage(one.exchange.answer) ? undefined : (one as SeenAnswer);
-    },
+    answer: (id) => answerOf(byId.get(`${id}-retry`)) ?? answerOf(byId.get(id)),
     stream: (id) => opened.find((one) => one.id === id),
     refusedUpgrade: (id) =>
       streamsSeen(seen).find(
@@ -44,6 +40,11 @@ export function createView(seen: readonly Seen[]): LearnView {
     grants: grantsSeen(seen),
     streams: opened,
   };
+}
+
+function answerOf(one: Seen | undefined): SeenAnswer | undefined {
+  if (one?.exchange.kind !== 'token' || one.exchange.answer === undefined) return undefined;
+  return isPage(one.exchange.answer) ? undefined : (one as SeenAnswer);
 }
 
 /** A text message of the service, with its time. */

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { inferDialect } from '../../../src/conformance/learn/infer.ts';
+import type { Seen } from '../../../src/rules/rule.ts';
+import { answered, refused } from '../../helpers/service-exchanges.ts';
+
+/** The values that are learned, by their paths. */
+function learnedFrom(seen: readonly Seen[]): Record<string, unknown> {
+  const { settings } = inferDialect(seen, 10_000);
+  return Object.fromEntries(
+    settings.flatMap(({ setting: { path }, learned }) => ('value' in learned ? [[path, learned.value]] : [])),
+  );
+}
+
+/** So many granted requests of the throwaway device, and one that is refused. */
+const exhausted = (granted: number, status: number): Seen[] =>
+  Array.from({ length: granted + 1 }, (_, at) => ({
+    id: `X-${at + 1}`,
+    exchange: at < granted ? answered({ at, device: 'd4' }) : refused({ at, device: 'd4', status }),
+  }));
+
+test.each([
+  ['a limit', 60, 429, 429],
+  ['a limit with another status', 60, 403, 403],
+  ['a small limit', 3, 429, 429],
+  ['trouble', 1, 503, undefined],
+  ['a device that the service does not know', 0, 404, undefined],
+])('a refusal that is %s, after %i requests, with %i: the status over the limit is %s', (...row) => {
+  const [, granted, status, learned] = row;
+  expect(learnedFrom(exhausted(granted, status))['refusals.rateLimited.status']).toBe(learned);
+});
+
+test('what a second try is answered counts, not the trouble before it', () => {
+  const headers = { 'X-RateLimit-Limit': undefined, 'X-RateLimit-Remaining': undefined };
+  const values = learnedFrom([
+    { id: 'E1', exchange: refused({ status: 503, headers }) },
+    { id: 'E1-retry', exchange: answered({ at: 500 }) },
+    ...exhausted(60, 429),
+  ]);
+  expect(values['rateLimit.headersOn']).toBe('all');
+});
