@@ -52,6 +52,7 @@ const device = 'string: ID of the device' as const;
 const remote = 'string: address of the peer' as const;
 const t = 'number: milliseconds since the start, monotonic' as const;
 const version = 'string: version of voicectl' as const;
+const from = 'string: device or service' as const;
 const verdictFields = {
   title: 'string: short title',
   section: 'string: section of the specification',
@@ -614,6 +615,47 @@ const compareEvents: DescribedEvents<
   },
 };
 
+const rawEvents = {
+  token: {
+    says: 'The token request has ended.',
+    fields: { t, 'version?': version, status: 'number or null: HTTP status' },
+  },
+  upgrade: {
+    says: 'The service answered the upgrade.',
+    fields: { t, 'version?': version, status: 'number or null: HTTP status' },
+  },
+  frame: {
+    says: 'A message, in either direction.',
+    fields: {
+      t,
+      from,
+      opcode: 'string: text, binary, ping or pong',
+      bytes: 'number: its size',
+      'text?': 'string: the text',
+      'base64?': 'string: the binary message',
+      'token?': 'boolean: it is the token, which is never printed',
+    },
+  },
+  folded: {
+    says: 'After `:fold on`: the binary messages of one second.',
+    fields: { t, from, count: 'number: how many', bytes: 'number: bytes of all' },
+  },
+  skipped: {
+    says: 'Lines are missing: they arrived faster than this output was read.',
+    fields: { count: 'number: how many' },
+  },
+  close: {
+    says: 'The stream has ended.',
+    fields: {
+      t,
+      'version?': version,
+      by: 'string: device or service',
+      code: 'number: code of the close',
+      reason: 'string: reason of the close',
+    },
+  },
+};
+
 /** A kind of line that `--json` prints. */
 export interface JsonEvent {
   type: string;
@@ -649,6 +691,7 @@ export const jsonStreams: readonly JsonStream[] = [
       ...eventsOf(repeatEvents).map((event) => ({ ...event, type: 'summary' })),
     ],
   },
+  { commands: ['stream --interactive'], common: {}, events: eventsOf(rawEvents) },
   {
     commands: ['serve', 'replay', 'proxy', 'emulator journal'],
     common: {

@@ -67,6 +67,17 @@ describe('a raw session', () => {
     expect(stdout).not.toMatch(/eyJ/);
   });
 
+  test('tells programs folded audio as objects, and what is for people on standard error', async () => {
+    const typed = ':fold on\n:help\n:nonsense\n:file missing.wav\n:binary 00ff\n:binary 00\n:fold off\n';
+    const { stdout, stderr } = await run(typed, '--reply', 'silence', '--json');
+    expect(jsonLines(stdout).filter(({ type }) => type === 'folded')).toEqual([
+      { type: 'folded', t: expect.any(Number), from: 'device', count: 2, bytes: 3 },
+    ]);
+    expect(stderr).toContain(':file');
+    expect(stderr).toContain('! there is no command :nonsense');
+    expect(stderr).toContain('! Cannot read missing.wav');
+  });
+
   test('refuses a line that is too long to have been typed, and closes', async () => {
     const { code, stdout, stderr } = await run(`hi\n${'\0'.repeat(3 * 1024 * 1024)}`, '--reply', 'silence');
     expect({ code, stderr }).toMatchObject({

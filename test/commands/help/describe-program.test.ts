@@ -175,13 +175,18 @@ describe('the lines of --json', () => {
   test.each([
     ['stream', ['stream', '--file', 'hello.wav', '--local', '--expect-audio']],
     ['stream --repeat', ['stream', '--file', 'hello.wav', '--local', '--repeat', '2']],
+    [
+      'stream --interactive',
+      ['stream', '--interactive', '--local'],
+      'hi\n:binary 00\n:ping\n:fold on\n:binary 00\n:close\n',
+    ],
     ['check', ['check', '--local', '--rule', 'R1']],
     ['check', ['check', '--local', '--dry-run']],
     ['drill', ['drill', '--list']],
     ['drill', ['drill', '--situation', 'D1', '--port', '0', '--', 'true']],
     ['stream', ['stream', '--file', 'missing.wav', '--local']],
-  ])('of %s are described completely (%j)', async (command, args) => {
-    const { stdout } = await sandbox.runHere([args[0] ?? '', '--json', ...args.slice(1)]);
+  ])('of %s are described completely (%j)', async (command, args, input = '') => {
+    const { stdout } = await sandbox.runHere([args[0] ?? '', '--json', ...args.slice(1)], { input });
     const own = command === 'stream --repeat' ? ['run', 'summary'] : undefined;
     const lines = jsonLines(stdout).filter(({ type }) => own === undefined || own.includes(String(type)));
     expect(lines.length).toBeGreaterThan(0);

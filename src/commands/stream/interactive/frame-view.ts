@@ -40,10 +40,10 @@ export function createFrameView(
   const showFolded = () => {
     timer = undefined;
     for (const [from, { count, bytes }] of Object.entries(folded)) {
-      if (count > 0)
-        show(
-          `          ${from === 'device' ? '↑' : '↓'} binary ${countText(count, 'message')}, ${countText(bytes, 'byte')}`,
-        );
+      if (count === 0) continue;
+      const text = `          ${from === 'device' ? '↑' : '↓'} binary ${countText(count, 'message')}, ${countText(bytes, 'byte')}`;
+      const t = roundMs(clock.now() - begun);
+      show(json ? jsonLine({ type: 'folded', t, from, count, bytes }).trimEnd() : text);
     }
     folded = { device: { count: 0, bytes: 0 }, service: { count: 0, bytes: 0 } };
   };

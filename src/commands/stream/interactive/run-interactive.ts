@@ -35,11 +35,13 @@ export async function runInteractive(context: ContextOf<'stream'>): Promise<void
   const until = AbortSignal.any([signal, stopped.signal]);
   const interrupted = () => stopped.abort(new VoicectlError('interrupted', 'Interrupted'));
   const input = openTypedInput(io, { isTerminal, onInterrupt: interrupted });
+  // With --json, only programs read standard output.
+  const tell = json ? context.warn : input.print;
   const view = createFrameView(context, input.print);
   try {
     const joined = await join(context, target, { tap: view.tap, signal: until });
     if (isTerminal) await input.print('Type a message, or :help.');
-    await converse(joined, { context, input, view, signal: until });
+    await converse(joined, { context, input, view, tell, signal: until });
   } finally {
     view.close();
     await input.close();
@@ -89,13 +91,15 @@ interface Parts {
   context: ContextOf<'stream'>;
   input: TypedInput;
   view: FrameView;
+  /** Prints a line for the person who types. */
+  tell(line: string): Promise<void>;
   signal: AbortSignal;
 }
 
 /** Sends what is typed, until the stream or the input ends. */
 async function converse(
   { connection, breakage }: Joined,
-  { context, input, view, signal }: Parts,
+  { context, input, view, tell, signal }: Parts,
 ): Promise<void> {
   const over = new AbortController();
   const until = AbortSignal.any([signal, over.signal]);
@@ -109,7 +113,7 @@ async function converse(
         isOurs = true;
         await connection.close(asked.code);
         return;
-      } else await perform(asked, { connection, input, view, speaker });
+      } else await perform(asked, { connection, tell, view, speaker });
     }
     // A script has no more lines: its audio is still sent, and answers have some time.
     await speaker.done();
@@ -144,10 +148,10 @@ async function perform(
   typed: Exclude<Typed, { type: 'wait' | 'close' }>,
   {
     connection,
-    input,
+    tell,
     view,
     speaker,
-  }: Pick<Parts, 'input' | 'view'> & { connection: Connection; speaker: Speaker },
+  }: Pick<Parts, 'tell' | 'view'> & { connection: Connection; speaker: Speaker },
 ): Promise<void> {
   switch (typed.type) {
     case 'text':
@@ -159,19 +163,19 @@ async function perform(
     case 'file':
       return speaker.say(
         async (signal) => (await openWavFile(await findShippedSound(typed.path), { signal })).read(signal),
-        input,
+        tell,
       );
     case 'silence':
-      return speaker.say(async () => [Buffer.alloc(bytesForMs(typed.ms))], input);
+      return speaker.say(async () => [Buffer.alloc(bytesForMs(typed.ms))], tell);
     case 'stop':
       return speaker.stop();
     case 'fold':
       return view.fold(typed.isOn);
     case 'help':
-      for (const line of helpLines) await input.print(line);
+      for (const line of helpLines) await tell(line);
       return;
     case 'wrong':
-      return input.print(`! ${typed.why}`);
+      return tell(`! ${typed.why}`);
     case 'nothing':
       return;
   }
@@ -202,7 +206,7 @@ function createSpeaker(connection: Connection, { settings, io }: ContextOf<'stre
   return {
     async say(
       open: (signal: AbortSignal) => Promise<Iterable<Buffer> | AsyncIterable<Buffer>>,
-      { print }: Pick<TypedInput, 'print'>,
+      tell: Parts['tell'],
     ): Promise<void> {
       if (waiting >= maxWaiting) await saying;
       const signal = AbortSignal.any([until, stopped.signal]);
@@ -210,7 +214,7 @@ function createSpeaker(connection: Connection, { settings, io }: ContextOf<'stre
       saying = saying
         .then(() => (signal.aborted ? undefined : send(open, signal)))
         .catch(async (thrown) => {
-          if (!signal.aborted) await print(`! ${toVoicectlError(thrown).message}`);
+          if (!signal.aborted) await tell(`! ${toVoicectlError(thrown).message}`);
         })
         .finally(() => {
           waiting -= 1;
