@@ -1,10 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { loadPcm } from '../../audio/wav/wav-source.ts';
+import { loadPcm, openWavStream } from '../../audio/wav/wav-source.ts';
+import { convertToPcm } from '../../audio/whole-pcm.ts';
 import { arrivalText } from '../../config/arrival.ts';
 import { resolveTarget, type Target, warnOfShortSecret } from '../../config/target.ts';
 import type { Threshold } from '../../config/threshold.ts';
+import { nameOf } from '../../files/refusal.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
 import { whenAborted } from '../../kernel/promises.ts';
@@ -40,12 +42,12 @@ export async function run(context: ContextOf<'load'>): Promise<number> {
 }
 
 async function load(context: ContextOf<'load'>, report: (make: MakeReport) => void): Promise<number> {
-  const { settings, io, signal } = context;
+  const { settings, io } = context;
   if (context.origin('metricsAllow') === 'flag' && settings.metricsPort === undefined)
     throw new VoicectlError('usage', '--metrics-allow needs --metrics PORT');
   const shard = settings.shard ?? { number: 1, of: 1 };
   const startAt = readStart(context);
-  const pcm = await loadPcm(settings.file ?? defaultSound, { signal });
+  const pcm = await readSound(context);
   const target = await openTarget(context);
   const order = readOrder(context, { clipMs: clipMs(pcm), startAt });
   const thresholds = thresholdsOf([...settings.threshold, ...settings.abortOn], order.clean);
@@ -97,6 +99,16 @@ async function load(context: ContextOf<'load'>, report: (make: MakeReport) => vo
     await metrics?.close();
     await view?.close();
   }
+}
+
+/** What the users of the sessions say. */
+async function readSound({ settings, stdin, signal, awaits }: ContextOf<'load'>): Promise<Buffer> {
+  const { file = defaultSound, apiKeyFile } = settings;
+  if (file !== '-') return loadPcm(file, { signal });
+  if (apiKeyFile === '-')
+    throw new VoicectlError('usage', 'Standard input cannot be both the audio and a key');
+  awaits(nameOf(file));
+  return convertToPcm(await openWavStream(stdin, { signal }), { signal });
 }
 
 /** Serves the metrics of the run with `--metrics`. */

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -37,11 +38,13 @@ async function load(
   args: readonly string[],
   options: Parameters<typeof startEmulator>[0] = {},
   env: Record<string, string> = {},
+  input?: Buffer,
 ) {
   const clock = createManualClock();
   const emulator = await startEmulator({ clock, reply: 'tone', ...options });
   const said = args.includes('--file') ? [] : sound;
-  const ended = await runInProcess([...command, emulator.baseUrl, ...said, ...args], { clock, env });
+  const line = [...command, emulator.baseUrl, ...said, ...args];
+  const ended = await runInProcess(line, { clock, env, ...(input && { input }) });
   return { ...ended, emulator };
 }
 
@@ -255,6 +258,17 @@ describe('a task', () => {
   });
 });
 
+test('--file - says the WAV on standard input', async () => {
+  const costOf = async (file: string, input?: Buffer) => {
+    const { code, stdout } = await load(['--sessions', '1', '--file', file, '--json'], {}, {}, input);
+    expect(code).toBe(0);
+    return linesOf(stdout).find(({ type }) => type === 'plan').cost;
+  };
+  const file = fixture('barge-in.wav');
+  expect(await costOf('-', readFileSync(file))).toEqual(await costOf(file));
+  expect(await costOf('hello.wav')).not.toEqual(await costOf(file));
+});
+
 describe('what is refused', () => {
   test.each([
     [['--shard', '1/2'], '--shard needs --start-at'],
@@ -268,6 +282,8 @@ describe('what is refused', () => {
       'Only 50 of 200 sessions arrive',
     ],
     [['--threshold', 'first-audio<1s'], '--threshold'],
+    [['--file', '-', '--api-key-file', '-'], 'Standard input cannot be both the audio and a key'],
+    [['--file', '-'], 'standard input'],
   ])('%j', async (args, why) => {
     const { code, stderr } = await runInProcess(['load', ...args]);
     expect(stderr).toContain(why);
