@@ -13,18 +13,24 @@ const defaultHoldMs = { talk: 0, 'barge-in': 0, listen: 10_000, storm: 1_000, to
 /** Tasks in which replies are heard to their end. */
 const judgedTasks: ReadonlySet<string> = new Set(['talk', 'barge-in', 'listen']);
 
-/** What the flags ask for. Throws `usage` for flags that exclude each other. */
+type Given = Pick<ContextOf<'load'>, 'settings' | 'origin'>;
+
+/**
+ * What the settings ask for. Throws `usage` for flags that exclude each other. What is not of the command line may be
+ * meant for another task, and is left out.
+ */
 export function readOrder(
-  { settings }: Pick<ContextOf<'load'>, 'settings'>,
+  { settings, origin }: Given,
   { clipMs, startAt }: { clipMs: number; startAt: number },
 ): LoadOrder {
-  const { sessions, rampUp, task, hold, giveUp, wait, settle, deviceCount, loadSeed, expectClean } = settings;
-  if (expectClean !== undefined && !judgedTasks.has(task))
+  const { sessions, task, hold, giveUp, wait, settle, deviceCount, loadSeed, expectClean } = settings;
+  const isJudged = judgedTasks.has(task);
+  if (expectClean !== undefined && !isJudged && origin('expectClean') === 'flag')
     throw new VoicectlError(
       'usage',
       `--expect-clean needs --task ${[...judgedTasks].join(' or ')}: ${task} hears no complete reply`,
     );
-  const { arrival, rampUpMs } = readArrival(settings.arrival, rampUp, sessions);
+  const { arrival, rampUpMs } = readArrival({ settings, origin });
   return {
     sessions,
     arrival,
@@ -39,9 +45,18 @@ export function readOrder(
       waitMs: wait,
       settleMs: settle,
     },
-    clean: expectClean,
+    clean: isJudged ? expectClean : undefined,
     devices: deviceCount,
   };
+}
+
+/** The thresholds of one setting. One on voices of a config file is for the tasks in which they are judged. */
+export function thresholdsIn(
+  name: 'threshold' | 'abortOn',
+  { settings, origin }: Given,
+): readonly Threshold[] {
+  const isFor = ({ metric }: Threshold) => metric !== 'unclean' || judgedTasks.has(settings.task);
+  return origin(name) === 'flag' ? settings[name] : settings[name].filter(isFor);
 }
 
 /**
@@ -58,14 +73,15 @@ export function thresholdsOf(
   return clean === undefined || unclean !== undefined ? given : [...given, parseThreshold('unclean<=0')];
 }
 
-function readArrival(
-  arrival: Arrival | undefined,
-  rampUpMs: number | undefined,
-  sessions: number,
-): Pick<LoadOrder, 'arrival' | 'rampUpMs'> {
-  if (arrival?.kind === 'burst' && rampUpMs !== undefined) {
+function readArrival({
+  settings: { arrival, rampUp, sessions },
+  origin,
+}: Given): Pick<LoadOrder, 'arrival' | 'rampUpMs'> {
+  const isBurst = arrival?.kind === 'burst';
+  if (isBurst && rampUp !== undefined && origin('rampUp') === 'flag') {
     throw new VoicectlError('usage', '--ramp-up cannot be combined with --arrival burst, which has no rate');
   }
+  const rampUpMs = isBurst ? undefined : rampUp;
   if (arrival !== undefined) return { arrival, rampUpMs };
   if (rampUpMs === undefined || rampUpMs === 0) return { arrival: defaultArrival, rampUpMs: undefined };
   // Without a rate to rise to, the sessions are spread evenly.

@@ -290,6 +290,28 @@ describe('what is refused', () => {
     expect(code).toBe(2);
   });
 
+  test.each([
+    ['expectClean: findings', ['--task', 'tokens']],
+    ['expectClean: findings\nthreshold: unclean<1%\nabortOn: [unclean<5%, failed<9%]', ['--task', 'storm']],
+    ['rampUp: 5s', ['--arrival', 'burst:5']],
+  ])('but not what a config file has for other tasks: %j', async (config, args) => {
+    const plan = async (...flags: string[]) => {
+      const { code, stdout, stderr } = await runInProcess([
+        'load',
+        '--dry-run',
+        '--json',
+        '--seed',
+        '1',
+        ...args,
+        ...flags,
+      ]);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      const { clean, arrival, cost } = linesOf(stdout)[0];
+      return { clean, arrival, cost };
+    };
+    expect(await plan('--config', sandbox.write('load.yaml', `${config}\n`))).toEqual(await plan());
+  });
+
   test('but no plan, which needs neither a key nor a confirmation', async () => {
     const plan = ['load', '--base-url', 'https://voice.invalid', '--sessions', '1', '--dry-run'];
     expect(await runInProcess(plan)).toMatchObject({ code: 0, stdout: expect.stringContaining('1 token') });
