@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as z from 'zod';
+import { createBlockJoiner } from '../../audio/blocks.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { newSecret } from '../../kernel/new-secret.ts';
 import { version } from '../../kernel/version.ts';
@@ -221,10 +222,14 @@ function sendVoices(response: ServerResponse, stage: PageHost, stream: number): 
   const stop = stage.observe((opened) => {
     if (opened !== stream) return undefined;
     isOpen = true;
+    // A message may end within a sample, and may be left out.
+    const samples = { device: createBlockJoiner(), service: createBlockJoiner() };
     return {
       message(message) {
-        if (!('data' in message) || response.writableLength > maxUnreadBytes) return;
-        for (const part of partsOf(message.data))
+        if (!('data' in message)) return;
+        const whole = samples[message.from].push(message.data);
+        if (response.writableLength > maxUnreadBytes) return;
+        for (const part of partsOf(whole))
           response.write(Buffer.concat([header(message.from === 'device' ? 0 : 1, part.length), part]));
       },
       closed: () => void response.end(),

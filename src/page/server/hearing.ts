@@ -1,3 +1,4 @@
+import { createBlockJoiner } from '../../audio/blocks.ts';
 import { maxLatenessMs } from '../../audio/dialogue/listener.ts';
 import { createSpeechGate, turnHangOverMs } from '../../audio/speech-gate.ts';
 import { createTurnTaking, isGap, type TurnTaking } from '../../audio/turn-taking.ts';
@@ -222,6 +223,9 @@ type Speech = HeardVoice['speech'][number];
 function createVoiceTrace(voice: Direction, fromMs: number): VoiceTrace {
   const track = createTrack(maxLatenessMs[voice]);
   const gate = createSpeechGate();
+  const wholeSamples = createBlockJoiner();
+  /** Of a sample that the next message completes. */
+  let carriedBytes = 0;
   let peaks = new Uint8Array(3_000);
   let count = 0;
   // The gate gets nothing of the time before: for an old stream, that would take seconds.
@@ -282,7 +286,9 @@ function createVoiceTrace(voice: Direction, fromMs: number): VoiceTrace {
       gateTo(at);
       addEvents(gate.push(pcm));
       gatedBytes += pcm.length;
-      raise(at, pcm);
+      const whole = wholeSamples.push(pcm);
+      raise(Math.max(0, at - carriedBytes), whole);
+      carriedBytes += pcm.length - whole.length;
     },
     drain(now, all = false) {
       // Audio that arrives from now on is not placed before this.

@@ -169,6 +169,22 @@ test('a turn is not without a reply if its stream closed before the wait was ove
   ]);
 });
 
+test('the picture does not depend on the lengths of messages, which may end within a sample', () => {
+  const hello = fixturePcm('hello.wav');
+  const peaksOf = (messageBytes: number) => {
+    const { hearing, tap, time } = listenTo();
+    for (let at = 0; at < hello.length; at += messageBytes) {
+      time.now = at / 32;
+      tap.message?.({ from: 'device', at: time.now, data: hello.subarray(at, at + messageBytes) } as never);
+    }
+    const voice = hearing.drain(true)[0]?.voices.find((one) => one.voice === 'out');
+    return [...Buffer.from(voice?.peaks ?? '', 'base64')];
+  };
+  expect(Math.max(...peaksOf(640))).toBeLessThan(200);
+  expect(peaksOf(641)).toEqual(peaksOf(640));
+  expect(peaksOf(1)).toEqual(peaksOf(640));
+});
+
 test('a yield just before the end of the stream is marked', () => {
   const { hearing, tap, time } = listenTo();
   const [mine, theirs] = [fixturePcm('barge-in.wav'), fixturePcm('answer.wav')];
