@@ -86,7 +86,7 @@ const causes: Readonly<Record<number, RefusalCause>> = {
 export function refusedByTarget(
   { status, body }: { status: number; body: string },
   about: { device?: string; path?: string; remote?: string },
-): EmulatorEventBody {
+): EmulatorEventBody & { type: 'request-refused' } {
   const { code, message } = readError(parseJson(body));
   return {
     type: 'request-refused',

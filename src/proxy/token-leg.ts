@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { VoicectlError } from '../kernel/errors.ts';
 import { connectionError } from '../wire/client/connection-error.ts';
-import type { Header, HttpAnswer, HttpRequest } from '../wire/exchange.ts';
+import type { Breakdown, Header, HttpAnswer, HttpRequest, Side } from '../wire/exchange.ts';
 import { headerPairs } from '../wire/headers.ts';
 import { passedHeaders } from './headers.ts';
 import { type Deadlines, limitRequest, startRequest } from './reach-target.ts';
@@ -17,8 +17,8 @@ export interface TargetAnswer extends Omit<HttpAnswer, 'body'> {
   /** The beginning of the body, at most 2 MiB. */
   body: Buffer;
   totalMs: number;
-  /** Why it is incomplete. */
-  failure: VoicectlError | undefined;
+  /** Why it is incomplete, and which side ended it. */
+  failure: (Breakdown & { by: Side }) | undefined;
 }
 
 export interface TokenLegOptions extends Deadlines {
@@ -105,13 +105,12 @@ async function* chunksOf(answer: IncomingMessage): AsyncGenerator<Buffer> {
   try {
     yield* answer as AsyncIterable<Buffer>;
   } catch {
-    throw brokenOff();
+    throw new VoicectlError('stream-broken', brokenOff);
   }
 }
 
-function brokenOff(): VoicectlError {
-  return new VoicectlError('stream-broken', 'The target’s response broke off');
-}
+const brokenOff = 'The target’s response broke off';
+const disconnected = 'The device disconnected before the end of the response';
 
 /**
  * Passes the answer of the target on as it arrives: status, headers and body. Resolves when it has ended. If it breaks off,
@@ -147,10 +146,11 @@ export function keepBeginning(answer: IncomingMessage, most: number): () => Buff
 function passBody(
   answer: IncomingMessage,
   response: ServerResponse,
-): Promise<{ body: Buffer; failure: VoicectlError | undefined }> {
+): Promise<Pick<TargetAnswer, 'body' | 'failure'>> {
   const kept = keepBeginning(answer, keptBytes);
   return new Promise((resolve) => {
-    const settle = (failure?: VoicectlError) => resolve({ body: kept(), failure });
+    const settle = (failure?: TargetAnswer['failure']) => resolve({ body: kept(), failure });
+    const breakOff = (by: Side, message: string) => settle({ by, code: 'stream-broken', message });
     answer.on('data', (chunk: Buffer) => {
       if (!response.write(chunk)) answer.pause();
     });
@@ -160,15 +160,16 @@ function passBody(
       settle();
     });
     const cut = () => {
+      // If the device has disconnected, the request to the target is destroyed too.
+      if (response.destroyed) breakOff('device', disconnected);
+      else breakOff('service', brokenOff);
       response.destroy();
-      settle(brokenOff());
     };
     answer.once('error', cut);
     answer.once('aborted', cut);
     response.once('close', () => {
-      if (answer.complete) return;
       answer.destroy();
-      settle(new VoicectlError('stream-broken', 'The device disconnected before the end of the response'));
+      cut();
     });
   });
 }

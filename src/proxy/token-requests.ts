@@ -82,12 +82,12 @@ export function createTokenRequests(options: TokenRequestsOptions): PassRequest 
         return;
       }
       const answer = await relayAnswer(await ask(), response, deadlines, startedAt);
-      const evidence = tokenEvidence(sent, answer, moment);
+      const passed = tokenEvidence(sent, answer, moment);
+      // Nobody knows the rest of an answer that the device did not wait for.
+      const isUnknown = answer.failure?.by === 'device' && passed.granted === undefined;
+      const evidence = isUnknown ? { ...passed, answer: undefined } : passed;
       if (isToken) rememberToken({ device: evidence, service: evidence }, asker.device, about, options);
-      else if (answer.status >= 400) {
-        const shown = { status: answer.status, body: evidence.answer?.body ?? '' };
-        events.of.service.emit(refusedByTarget(shown, about));
-      }
+      if (answer.status >= 400 && (isUnknown || !isToken)) events.of.service.emit(refusal(passed, about));
     } catch (thrown) {
       const failure = toVoicectlError(thrown);
       if (gone.signal.aborted) return;
@@ -141,9 +141,19 @@ function rememberToken(
       const ms = Math.round(seen.device.totalMs * 1000) / 1000;
       events.of.service.emit({ type: 'token-issued', device: named, jti, exp, remaining, resetAtMs, ms });
     } else if (answer !== undefined && seen.device === seen.service && !isPreflight(seen.device))
-      events.of.service.emit(refusedByTarget(answer, about));
+      events.of.service.emit(refusal(seen.device, about));
   }
   judge.token(seen, device);
+}
+
+/** The event for an answer that grants nothing. `why`: it is incomplete. */
+function refusal(
+  { answer, breakdown }: TokenExchange,
+  about: { path: string; remote: string; device?: string },
+): ReturnType<typeof refusedByTarget> {
+  const { status = 0, body = '' } = answer ?? {};
+  const refused = refusedByTarget({ status, body }, about);
+  return breakdown === undefined ? refused : { ...refused, why: breakdown.message };
 }
 
 /** Whether a browser asked only whether it may ask, and may. */

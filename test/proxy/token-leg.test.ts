@@ -211,7 +211,39 @@ describe('a token request through a proxy', () => {
     const proxy = await startProxy({ baseUrl: `http://127.0.0.1:${port}` });
     const answer = await fetch(`${proxy.baseUrl}${tokenPath()}`, { method: 'POST', body });
     await expect(answer.text()).rejects.toThrow();
+    await expect
+      .poll(() => proxy.events.find(({ type }) => type === 'request-refused'))
+      .toMatchObject({ from: 'service', status: 200, why: 'The target’s response broke off' });
   });
+
+  test.each([
+    ['a token', 200, '{"token":"', []],
+    [
+      'a refusal',
+      401,
+      '{"error":',
+      [{ status: 401, why: 'The device disconnected before the end of the response' }],
+    ],
+  ])(
+    'is not held against the service if the device hangs up in the middle of %s',
+    async (_, status, beginning, refusals) => {
+      const { baseUrl } = await services.http((response) => {
+        response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': 100 });
+        response.write(beginning);
+      });
+      const proxy = await startProxy({ baseUrl });
+      const sent = request(proxy.baseUrl + tokenPath(), { method: 'POST', agent: false });
+      sent.end(body);
+      const [answer] = await once(sent, 'response');
+      await once(answer, 'data');
+      answer.on('error', () => {});
+      sent.destroy();
+      const violations = () => proxy.events.filter((event) => event.type === 'violation');
+      // The device sent no Content-Type.
+      await expect.poll(violations).toMatchObject([{ from: 'device', rule: 'D1' }]);
+      expect(proxy.events.filter(({ type }) => type === 'request-refused')).toMatchObject(refusals);
+    },
+  );
 
   test('leaves neither key nor token in any event', async () => {
     await using emulator = await createEmulator();
