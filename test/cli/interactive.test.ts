@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { runInProcess } from '../helpers/in-process.ts';
 import { createManualClock } from '../helpers/manual-clock.ts';
+import { setUpServices } from '../helpers/services.ts';
 import { jsonLines, setUpSandbox } from '../helpers/voicectl.ts';
 
 const sandbox = setUpSandbox();
+const services = setUpServices();
 
 const run = (input: string, ...args: string[]) =>
   runInProcess(['stream', '--interactive', '--local', ...args], { clock: createManualClock(), input });
@@ -48,6 +50,25 @@ describe('a raw session', () => {
     const hello = await sent(':file hello.wav\n');
     expect(await sent(':file hello.wav\n:silence 500ms\n:file hello.wav\n')).toBe(2 * hello + 16_000);
     expect(await sent(':file hello.wav\n:file hello.wav\n:stop\n:silence 20ms\n')).toBeLessThan(hello);
+  });
+
+  test('sends no file that needs conversion with --strict-format', async () => {
+    const { stdout } = await run(':file tone-48k-stereo.wav\n', '--reply', 'silence', '--strict-format');
+    expect(stdout).toMatch(/^! .*tone-48k-stereo\.wav/m);
+    expect(stdout).not.toContain('↑ binary');
+  });
+
+  test('waits for a service that does not read, instead of keeping what is to be sent', async () => {
+    const wsUrl = await services.ws((peer, { socket }) => {
+      peer.once('message', () => socket.pause());
+    });
+    const { stdout } = await runInProcess(
+      ['stream', '--interactive', '--json', '--pace', 'max', '--token-from', 'TOKEN', '--ws-url', wsUrl],
+      // On the clock of the machine: a test's clock stands still while something waits in a socket.
+      { env: { TOKEN: 'token-1' }, input: ':silence 20m\n' },
+    );
+    expect(stdout.match(/"opcode":"binary"/g)?.length).toBeLessThan((20 * 60_000) / 20);
+    expect(stdout).toContain('The service has read none of');
   });
 
   test('shows a frame of silence as silence', async () => {
@@ -135,6 +156,11 @@ describe('a raw session', () => {
         `--interactive cannot be combined with ${flag}: an interactive session is not judged`,
       ),
     });
+  });
+
+  test('has no sound device, and refuses flags for one', async () => {
+    const { code, stderr } = await run('', '--output-device', 'usb');
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('needs a loudspeaker') });
   });
 
   test('cannot be combined with another source', async () => {

@@ -121,7 +121,7 @@ export async function openVoiceStream(options: VoiceStreamOptions): Promise<Voic
 }
 
 /** The bytes that wait in the socket, and the callers that wait for fewer. */
-function createOutbox(
+export function createOutbox(
   { socket, closed }: Connection,
   { clock, tap }: Pick<VoiceStreamOptions, 'clock' | 'tap'>,
 ): { wake(): void; drained(bytes: number): Promise<void> } {

@@ -16,10 +16,12 @@ import { serviceUrl, streamPath } from '../../../protocol/paths.ts';
 import { type Connection, connect, cutSoonAfter } from '../../../wire/client/connect.ts';
 import { ServiceErrors, type StreamClose } from '../../../wire/client/refusal-error.ts';
 import { requestToken } from '../../../wire/client/token.ts';
+import { createOutbox } from '../../../wire/client/voice-stream.ts';
 import type { Tap } from '../../../wire/tap.ts';
 import type { ContextOf } from '../../command.ts';
 import { openTarget } from '../../service/target.ts';
 import { readAuth } from '../session-settings.ts';
+import { checkSoundFlags } from '../sound-flags.ts';
 import { createFrameView, type FrameView } from './frame-view.ts';
 import { helpLines, readTyped, type Typed } from './typed-line.ts';
 
@@ -30,6 +32,7 @@ import { helpLines, readTyped, type Typed } from './typed-line.ts';
 export async function runInteractive(context: ContextOf<'stream'>): Promise<void> {
   const { io, json, settings, signal } = context;
   const isTerminal = io.terminal !== undefined && !json;
+  checkSoundFlags(context);
   const target = await openTarget(context, { needsKey: settings.tokenFrom === undefined });
   const stopped = new AbortController();
   const until = AbortSignal.any([signal, stopped.signal]);
@@ -113,7 +116,7 @@ async function converse(
         isOurs = true;
         await connection.close(asked.code);
         return;
-      } else await perform(asked, { connection, tell, view, speaker });
+      } else await perform(asked, { connection, context, tell, view, speaker });
     }
     // A script has no more lines: its audio is still sent, and answers have some time.
     await speaker.done();
@@ -148,11 +151,13 @@ async function perform(
   typed: Exclude<Typed, { type: 'wait' | 'close' }>,
   {
     connection,
+    context,
     tell,
     view,
     speaker,
-  }: Pick<Parts, 'tell' | 'view'> & { connection: Connection; speaker: Speaker },
+  }: Pick<Parts, 'context' | 'tell' | 'view'> & { connection: Connection; speaker: Speaker },
 ): Promise<void> {
+  const { strictFormat } = context.settings;
   switch (typed.type) {
     case 'text':
       return connection.sendText(typed.text);
@@ -161,10 +166,10 @@ async function perform(
     case 'ping':
       return connection.ping();
     case 'file':
-      return speaker.say(
-        async (signal) => (await openWavFile(await findShippedSound(typed.path), { signal })).read(signal),
-        tell,
-      );
+      return speaker.say(async (signal) => {
+        const path = await findShippedSound(typed.path);
+        return (await openWavFile(path, { strictFormat, signal })).read(signal);
+      }, tell);
     case 'silence':
       return speaker.say(async () => [Buffer.alloc(bytesForMs(typed.ms))], tell);
     case 'stop':
@@ -186,6 +191,7 @@ const maxWaiting = 100;
 
 /** Sends audio in frames at the pace of the flags, one piece after the other, while other lines are typed. */
 function createSpeaker(connection: Connection, { settings, io }: ContextOf<'stream'>, until: AbortSignal) {
+  const outbox = createOutbox(connection, { clock: io.clock });
   let stopped = new AbortController();
   let saying: Promise<void> = Promise.resolve();
   let waiting = 0;
@@ -193,14 +199,15 @@ function createSpeaker(connection: Connection, { settings, io }: ContextOf<'stre
     open: (signal: AbortSignal) => Promise<Iterable<Buffer> | AsyncIterable<Buffer>>,
     signal: AbortSignal,
   ) => {
-    const { frameMs, pace } = settings;
+    const { frameMs, pace, maxFrameBuffer } = settings;
     const pacer = createPacer({ pace, frameMs, clock: io.clock });
     async function* chunks() {
       yield* await open(signal);
     }
     for await (const frame of reframe(chunks(), bytesForMs(frameMs))) {
       await pacer.next(signal);
-      connection.sendBinary(frame);
+      await abortable(outbox.drained(maxFrameBuffer), signal);
+      connection.sendBinary(frame, outbox.wake);
     }
   };
   return {
