@@ -62,13 +62,13 @@ describe('a raw session', () => {
     const wsUrl = await services.ws((peer, { socket }) => {
       peer.once('message', () => socket.pause());
     });
-    const { stdout } = await runInProcess(
+    const { stdout, stderr } = await runInProcess(
       ['stream', '--interactive', '--json', '--pace', 'max', '--token-from', 'TOKEN', '--ws-url', wsUrl],
       // On the clock of the machine: a test's clock stands still while something waits in a socket.
       { env: { TOKEN: 'token-1' }, input: ':silence 20m\n' },
     );
     expect(stdout.match(/"opcode":"binary"/g)?.length).toBeLessThan((20 * 60_000) / 20);
-    expect(stdout).toContain('The service has read none of');
+    expect(stderr).toContain('The service has read none of');
   });
 
   test('shows a frame of silence as silence', async () => {
