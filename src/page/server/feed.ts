@@ -15,13 +15,15 @@ const everyMs = 100;
 const stateEvery = 5;
 /** Maximum text of events in one message; events beyond it are left out, which the page sees by their numbers. */
 const maxEventsLength = 512 * 1024;
-/** A tab that has this much unread gets no news until it has read almost all of it. */
+/**
+ * A tab that has this much news unread does not keep up: its connection ends. It reads what it has, and opens again for what
+ * came after that.
+ */
 const maxUnreadBytes = 1024 * 1024;
-const readAgainBytes = 64 * 1024;
 /** Maximum number of past events that a tab gets, in all and in one message, because a tab reads a message in one go. */
 const maxPast = 2_000;
 const pastAtOnce = 200;
-/** Maximum number of messages that wait while a tab gets what came before. */
+/** Maximum number of messages that wait while a tab gets what came before; beyond it, the tab has to open again. */
 const maxHeld = 100;
 
 /** Sends what happens to each open tab. While none is open, nothing is computed. */
@@ -40,9 +42,11 @@ export interface FeedOptions {
 
 interface Viewer {
   response: ServerResponse;
-  isBehind: boolean;
+  /** How much of what came before the tab has not read yet. */
+  pastBytes: number;
   /** News that waits until the tab has got what came before. */
   held: string[] | undefined;
+  missesNews: boolean;
 }
 
 interface Looking {
@@ -90,13 +94,15 @@ export function createFeed({ stage, hello, recordings, counters }: FeedOptions):
   };
   const write = (viewer: Viewer, text: string) => {
     const unread = viewer.response.writableLength;
-    viewer.isBehind = unread > (viewer.isBehind ? readAgainBytes : maxUnreadBytes);
-    if (!viewer.isBehind) viewer.response.write(text);
+    viewer.pastBytes = Math.min(viewer.pastBytes, unread);
+    if (unread - viewer.pastBytes > maxUnreadBytes) dismiss(viewer);
+    else viewer.response.write(text);
   };
   const send = (text: string) => {
     for (const viewer of viewers) {
       if (viewer.held === undefined) write(viewer, text);
       else if (viewer.held.length < maxHeld) viewer.held.push(text);
+      else viewer.missesNews = true;
     }
   };
   const flush = () => {
@@ -136,13 +142,18 @@ export function createFeed({ stage, hello, recordings, counters }: FeedOptions):
     drainEvents();
   };
 
+  const dismiss = (viewer: Viewer) => {
+    leave(viewer);
+    viewer.response.end();
+  };
+
   return {
     async open(response, since) {
       // Tabs that are already open get the news first: for the new tab it is part of the past.
       flush();
       looking ??= begin();
       const { hearing } = looking;
-      const viewer: Viewer = { response, isBehind: false, held: [] };
+      const viewer: Viewer = { response, pastBytes: 0, held: [], missesNews: false };
       response.on('close', () => leave(viewer));
       viewers.add(viewer);
       if (viewers.size === 1) timer = repeat(clock, everyMs, tick);
@@ -159,6 +170,8 @@ export function createFeed({ stage, hello, recordings, counters }: FeedOptions):
         response.write(drainAudio(hearing, true) + stateText(state));
         for (const text of viewer.held ?? []) response.write(text);
         viewer.held = undefined;
+        viewer.pastBytes = response.writableLength;
+        if (viewer.missesNews) dismiss(viewer);
       } catch (thrown) {
         leave(viewer);
         throw thrown;

@@ -1,9 +1,13 @@
+import { EventEmitter } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import type { AudioMessage, Hello, StateMessage } from '../../../src/page/messages.ts';
+import type { AudioMessage, Hello, PageMessage, StateMessage } from '../../../src/page/messages.ts';
 import { createPage } from '../../../src/page/server/create-page.ts';
-import type { CreatePage } from '../../../src/service/control/page-handler.ts';
+import { createFeed } from '../../../src/page/server/feed.ts';
+import { noCounters } from '../../../src/report/serve-counters.ts';
+import type { CreatePage, PageHost } from '../../../src/service/control/page-handler.ts';
 import { setUpBundles } from '../../helpers/bundles.ts';
 import { setUpEmulators } from '../../helpers/emulators.ts';
+import { createManualClock } from '../../helpers/manual-clock.ts';
 import { headers, look, type Tab, token } from '../../helpers/page-tab.ts';
 import { framesOf, silence, speech } from '../../helpers/pcm.ts';
 import { readTar } from '../../helpers/tar.ts';
@@ -190,6 +194,111 @@ describe('what a tab receives', () => {
     tab.leave();
     await client.send(speech(20));
     await client.until(() => listeners() >= 2 * 640);
+  });
+});
+
+describe('a tab that does not keep up opens again, and has every event', () => {
+  /** A feed whose ticks a test makes, and tabs that read as much as it says. */
+  async function startFeed(change: (stage: PageHost) => Partial<PageHost> = () => ({})) {
+    const stages: PageHost[] = [];
+    const page: CreatePage = (stage) => {
+      stages.push(stage);
+      return createPage(() => facts, { token })(stage);
+    };
+    const emulator = await start({ page });
+    const clock = createManualClock();
+    const stage = { ...stages[0]!, clock, ...change(stages[0]!) };
+    const feed = createFeed({
+      stage,
+      hello: () => ({ type: 'hello' }) as Hello,
+      recordings: () => [],
+      counters: () => noCounters,
+    });
+    const seen = new Set<number>();
+    const open = async (since = 0, writableLength = 0) => {
+      const tab = Object.assign(new EventEmitter(), {
+        ...{ writableLength, isEnded: false },
+        writeHead() {},
+        write(text: string) {
+          for (const line of text.split('\n').filter((one) => one !== '')) {
+            const message = JSON.parse(line) as PageMessage;
+            if (message.type === 'events')
+              for (const entry of message.entries as { seq: number }[]) seen.add(entry.seq);
+          }
+        },
+        end() {
+          tab.isEnded = true;
+        },
+      });
+      await feed.open(tab as never, since);
+      return tab;
+    };
+    return {
+      ...{ open, seen },
+      /** Something happens, and each tab is told. */
+      async happen(times = 1) {
+        for (let at = 0; at < times; at += 1) {
+          emulator.control.event({}, `moment ${at}`);
+          await clock.run(100, 100);
+        }
+      },
+      /** What no tab was told of. */
+      missing: async () =>
+        (await stage.control.journal.read({ since: 0 }, 10_000)).filter(({ seq }) => !seen.has(seq)),
+    };
+  }
+  const unread = 2 * 1024 * 1024;
+
+  test('if it leaves news unread', async () => {
+    const { happen, open, seen, missing } = await startFeed();
+    const tab = await open();
+    await happen();
+    tab.writableLength = unread;
+    await happen(2);
+    expect(tab.isEnded).toBe(true);
+    const last = Math.max(...seen);
+    await happen();
+    expect(Math.max(...seen)).toBe(last);
+    await open(last);
+    await happen();
+    expect(await missing()).toEqual([]);
+  });
+
+  test('but not while it reads what came before, however much that is', async () => {
+    const { happen, open, missing } = await startFeed();
+    await happen(3);
+    const tab = await open(0, unread);
+    await happen();
+    expect(tab.isEnded).toBe(false);
+    expect(await missing()).toEqual([]);
+    tab.writableLength = 0;
+    await happen();
+    tab.writableLength = unread;
+    await happen();
+    expect(tab.isEnded).toBe(true);
+  });
+
+  test('if more happens than can wait while it is told what came before', async () => {
+    let goOn = () => {};
+    const waiting = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const { happen, open, seen, missing } = await startFeed(({ control }) => ({
+      control: {
+        ...control,
+        async state() {
+          await waiting;
+          return control.state();
+        },
+      } as typeof control,
+    }));
+    const opening = open();
+    await happen(150);
+    goOn();
+    const tab = await opening;
+    expect(tab.isEnded).toBe(true);
+    await open(Math.max(...seen));
+    expect(await missing()).toEqual([]);
   });
 });
 
