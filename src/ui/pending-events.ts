@@ -25,8 +25,10 @@ export function createPendingEvents<Event extends { type: string }>(
       return events.length;
     },
     add(event) {
-      // Audio of both directions alternates, so only the last two events can be merged.
-      for (const index of [events.length - 1, events.length - 2]) {
+      // Audio of both directions alternates, so it may overtake audio, but nothing else: an interruption drops what came before.
+      const places = events.at(-1)?.type === event.type ? [1, 2] : [1];
+      for (const fromEnd of places) {
+        const index = events.length - fromEnd;
         const before = events[index];
         const folded = before === undefined ? undefined : fold(before, event);
         if (folded === undefined) continue;

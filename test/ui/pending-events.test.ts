@@ -23,6 +23,14 @@ test('audio within a frame becomes one event for each direction, in order with t
   expect(pending.drain().events).toEqual([]);
 });
 
+test('audio that comes after an interruption is not told before it', () => {
+  const pending = createPendingEvents<SessionEvent>(foldSessionEvents);
+  const [first, second] = audio('in', { from: 0, until: 300 });
+  const interrupted = { t: 10, type: 'message', category: 'status', kind: 'interrupted', body: {} } as const;
+  for (const event of [first!, interrupted, second!]) pending.add(event);
+  expect(pending.drain().events).toEqual([first, interrupted, second]);
+});
+
 test('a screen that does not draw costs bounded memory, and is told how much it missed', () => {
   const pending = createPendingEvents<{ type: string; index: number }>(() => undefined);
   for (let index = 0; index < 10_000; index += 1) pending.add({ type: 'message', index });
