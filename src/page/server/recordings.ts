@@ -86,15 +86,16 @@ export function createRecordings({ stage, service, replayed }: RecordingsOptions
   };
 
   const begin = async (stream: number): Promise<Kept> => {
+    const under = await openHome();
     const { streams } = await control.state();
     const open = streams.find((one) => one.stream === stream);
     if (open === undefined) throw new VoicectlError('usage', `Stream ${stream} is not open`);
+    // From here on nothing is waited for: a stream that closed in between would never end its recording.
     if (!isHere(stage, stream))
       throw new VoicectlError(
         'usage',
         `Stream ${stream} is open on another emulator: record it on that emulator’s page`,
       );
-    const under = await openHome();
     const id = nextId++;
     const folder = join(under, `recording-${id}`);
     const startedAt = elapsedMs();

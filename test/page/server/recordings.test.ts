@@ -123,6 +123,34 @@ test('a recording that cannot be kept is refused, the next one succeeds, and the
   expect(readdirSync(place)).toEqual([]);
 });
 
+test('a stream that closes while the folder is made is not recorded', async () => {
+  let isOpen = true;
+  const stream = { stream: 1, device: 'lamp' };
+  const clock = createCountedClock();
+  const recordings = createRecordings({
+    stage: {
+      ...{ clock, elapsedMs: clock.now },
+      control: {
+        state: async () => ({ streams: isOpen ? [stream] : [] }),
+        journal: { follow: () => () => {} },
+      },
+      observe(createTap: ObserveStream) {
+        if (isOpen) createTap(1, 0);
+        return () => {};
+      },
+    } as unknown as PageHost,
+    service: () => ({ ...facts, what: 'emulator' }),
+  });
+  const started = recordings.start(1);
+  // The folder is made by another thread.
+  for (let at = 0; at < 10; at += 1) await Promise.resolve();
+  isOpen = false;
+  await expect(started).rejects.toMatchObject({ code: 'usage', message: 'Stream 1 is not open' });
+  expect(recordings.list()).toEqual([]);
+  expect(clock.pending).toEqual([]);
+  await recordings.close();
+});
+
 test('a recording waits for an hour to end by itself, and no longer once it was stopped', async () => {
   const clock = createCountedClock();
   const stream = { stream: 1, device: 'lamp' };
