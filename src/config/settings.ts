@@ -119,13 +119,15 @@ async function readGiven(
       });
     });
   };
-  const flag = flags[flagKey(name)];
-  const oldFlag = flags[oldKey(spec) ?? ''];
-  if (flag === undefined && oldFlag !== undefined) {
-    renamed.push(`--${spec.old} is now called ${flagOf(name)}`);
-    return { value: await readAs(`--${spec.old}`, oldFlag), origin: 'flag' };
-  }
-  if (flag !== undefined) return { value: await readAs(flagOf(name), flag), origin: 'flag' };
+  const [now, before] = [flags[flagKey(name)], flags[oldKey(spec) ?? '']];
+  if (before !== undefined) renamed.push(`--${spec.old} is now called ${flagOf(name)}`);
+  const given = [
+    ...(before === undefined ? [] : [await readAs(`--${spec.old}`, before)]),
+    ...(now === undefined ? [] : [await readAs(flagOf(name), now)]),
+  ];
+  if (given.length > 1 && !spec.repeatable)
+    mistakes.push(conflict(name, `cannot be combined with --${spec.old}`, 'that is its earlier name'));
+  if (given.length > 0) return { value: spec.repeatable ? given.flat() : given[0], origin: 'flag' };
   const fromEnv = spec.env === undefined ? undefined : env[spec.env];
   if (spec.env === undefined || fromEnv === undefined || fromEnv.trim() === '') return undefined;
   return { value: await readAs(spec.env, fromEnv), origin: 'env' };

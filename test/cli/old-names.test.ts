@@ -20,6 +20,12 @@ describe('an old name still works, and a line gives the new one', () => {
     expect((await sandbox.runHere([...args, '--quiet'])).stderr).not.toContain('is now called');
   });
 
+  test('beside the new name of a repeatable flag', async () => {
+    const { stdout } = await sandbox.runHere(['drill', '--list', '--drill', 'D9', '--situation', 'D1']);
+    expect(stdout).toMatch(/^ *D9-1012 /m);
+    expect(stdout).toMatch(/^D1 /m);
+  });
+
   test.each([
     [['drill', '--help', '--all'], '--situation', '--drill '],
     [['serve', '--help', '--all'], '--tls-key', /^ *--key /m],

@@ -491,6 +491,12 @@ describe('flags that belong together', () => {
       '--api-key cannot be combined with --api-key-file',
     ],
     [
+      'is given by both of its names',
+      ['soundTimeout'],
+      { soundTimeout: '1s', deviceTimeout: '2s' },
+      '--sound-timeout cannot be combined with --device-timeout: that is its earlier name',
+    ],
+    [
       'is wrong in two ways',
       ['local', 'reply', 'curl', 'shard', 'startAt'],
       { reply: 'tone', shard: '1/2' },
@@ -522,6 +528,11 @@ describe('an old name', () => {
     const { settings, renamed } = await resolve(['tlsKey', 'cert'], { key: 'k.pem', cert: 'c.pem' });
     expect(settings).toEqual({ tlsKey: 'k.pem', cert: 'c.pem' });
     expect(renamed).toEqual(['--key is now called --tls-key']);
+  });
+
+  test('of a repeatable flag may stand beside the new one', async () => {
+    const { settings } = await resolve(['situation'], { drill: ['D9'], situation: ['D10', 'D1'] });
+    expect(settings.situation).toEqual(['D9', 'D10', 'D1']);
   });
 
   test('of a value, as a flag and in a config file', async () => {
