@@ -491,6 +491,30 @@ describe('flags that belong together', () => {
       '--api-key cannot be combined with --api-key-file',
     ],
     [
+      'would be read for nothing',
+      ['diff', 'merge'],
+      { diff: 'a.yaml', merge: 'b.yaml' },
+      '--diff cannot be combined with --merge: it writes no dialect',
+    ],
+    [
+      'names a service that is not formed',
+      ['shared', 'sharedPrefix'],
+      { sharedPrefix: 'team-a' },
+      '--shared-prefix needs --shared: an emulator alone has no keys in Redis',
+    ],
+    [
+      'opens metrics that are refused',
+      ['shared', 'processes', 'metricsAllow'],
+      { shared: 'redis://h', processes: '2', metricsAllow: ['10.0.0.1'] },
+      '--processes cannot be combined with --metrics-allow: the processes share a port, so that metrics are refused',
+    ],
+    [
+      'would show a token that is not requested',
+      ['curl', 'decode'],
+      { curl: true, decode: true },
+      '--curl cannot be combined with --decode: no token is requested',
+    ],
+    [
       'is given by both of its names',
       ['soundTimeout'],
       { soundTimeout: '1s', deviceTimeout: '2s' },

@@ -169,7 +169,11 @@ export const tokenSettings = {
       help: 'print the header and claims as JSON instead of the token',
     },
     curl: {
-      without: { local: 'that emulator stops when the command ends', json: 'a command is not JSON' },
+      without: {
+        local: 'that emulator stops when the command ends',
+        json: 'a command is not JSON',
+        decode: 'no token is requested',
+      },
       flag: '--curl',
       flagOnly: true,
       help: 'print the equivalent curl command; send nothing',

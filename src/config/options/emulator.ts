@@ -10,6 +10,7 @@ import {
 } from '../parse.ts';
 
 const inProcess = 'it applies to an emulator in this process';
+const noMetrics = 'the processes share a port, so that metrics are refused';
 const ofEmulators = 'it applies to an emulator';
 
 export const emulatorSettings = {
@@ -198,12 +199,14 @@ export const emulatorSettings = {
       help: 'form one service with all emulators that use this Redis: redis://HOST:PORT, or rediss:// with TLS',
     },
     sharedPrefix: {
+      needs: { shared: 'an emulator alone has no keys in Redis' },
       flag: '--shared-prefix <PREFIX>',
       default: 'voicectl',
       help: 'prefix of all keys in Redis; emulators with the same prefix form one service',
     },
     processes: {
       needs: { shared: 'otherwise the processes would know nothing of each other' },
+      without: { metricsAllow: noMetrics, metricsDevices: noMetrics },
       flag: '--processes <N>',
       defaultText: '1',
       parse: parseProcesses('auto'),

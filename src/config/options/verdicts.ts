@@ -113,7 +113,7 @@ export const learnSettings = {
       help: 'keep the settings of this dialect that were not probed',
     },
     diff: {
-      without: { dialectOut: 'it writes no dialect' },
+      without: { dialectOut: 'it writes no dialect', merge: 'it writes no dialect' },
       flag: '--diff <FILE>',
       flagOnly: true,
       help: 'print the differences from this dialect instead of a dialect; exit 1 if there are any',
