@@ -1,11 +1,12 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
+import type { createConnection, Socket } from 'node:net';
 import { VoicectlError } from '../kernel/errors.ts';
 import { streamCloseMs } from '../protocol/close-codes.ts';
 import { maxMessageBytes } from '../wire/client/frames.ts';
 import { handshakeError } from '../wire/client/handshake.ts';
 import type { Header } from '../wire/exchange.ts';
 import { headerPairs } from '../wire/headers.ts';
+import { connectTls } from '../wire/tls-socket.ts';
 import { headerLists, passedHeaders } from './headers.ts';
 import { LegSocket } from './leg-socket.ts';
 import type { Leg } from './passage.ts';
@@ -59,6 +60,7 @@ export function openUpgradeLeg(
   const socket = new LegSocket(url, [], {
     ...legSettings,
     ca,
+    ...(new URL(url).protocol === 'wss:' ? { createConnection: connectTls as typeof createConnection } : {}),
     followRedirects: false,
     headers: headerLists(passedHeaders(headers, ownHeaders)) as unknown as Record<string, string>,
     finishRequest(request: ClientRequest) {

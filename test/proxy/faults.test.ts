@@ -327,6 +327,17 @@ describe('a fault towards the service', () => {
     expect(heard.equals(sent)).toBe(true);
   });
 
+  test.each([false, true])('a reset ends both sides without a close frame: over TLS %s', async (tls) => {
+    await using emulator = await createEmulator({ tls });
+    const target = tls ? { ...emulator, ca: emulator.certificate } : emulator;
+    const proxy = await startProxy(target, { faults: ['reset:direction=service'] });
+    const { device } = await open(proxy);
+    expect((await once(device, 'close'))[0]).toBe(1006);
+    expect(await emulator.waitFor('stream-closed')).toMatchObject({ code: 1006 });
+    await expect.poll(() => proxy.events.some(({ type }) => type === 'stream-closed'), soon).toBe(true);
+    expect(proxy.events.filter(({ type }) => type === 'bug')).toEqual([]);
+  });
+
   test('a close reaches the service with its code', async () => {
     await using emulator = await createEmulator();
     const proxy = await startProxy(emulator, { faults: ['close:direction=service,code=4777'] });

@@ -3,6 +3,7 @@ import { createServer, type ServerOptions } from 'node:https';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { plainAddress } from '../addresses.ts';
+import { makeResettable } from '../tls-socket.ts';
 import type { TlsCertificate } from './certificate.ts';
 
 /** The same limit as for headers without TLS. */
@@ -82,11 +83,7 @@ function reachBeneath(server: Server): void {
     tcp.once('close', () => sockets.delete(peer));
   });
   server.on('secureConnection', (tls: TLSSocket) => {
-    const tcp = sockets.get(peerOf(tls));
-    tls.resetAndDestroy = () => {
-      tcp?.resetAndDestroy();
-      return tls;
-    };
+    makeResettable(tls, sockets.get(peerOf(tls)));
   });
   const closeRequests = server.closeAllConnections.bind(server);
   server.closeAllConnections = () => {
