@@ -54,6 +54,10 @@ export function createFaultyAudio(options: FaultyAudioOptions): FaultyAudio {
   let heldBytes = 0;
   let lastDueAt = 0;
   let timer: ClockTimer | undefined;
+  /** The faults that hold back what is held. */
+  let holding: readonly FaultAt<'audio'>[] = [];
+  /** From the first message that is held on. */
+  let unfollow: (() => void) | undefined;
   let lastSentAt = Number.NEGATIVE_INFINITY;
   /** When the last message will have been played, if it is played when it is sent. */
   let playedAt = Number.NEGATIVE_INFINITY;
@@ -110,7 +114,16 @@ export function createFaultyAudio(options: FaultyAudioOptions): FaultyAudio {
     const [next] = held;
     if (next !== undefined) timer ??= clock.after(next.dueAt - clock.now(), release);
   };
+  /** Lets go of what is held once no fault holds it back any more. */
+  const hurry = () => {
+    if (timer === undefined || holding.some(faults.has)) return;
+    for (const one of held) one.dueAt = clock.now();
+    lastDueAt = clock.now();
+    timer.cancel();
+    timer = clock.after(0, release);
+  };
   const hold = (pcm: Buffer, dueAt: number) => {
+    unfollow ??= faults.onCleared(hurry);
     held.push({ pcm, dueAt });
     heldBytes += queueCostBytes(pcm.length);
     while (heldBytes > maxHeldBytes) dequeue();
@@ -143,6 +156,8 @@ export function createFaultyAudio(options: FaultyAudioOptions): FaultyAudio {
         out.send(pcm);
         return;
       }
+      const others = isLate ? holding.filter((one) => !struck.includes(one)) : [];
+      holding = [...others, ...struck.filter(delays)];
       const dueAt = dueTime(struck, pcm, { now: clock.now(), lastDueAt });
       lastDueAt = dueAt;
       const spoilt = struck.reduce((messages, fault) => spoil(messages, fault, previous), [pcm]);
@@ -153,12 +168,17 @@ export function createFaultyAudio(options: FaultyAudioOptions): FaultyAudio {
     },
     close() {
       timer?.cancel();
+      unfollow?.();
       held.length = 0;
       followed?.echo.close();
       followed?.turns.close();
       heldBytes = 0;
     },
   };
+}
+
+function delays({ name }: FaultAt<'audio'>): boolean {
+  return name === 'drip' || name === 'burst';
 }
 
 /** When a message leaves. Messages keep their order. */

@@ -161,6 +161,38 @@ describe('a fault of a reply that is cleared', () => {
     expect(left.slice(0, 5)).not.toEqual(messagesOf(speech(100)));
   });
 
+  test.each(['drip:factor=0.5', 'burst:every=500ms'])(
+    'holds back nothing more of the reply: %s',
+    async (written) => {
+      const clock = createManualClock();
+      const left: { at: number; number: number }[] = [];
+      const faults = createFaults({
+        initial: [readFault(written)],
+        random: createRandom(3),
+        events: createEmulatorEvents(() => 0),
+      });
+      const audio = createFaultyAudio({
+        faults,
+        subject: { stream: 1 },
+        clock,
+        out: { send: (pcm) => left.push({ at: clock.now(), number: pcm[0] ?? -1 }) },
+      });
+      const say = async (from: number, to: number) => {
+        for (let number = from; number < to; number += 1) {
+          audio.send(Buffer.alloc(640, number));
+          await clock.run(20);
+        }
+      };
+      await say(0, 10);
+      faults.clear();
+      await clock.run(20);
+      expect(left.map(({ number }) => number)).toEqual(all);
+      await say(10, 13);
+      expect(left.slice(10)).toEqual([10, 11, 12].map((number) => ({ at: 20 * (number + 1), number })));
+      audio.close();
+    },
+  );
+
   test('does not return words of the user when another one is added', () => {
     const { faults, left, user } = converse(['user-echo']);
     user(speech(500));
