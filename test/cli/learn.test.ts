@@ -5,8 +5,8 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { readDialect } from '../../src/config/dialect-file.ts';
 import { createEmulator } from '../../src/emulator/emulator.ts';
 import { clearLine } from '../../src/report/style.ts';
-import { hastyClock } from '../helpers/hasten.ts';
-import { runInProcess } from '../helpers/in-process.ts';
+import { hasten, hastyClock } from '../helpers/hasten.ts';
+import { runInProcess, startInProcess } from '../helpers/in-process.ts';
 import { startMiniService } from '../helpers/mini-service.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'voicectl-learn-'));
@@ -197,6 +197,19 @@ describe('voicectl learn', () => {
       const said = `No setting that was probed before the run stopped differs from ${file('agrees.yaml')}.\n`;
       expect([code, stdout]).toEqual([4, said]);
     });
+  });
+
+  test('says nothing about a comparison that a signal ends, and exits as the signal says', async () => {
+    await using emulator = await createEmulator({ acceptKeys: [key], clock: hastyClock });
+    const program = startInProcess([...learn, emulator.baseUrl], {
+      env: { VOICECTL_API_KEY: key },
+      clock: hastyClock,
+      // The dialect is written before it is compared.
+      onOutput: (stream) => stream === 'stdout' && program.signal('SIGINT'),
+    });
+    const { code, stdout, stderr } = await hasten(hastyClock, program.ended);
+    expect([code, readDialect(stdout, 'printed').token?.issuer]).toEqual([130, 'voicectl-emulator']);
+    expect(stderr).not.toContain('An emulator with this dialect');
   });
 
   test('a dialect that cannot be read is refused before any request', async () => {

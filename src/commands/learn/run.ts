@@ -136,7 +136,7 @@ async function printComparison(
   const compared: Comparison = await followed(context, options, (followedOptions) =>
     compareWithEmulator(learned, followedOptions),
   );
-  for (const line of comparisonLines(compared.differences, learned.remarks)) await context.note(line);
+  for (const line of comparisonLines(compared, learned.remarks)) await context.note(line);
   return 0;
 }
 
@@ -171,7 +171,9 @@ function differenceLines(
 }
 
 /** What the emulator of a learned dialect still answers differently. */
-function comparisonLines(found: readonly Difference[], remarks: readonly string[]): string[] {
+function comparisonLines({ differences: found, stopped }: Comparison, remarks: readonly string[]): string[] {
+  if (found.length === 0 && stopped !== undefined)
+    return [escapeText(`An emulator with this dialect could not be compared: ${stopped.message}`)];
   const same = 'An emulator with this dialect gives the same answers';
   if (found.length === 0)
     return [remarks.length === 0 ? `${same}.` : `${same}, except for what a dialect cannot express.`];

@@ -52,11 +52,14 @@ export interface Comparison {
   differences: readonly Difference[];
   /** What the emulator showed. */
   shown: Lesson;
+  /** Trouble with the emulator before all was compared. */
+  stopped: VoicectlError | undefined;
 }
 
 /**
  * Starts an emulator with the learned dialect, repeats the exchanges, and lists the remaining differences. The clock of the
- * emulator is moved, so that nothing waits. Throws `bad-dialect` if the service does something that a dialect cannot express.
+ * emulator is moved, so that nothing waits. Throws `bad-dialect` if the service does something that a dialect cannot express, and
+ * the reason if the user, the system or a time limit stops it: half of a comparison says nothing.
  */
 export async function compareWithEmulator(learned: LearnResult, options: LearnOptions): Promise<Comparison> {
   const { apiKey } = options.subject;
@@ -78,7 +81,9 @@ export async function compareWithEmulator(learned: LearnResult, options: LearnOp
     redactor,
     isEmulator: true,
   });
-  return { differences: differAs(learned, again), shown: again };
+  const { stopped } = again;
+  if (stopped !== undefined && stopped.details.isTrouble !== true) throw stopped;
+  return { differences: differAs(learned, again), shown: again, stopped };
 }
 
 /** The settings and the outcomes of streams with a value on both sides that differs. */
