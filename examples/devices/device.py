@@ -7,6 +7,7 @@ Replace microphone() and Speaker with your audio input and output.
 """
 import array
 import asyncio
+import http.client
 import json
 import math
 import os
@@ -75,7 +76,7 @@ def request_token():
             token = json.load(answer)["token"] if answer.status == 200 else None
     except urllib.error.HTTPError as error:
         raise NoToken(f"status {error.code}", seconds_to_wait(error.headers.get("Retry-After", ""))) from error
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError) as error:
         raise NoToken(str(error)) from error
     if not isinstance(token, str):
         raise NoToken("the answer has no token")

@@ -1,9 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { situations } from '../../src/conformance/drill/catalogue.ts';
+import { shellWord } from '../../src/kernel/shell-text.ts';
 import { findPython } from '../helpers/python.ts';
 import { type Json, jsonLines, sandboxFor } from '../helpers/voicectl.ts';
 
@@ -96,6 +99,32 @@ describe.concurrent('an example', () => {
         [],
       );
       expect({ code: last.code, stderr: last.stderr }).toEqual({ code: 0, stderr: '' });
+    });
+  }
+});
+
+describe.concurrent('an example asks again after an answer that is cut off', () => {
+  for (const [name, command, missing] of examples) {
+    const why = command === undefined ? ` (skipped: ${missing})` : '';
+    test.skipIf(command === undefined)(name + why, { timeout: 60_000 }, async (context) => {
+      const sandbox = sandboxFor(context);
+      let requests = 0;
+      const askedAgain = new Promise<string>((resolve) => {
+        const server = createServer((request, response) => {
+          requests += 1;
+          if (requests === 2) resolve('it asked again');
+          response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': 100 });
+          response.write('{"token":"', () => request.socket.destroy());
+        });
+        sandbox.defer(() => server.close());
+        server.listen(0, '127.0.0.1', () => {
+          const { port } = server.address() as AddressInfo;
+          const env = { VOICECTL_BASE_URL: `http://127.0.0.1:${port}` };
+          const device = sandbox.startShell(`exec ${command?.map(shellWord).join(' ')}`, { env });
+          void device.ended.then(({ stderr }) => resolve(`it ended: ${stderr}`));
+        });
+      });
+      expect(await askedAgain).toBe('it asked again');
     });
   }
 });
