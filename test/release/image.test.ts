@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -24,6 +24,17 @@ describe('the image', () => {
     expect(last[0]).not.toContain('node');
     // Unpacked by the user that runs it.
     expect(last.indexOf('RUN voicectl --version --verbose')).toBeGreaterThan(at('USER'));
+  });
+
+  test('is run in the examples by the user who unpacked its files: another may not read them', () => {
+    const [, user] = last.join('\n').match(/useradd .*--uid (\d+) voicectl/) ?? [];
+    const examples = join(root, 'examples');
+    const users = readdirSync(examples, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.yaml'))
+      .flatMap((name) => [...readFileSync(join(examples, name), 'utf8').matchAll(/runAsUser: (.*)/g)])
+      .map(([, one]) => one);
+    expect(users.length).toBeGreaterThan(0);
+    expect(new Set(users)).toEqual(new Set([user]));
   });
 
   test('is built from files that exist, for platforms that exist', () => {
