@@ -209,6 +209,8 @@ function createUpgrades(options: StreamsOptions, streams: OpenStreams): Upgrades
   ) => {
     chosen.set(request, { headers, protocol });
     let isTaken = false;
+    // ws writes the head of its answer as text.
+    socket.setDefaultEncoding(headEncoding);
     server.handleUpgrade(request, socket, head, (taken) => {
       isTaken = true;
       const answer = { status: 101, headers, body: '', firstByteMs: baseClock.now() - askedAt };
@@ -287,6 +289,8 @@ function createLegServer({ dialect, events }: Pick<StreamsOptions, 'dialect' | '
   return { server, chosen };
 }
 
+/** Of the head of an answer: the one in which Node reads it. */
+const headEncoding = 'latin1';
 /** How much of the body of a refusal is kept. */
 const keptBytes = 16 * 1024;
 
@@ -299,7 +303,7 @@ async function relayRefusal(answer: IncomingMessage, socket: Duplex): Promise<Bu
     ...passedHeaders(headerPairs(answer.rawHeaders)).map(([name, value]) => `${name}: ${value}`),
     'Connection: close',
   ];
-  socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+  socket.write(`${lines.join('\r\n')}\r\n\r\n`, headEncoding);
   // A device that hangs up needs no answer.
   await pipeline(answer, socket).catch(() => {});
   socket.destroy();

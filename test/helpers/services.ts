@@ -110,14 +110,14 @@ export function setUpServices() {
 /** Answers an upgrade by hand, and in the same packet sends what else is given; calls `onOpen` after it. */
 export function upgradeByHand(
   socket: Socket,
-  { headers = '', then = Buffer.alloc(0), onOpen = () => {} }: UpgradeByHand = {},
+  { headers = '', encoding = 'utf8', then = Buffer.alloc(0), onOpen = () => {} }: UpgradeByHand = {},
 ): void {
   socket.once('data', (head) => {
     const key = /sec-websocket-key: (.*)\r\n/i.exec(head.toString())?.[1] ?? '';
     const accept = createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64');
     const lines = ['HTTP/1.1 101 Switching Protocols', 'Upgrade: websocket', 'Connection: Upgrade'];
     const answer = `${lines.join('\r\n')}\r\nSec-WebSocket-Accept: ${accept}\r\n${headers}\r\n`;
-    socket.write(Buffer.concat([Buffer.from(answer), then]));
+    socket.write(Buffer.concat([Buffer.from(answer, encoding), then]));
     onOpen();
   });
 }
@@ -125,6 +125,7 @@ export function upgradeByHand(
 export interface UpgradeByHand {
   /** Further header lines, each with its end. */
   headers?: string;
+  encoding?: BufferEncoding;
   then?: Buffer;
   onOpen?: () => void;
 }

@@ -1,8 +1,10 @@
 import { once } from 'node:events';
+import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { type RawData, WebSocket } from 'ws';
 import { setUpProxies } from '../helpers/proxies.ts';
-import { setUpServices } from '../helpers/services.ts';
+import { httpRequest } from '../helpers/raw-http.ts';
+import { setUpServices, upgradeByHand } from '../helpers/services.ts';
 
 const services = setUpServices();
 const startProxy = setUpProxies();
@@ -54,6 +56,37 @@ test('a refusal whose body does not end does not keep the proxy from closing', a
   expect(response.statusCode).toBe(403);
   await proxy.close();
 });
+
+test.each([
+  ['refuses', (head: string) => ['HTTP/1.1 403 Ferm\u00e9', head, 'Content-Length: 0', '', ''].join('\r\n')],
+  ['accepts', undefined],
+])(
+  'the bytes of headers and status text reach the device unchanged: a service that %s',
+  async (_, refuse) => {
+    const odd = 'X-Why: ferm\u00e9 \u00c3\u00a9';
+    const { port } = await services.tcp((socket) => {
+      // In latin1 each character is a byte.
+      socket.setDefaultEncoding('latin1');
+      if (refuse !== undefined) socket.once('data', () => socket.end(refuse(odd)));
+      else upgradeByHand(socket, { headers: `${odd}\r\n`, encoding: 'latin1' });
+    });
+    const proxy = await startProxy({ wsUrl: `ws://127.0.0.1:${port}` });
+    const device = connect(proxy.port, '127.0.0.1');
+    device.write(
+      httpRequest([
+        ...['GET /voice-stream HTTP/1.1', `Host: 127.0.0.1:${proxy.port}`, 'Connection: Upgrade'],
+        ...['Upgrade: websocket', 'Sec-WebSocket-Version: 13', `Sec-WebSocket-Key: ${'A'.repeat(22)}==`],
+      ]),
+    );
+    const [answer] = await once(device, 'data');
+    device.destroy();
+    const lines = (answer as Buffer).toString('latin1').split('\r\n');
+    expect(lines[0]).toBe(
+      refuse === undefined ? 'HTTP/1.1 101 Switching Protocols' : 'HTTP/1.1 403 Ferm\u00e9',
+    );
+    expect(lines).toContain(odd);
+  },
+);
 
 describe('a stream through a proxy', () => {
   test('keeps the opcode, the bytes, the boundaries and the order of messages', async () => {

@@ -67,5 +67,5 @@ export function sendRawAnswer(socket: Duplex, answer: OutgoingAnswer): void {
   for (let at = 0; at < head.length; at += 2) lines.push(`${head[at]}: ${head[at + 1]}`);
   lines.push('', text);
   // Node allows half-open sockets here and no longer watches this one: a peer that stays would keep it open forever.
-  socket.end(lines.join('\r\n'), () => socket.destroy());
+  socket.end(lines.join('\r\n'), 'utf8', () => socket.destroy());
 }
