@@ -21,11 +21,16 @@ export function writeConnected({ stream }: Dialect, values?: TemplateValues): st
   return write(stream.connected.fields, { [stream.kindField]: connectedKind }, values);
 }
 
+/** The kind of the status message that reports a state. */
+export function statusKind({ status: { kind, kinds } }: Dialect['stream'], state: ReplyState): string {
+  return kinds[state] ?? kind;
+}
+
 /** A status message that reports the reply state. */
 export function writeStatus({ stream }: Dialect, state: ReplyState, values?: TemplateValues): string {
-  const { kind, kinds, stateField, fields, states } = stream.status;
+  const { stateField, fields, states } = stream.status;
   const stateEntry = stateField === '' ? {} : { [stateField]: states[state] };
-  return write(fields, { [stream.kindField]: kinds[state] ?? kind, ...stateEntry }, values);
+  return write(fields, { [stream.kindField]: statusKind(stream, state), ...stateEntry }, values);
 }
 
 /** An error message: the error body of the specification, beside the kind or flat in the message. */

@@ -5,6 +5,7 @@ import { escapeText } from '../../kernel/escape.ts';
 import { tokenLifetimeSeconds as usual } from '../../protocol/claims.ts';
 import type { Dialect, DialectInput } from '../../protocol/dialect.ts';
 import { isRecord } from '../../protocol/error-body.ts';
+import { statusKind } from '../../protocol/messages.ts';
 import { ownValue } from '../../protocol/parse-json.ts';
 import type { Lesson } from './infer.ts';
 import type { Learned, LearnedValue } from './setting.ts';
@@ -36,13 +37,34 @@ export function differences({ settings, lifetimeSeconds = usual }: Lesson, diale
     lifetimeSeconds === usual
       ? []
       : [{ path: 'token lifetime', expected: usual, found: lifetimeSeconds, evidence: 'exp − iat, seconds' }];
-  const ofSettings = settings.flatMap(({ setting: { path }, learned }) => {
+  const plain = withPlainKinds(dialect);
+  const ofSettings = withSpeakingKind(settings).flatMap(({ setting: { path }, learned }) => {
     if (!('value' in learned)) return [];
-    const expected = read(dialect, path.split('.'));
+    const expected = read(plain, path.split('.'));
     const { value: found, evidence } = learned;
     return shows(learned, expected) ? [] : [{ path, expected, found, evidence }];
   });
   return [...ofSettings, ...ofLifetime];
+}
+
+const kindPath = 'stream.status.kind';
+const speakingPath = 'stream.status.kinds.speaking';
+
+/** The same dialect, written in one way: `kind` is that of the listening state, and the speaking state always has its own. */
+function withPlainKinds({ stream, ...dialect }: Dialect): Dialect {
+  const kinds = { speaking: statusKind(stream, 'speaking') };
+  const status = { ...stream.status, kind: statusKind(stream, 'listening'), kinds };
+  return { ...dialect, stream: { ...stream, status } };
+}
+
+/** The same of a lesson, which names the kind of the speaking state only if it differs. */
+function withSpeakingKind(settings: Lesson['settings']): Lesson['settings'] {
+  const kind = settings.find(({ setting }) => setting.path === kindPath)?.learned;
+  return settings.map(({ setting, learned }) =>
+    setting.path === speakingPath && 'value' in learned && kind !== undefined && 'value' in kind
+      ? { setting, learned: { ...learned, value: learned.value ?? kind.value } }
+      : { setting, learned },
+  );
 }
 
 /** Whether a value agrees with the observations. */

@@ -1,8 +1,10 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { inferDialect } from '../../../src/conformance/learn/infer.ts';
 import { differences, learnedDialect } from '../../../src/conformance/learn/learned-dialect.ts';
-import { parseDialect } from '../../../src/protocol/dialect.ts';
+import { type DialectInput, parseDialect } from '../../../src/protocol/dialect.ts';
+import { confirms, connects, presents, speaks } from '../../helpers/device-exchanges.ts';
 import { openedUpgrade } from '../../helpers/exchanges.ts';
+import { replies, serviceToken, tells } from '../../helpers/service-exchanges.ts';
 
 /** What a run learns from a stream without a message that the service closed after this long. */
 function lessonOf(lastedMs: number) {
@@ -28,3 +30,28 @@ test.each([
     expect(found.filter((path) => path === 'stream.tokenDeadlineMs')).toEqual(differing);
   },
 );
+
+describe('a service whose states have kinds of their own', () => {
+  const say = (type: string, at: number) => tells(JSON.stringify({ type }), at);
+  const messages = [presents(serviceToken(), 10), confirms(20), ...speaks(30), say('talks', 40), replies(50)];
+  const lesson = inferDialect(
+    [{ id: 'S1', exchange: connects({ messages: [...messages, say('hears', 60)] }) }],
+    10_000,
+  );
+
+  test.each<[kinds: NonNullable<NonNullable<DialectInput['stream']>['status']>, differing: string[]]>([
+    [{ kind: 'hears', kinds: { speaking: 'talks' } }, []],
+    [{ kind: 'talks', kinds: { listening: 'hears' } }, []],
+    [{ kinds: { listening: 'hears', speaking: 'talks' } }, []],
+    [{ kind: 'hears' }, ['kinds.speaking']],
+    [{ kind: 'talks' }, ['kind']],
+    [{ kind: 'hears', kinds: { listening: 'ears', speaking: 'talks' } }, ['kind']],
+    [{ kind: 'other' }, ['kind', 'kinds.speaking']],
+  ])('compared with a dialect that says %j, differs in %j', (status, differing) => {
+    const parsed = parseDialect({ stream: { status } });
+    if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
+    const found = differences(lesson, parsed.dialect).map(({ path }) => path);
+    const kind = /^stream\.status\.(kinds?(\..*)?)$/;
+    expect(found.flatMap((path) => kind.exec(path)?.[1] ?? [])).toEqual(differing);
+  });
+});
