@@ -74,14 +74,18 @@ const earliestWithinMs = rateLimitWindowMs / 3;
 /** Whole seconds may be rounded either way. */
 const slackMs = 500;
 
+/** Whether a request so long after the first of a device is well within its window, and another one just after it. */
+export function spansWindow(withinMs: number, afterMs: number): boolean {
+  const isInside = withinMs >= earliestWithinMs && withinMs < rateLimitWindowMs - slackMs;
+  return isInside && afterMs > rateLimitWindowMs + slackMs && afterMs < 1.4 * rateLimitWindowMs;
+}
+
 /** Devices with exactly three requests, so that nothing else is in the window. */
 function spans(seen: readonly Seen[]): Span[] {
   return byDevice(grantsSeen(seen)).flatMap(([first, within, after, ...more]) => {
     if (first === undefined || within === undefined || after === undefined || more.length > 0) return [];
-    const [withinMs, afterMs] = [within, after].map(({ exchange }) => exchange.at - first.exchange.at);
-    const isInside = Number(withinMs) >= earliestWithinMs && Number(withinMs) < rateLimitWindowMs - slackMs;
-    const isPast = Number(afterMs) > rateLimitWindowMs + slackMs && Number(afterMs) < 1.4 * rateLimitWindowMs;
-    return isInside && isPast ? [{ first, within, after }] : [];
+    const sinceMs = ({ exchange }: SeenGrant) => exchange.at - first.exchange.at;
+    return spansWindow(sinceMs(within), sinceMs(after)) ? [{ first, within, after }] : [];
   });
 }
 

@@ -3,7 +3,7 @@ import type { CloseCause } from '../../protocol/dialect.ts';
 import { streamTooMany } from '../steps/connection-steps.ts';
 import { learned, notProbed, type Setting, unlearned } from './setting.ts';
 import { earlyAudioEnd, evictedEnd, expiryEnd, textSentAt } from './stream-settings.ts';
-import { lateSteps } from './token-settings.ts';
+import { isLateReuse, lateSteps } from './token-settings.ts';
 import { confirmedAt, type LearnView, type ServiceClose, serviceClose, textsOf } from './view.ts';
 
 /** Where the service closes a stream for each cause. */
@@ -53,6 +53,8 @@ export const closeSettings: readonly Setting[] = [
         steps,
         how: `how ${listText(steps)} ${steps.length > 1 ? 'end' : 'ends'}`,
         infer(view) {
+          if (cause === 'tokenReused' && isLateReuse(view))
+            return unlearned('S2 presented a token that had expired');
           const end = find(view);
           if (end !== undefined) return fieldOf(end, field, steps.join(', '));
           if (cause === 'unexpectedText') return wordOf(view, field);

@@ -4,7 +4,8 @@ import {
   resetFormatOf,
   retryAfterHeaderName,
 } from '../../protocol/rate-limit.ts';
-import { missingHeaders, remainingOf, resetAt } from '../../rules/rate-window.ts';
+import { secondsText } from '../../protocol/time-text.ts';
+import { missingHeaders, remainingOf, resetAt, spansWindow } from '../../rules/rate-window.ts';
 import {
   deviceOf,
   hasSucceeded,
@@ -119,10 +120,14 @@ function resetsAfterWindow(one: SeenAnswer | undefined): boolean {
 }
 
 function inferWindow(view: LearnView): Learned | undefined {
-  const asked = ['E3', 'W30', 'W61'].map((id) => view.answer(id));
-  const [first, within, after] = asked.map((one) => one && remainingOf(one));
+  const asked = ['E3', 'W30', 'W61'].flatMap((id) => view.answer(id) ?? []);
+  const [first, within, after] = asked.map(remainingOf);
   if (first === undefined || within === undefined || after === undefined) return undefined;
-  const values = `Remaining ${first}, ${within} after 30 s, ${after} after 61 s`;
+  const [, withinMs = 0, afterMs = 0] = asked.map(
+    ({ exchange }) => exchange.at - (asked[0]?.exchange.at ?? 0),
+  );
+  const values = `Remaining ${first}, ${within} after ${secondsText(withinMs, 0)}, ${after} after ${secondsText(afterMs, 0)}`;
+  if (!spansWindow(withinMs, afterMs)) return unlearned(`${values}: they came too late to show the window`);
   const starts = ['E1', 'E3', 'W61'].map((id) => view.answer(id));
   // A bucket that is used at a full minute is also full again at a full minute; half a minute later it is not.
   const isMinute = [...starts, view.answer('W30')].every((one) => isFullMinute(timedReset(one)));

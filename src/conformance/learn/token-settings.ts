@@ -4,8 +4,9 @@ import { isSigningAlgorithm } from '../../protocol/dialect.ts';
 import { ownValue } from '../../protocol/parse-json.ts';
 import type { SeenGrant } from '../../rules/token-seen.ts';
 import { learned, notProbed, quote, type Remark, type Setting, unlearned } from './setting.ts';
-import { confirmedAt, type LearnView, serviceClose } from './view.ts';
+import { confirmedAt, type LearnView, serviceClose, shownAfterMs } from './view.ts';
 
+const lifetimeMs = tokenLifetimeSeconds * 1000;
 const grantSteps = ['E1', 'E2', 'E3'] as const;
 /** Ages at which an expired token is presented, in seconds past `exp`. */
 const overdue = [2, 6, 12, 31, 61] as const;
@@ -71,7 +72,10 @@ export const learnedTokenSettings: readonly Setting[] = [
       const [first, again] = [view.stream('S1'), view.stream('S2')];
       if (first === undefined || again === undefined || confirmedAt(first) === undefined) return undefined;
       if (confirmedAt(again) !== undefined) return learned(false, 'S2 was confirmed');
-      return serviceClose(again) && learned(true, 'S2 was refused');
+      if (serviceClose(again) === undefined) return undefined;
+      return isLateReuse(view)
+        ? unlearned('S2 presented a token that had expired')
+        : learned(true, 'S2 was refused');
     },
   },
   {
@@ -123,6 +127,13 @@ function varyingRemark(what: string, fieldsOf: (grant: SeenGrant) => Record<stri
   };
 }
 
+/** Whether the token was used again only after its life: it may be refused for that. */
+export function isLateReuse(view: LearnView): boolean {
+  const again = view.stream('S2');
+  const ageMs = again && shownAfterMs(view, again);
+  return ageMs !== undefined && ageMs >= lifetimeMs;
+}
+
 /** `exp` − `iat` of the tokens, if it is the same for all. */
 export function lifetimeOf({ grants }: LearnView): number | undefined {
   const [first, ...others] = grants.map((grant) => {
@@ -133,13 +144,18 @@ export function lifetimeOf({ grants }: LearnView): number | undefined {
 }
 
 function inferLeeway(view: LearnView) {
-  const shown = overdue.flatMap((seconds) => {
-    const stream = view.stream(`A${60 + seconds}`);
-    return stream === undefined ? [] : [{ seconds, isAccepted: confirmedAt(stream) !== undefined }];
+  const shown = lateSteps.flatMap((id) => {
+    const stream = view.stream(id);
+    const ageMs = stream && shownAfterMs(view, stream);
+    if (stream === undefined || ageMs === undefined) return [];
+    // A slow service is asked later than was planned.
+    const pastSeconds = (ageMs - lifetimeMs) / 1000;
+    const isAccepted = confirmedAt(stream) !== undefined;
+    return [{ isAccepted, fromSeconds: Math.floor(pastSeconds), untilSeconds: Math.round(pastSeconds) }];
   });
   if (shown.length === 0) return undefined;
-  const refused = shown.find(({ isAccepted }) => !isAccepted)?.seconds;
-  const accepted = shown.filter(({ isAccepted }) => isAccepted).at(-1)?.seconds;
+  const refused = shown.find(({ isAccepted }) => !isAccepted)?.untilSeconds;
+  const accepted = shown.findLast(({ isAccepted }) => isAccepted)?.fromSeconds;
   if (refused === undefined)
     return unlearned(`accepted ${accepted} s past exp: longer than the dialect can express`);
   const value = usualLeeways.find((usual) => usual >= (accepted ?? 0) && usual < refused) ?? accepted ?? 0;

@@ -10,6 +10,7 @@ import {
   type SeenStream,
   serviceMessages,
   streamsSeen,
+  tokenMessage,
 } from '../../rules/stream-seen.ts';
 import { grantsSeen, isPage, type SeenAnswer, type SeenGrant } from '../../rules/token-seen.ts';
 import type { WireMessage } from '../../wire/exchange.ts';
@@ -76,6 +77,13 @@ function flatError({ category, body }: ServiceMessage): Partial<ServiceMessage> 
 /** When the device first presented a token, or something in its place. */
 export function presentedAt({ exchange }: SeenStream): number | undefined {
   return exchange.messages.find(isShown)?.at;
+}
+
+/** How long after the request for its token a stream presented it; undefined if the token was not granted in this run. */
+export function shownAfterMs({ grants }: LearnView, stream: SeenStream): number | undefined {
+  const shown = tokenMessage(stream);
+  const grant = grants.find(({ exchange }) => exchange.granted.hash === shown?.token.hash);
+  return shown && grant && shown.at - grant.exchange.at;
 }
 
 function isShown(message: WireMessage): boolean {

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { inferDialect } from '../../../src/conformance/learn/infer.ts';
 import type { LearnOptions } from '../../../src/conformance/learn/learn.ts';
 import type { Emulator } from '../../../src/emulator/emulator.ts';
 import { createRedactor } from '../../../src/kernel/redact.ts';
 import { bytesForMs } from '../../../src/protocol/audio-format.ts';
+import type { Seen } from '../../../src/rules/rule.ts';
 import { hastyClock } from '../../helpers/hasten.ts';
 
 const hello = readFileSync(new URL('../../../fixtures/hello.wav', import.meta.url));
@@ -29,4 +31,12 @@ export function learnOptions({ baseUrl, wsUrl }: Pick<Emulator, 'baseUrl' | 'wsU
     redactor: createRedactor(),
     isEmulator: true,
   };
+}
+
+/** The values that are learned from these exchanges, by their paths. */
+export function learnedFrom(seen: readonly Seen[]): Record<string, unknown> {
+  const { settings } = inferDialect(seen, 10_000);
+  return Object.fromEntries(
+    settings.flatMap(({ setting: { path }, learned }) => ('value' in learned ? [[path, learned.value]] : [])),
+  );
 }

@@ -1,15 +1,7 @@
 import { expect, test } from 'vitest';
-import { inferDialect } from '../../../src/conformance/learn/infer.ts';
 import type { Seen } from '../../../src/rules/rule.ts';
 import { answered, refused } from '../../helpers/service-exchanges.ts';
-
-/** The values that are learned, by their paths. */
-function learnedFrom(seen: readonly Seen[]): Record<string, unknown> {
-  const { settings } = inferDialect(seen, 10_000);
-  return Object.fromEntries(
-    settings.flatMap(({ setting: { path }, learned }) => ('value' in learned ? [[path, learned.value]] : [])),
-  );
-}
+import { learnedFrom } from './options.ts';
 
 /** So many granted requests of the throwaway device, and one that is refused. */
 const exhausted = (granted: number, status: number): Seen[] =>
