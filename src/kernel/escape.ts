@@ -28,7 +28,7 @@ export function cutText(text: string, length: number): string {
 
 /** A value as JSON that is safe to show. Replaces parts that are nested too deeply by a note. */
 export function jsonText(value: unknown): string {
-  return escapeText(unescapedJson(value));
+  return escapeText(stringify(value));
 }
 
 /** One line of JSON that is safe to show and parses to the same value. */
@@ -38,17 +38,14 @@ export function jsonLine(value: unknown): string {
 
 /** The same on indented lines, for people. */
 export function jsonLines(value: unknown): string {
-  const lines = unescapedJson(value, 2).split('\n');
+  const lines = stringify(value, 2).split('\n');
   return lines.map((line) => `${escapeText(line)}\n`).join('');
 }
 
 const tooDeep = '(nested too deeply)';
 
-/**
- * A value as JSON that is not yet safe to show. `JSON.parse` reads any depth, but `JSON.stringify` overflows the stack: a service
- * could crash the program.
- */
-export function unescapedJson(value: unknown, indent?: number): string {
+/** `JSON.parse` reads any depth, but `JSON.stringify` overflows the stack: a service could crash the program. */
+function stringify(value: unknown, indent?: number): string {
   const text = tryStringify(value, indent);
   if (text !== undefined) return text;
   const parts = Object.entries(value as object).map(([name, part]) => {

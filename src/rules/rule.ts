@@ -1,4 +1,4 @@
-import { unescapedJson } from '../kernel/escape.ts';
+import { isNestedWithin, readableLevels } from '../protocol/parse-json.ts';
 import type { Exchange } from '../wire/exchange.ts';
 
 /** What a rule may find, in the order in which it is counted. `skipped`: nothing was asked, or the rule does not apply here. */
@@ -79,9 +79,10 @@ export function mostSevere(findings: readonly (Finding | undefined)[]): Finding 
 
 const maxValueLength = 60;
 
-/** A value as a message shows it: shortened JSON. */
+/** A value as a message shows it: shortened JSON, or a note if nothing could write it. */
 export function show(value: unknown): string {
-  const text = value === undefined ? 'missing' : unescapedJson(value);
+  if (!isNestedWithin(value, readableLevels)) return '(nested too deeply)';
+  const text = JSON.stringify(value) ?? 'missing';
   // Half a character may be left at the end.
   const short = text.slice(0, maxValueLength - 1).replace(/\p{Surrogate}$/u, '');
   return text.length <= maxValueLength ? text : `${short}…`;
