@@ -190,7 +190,11 @@ function createWatch({ clock, device, onChange }: WatchOptions): Watch {
   const journal: TimedEvent[] = [];
   let epoch: number | undefined;
 
-  const isOurs = (one: Seen): boolean => device === undefined || (deviceOf(one) ?? device) === device;
+  // A request that names nobody may be anybody's; a stream is anybody's until it presents its token.
+  const isOurs = (one: Seen): boolean => {
+    const named = deviceOf(one);
+    return device === undefined || named === device || (named === undefined && one.exchange.kind === 'stream');
+  };
   const isSign = ({ type }: EmulatorEvent): boolean =>
     // A stream of somebody, until it presents its token.
     signs.includes(type) && (device === undefined || type !== 'stream-opened');
