@@ -29,7 +29,7 @@ export interface ServiceLineOptions extends Omit<ClientLeg, 'tap'> {
   url: string;
 }
 
-/** More than any service sends in reply to a few seconds of speech: beyond this the line is cut. */
+/** More than most services send in reply to a few seconds of speech. Beyond it the line is cut, which is no fault of theirs. */
 const maxBytes = 8 * 1024 * 1024;
 const maxMessages = 20_000;
 const settleMs = 1_000;
@@ -40,6 +40,7 @@ export async function openLine({ clock, ...options }: ServiceLineOptions): Promi
   const waiting = new Set<() => void>();
   const heard = { messages: 0, audibleAt: Number.NEGATIVE_INFINITY };
   let bytes = 0;
+  let messagesHeard = 0;
   let pongs = 0;
   let isConfirmed = false;
   let upgrade: Upgrade | undefined;
@@ -60,8 +61,9 @@ export async function openLine({ clock, ...options }: ServiceLineOptions): Promi
     if (message.from === 'service') {
       hear(message);
       bytes += message.bytes;
+      messagesHeard += 1;
     }
-    if (bytes > maxBytes || messages.length >= maxMessages) connection?.cut(flooded());
+    if (bytes > maxBytes || messagesHeard > maxMessages) connection?.cut(tooMuch());
     else messages.push(message);
     wake();
   };
@@ -132,6 +134,10 @@ export async function openLine({ clock, ...options }: ServiceLineOptions): Promi
   };
 }
 
-function flooded(): VoicectlError {
-  return new VoicectlError('protocol-violation', `The service sent more than ${maxBytes / 1024 / 1024} MiB`);
+function tooMuch(): VoicectlError {
+  const limit = `${maxBytes / 1024 / 1024} MiB or ${maxMessages} messages`;
+  return new VoicectlError(
+    'stream-broken',
+    `The service sent more than voicectl keeps of a stream: ${limit}`,
+  );
 }

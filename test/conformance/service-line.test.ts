@@ -3,6 +3,7 @@ import { openLine } from '../../src/conformance/service-line.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { createRedactor } from '../../src/kernel/redact.ts';
 import { serviceUrl, streamPath } from '../../src/protocol/paths.ts';
+import { serviceRules } from '../../src/rules/catalogue.ts';
 import { setUpEmulators } from '../helpers/emulators.ts';
 
 const startEmulator = setUpEmulators();
@@ -26,7 +27,7 @@ test('a message of 9 MiB that we send is answered by the service, and cuts nothi
   expect(line.exchange().end).toMatchObject({ by: 'service', code: 1009, breakdown: undefined });
 });
 
-test('a service that sends more than 8 MiB is cut', async () => {
+test('a service that sends more than 8 MiB is cut, and has broken no rule', async () => {
   const { emulator, line } = await open({ reply: 'silence' });
   line.present(await emulator.token('d1'));
   await line.until(() => line.isConfirmed, 10_000);
@@ -37,8 +38,13 @@ test('a service that sends more than 8 MiB is cut', async () => {
     await line.until(() => line.heard.messages > before, 10_000);
   }
   expect(line.exchange().end).toMatchObject({
-    breakdown: { by: 'service', code: 'protocol-violation', message: 'The service sent more than 8 MiB' },
+    breakdown: {
+      code: 'stream-broken',
+      message: 'The service sent more than voicectl keeps of a stream: 8 MiB or 20000 messages',
+    },
   });
+  const r37 = serviceRules.find(({ id }) => id === 'R37');
+  expect(r37?.judge([{ id: 'S2', exchange: line.exchange() }])?.verdict).not.toBe('fail');
 });
 
 test('a service that sends many short messages is heard to the end', async () => {
