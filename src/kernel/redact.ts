@@ -1,5 +1,5 @@
 import { isError, toVoicectlError, VoicectlError } from './errors.ts';
-import { jsonLine, jsonText } from './escape.ts';
+import { jsonLine, jsonText, tooDeep } from './escape.ts';
 import { createSecretIndex, joinSpans, type SecretIndex, type SecretSpan } from './secret-index.ts';
 
 /** Replaces a secret. */
@@ -24,13 +24,16 @@ export function createRedactor(known: Pick<SecretIndex, 'find'> = noSecrets): Re
   const spansIn = (text: string) => joinSpans([...own.find(text), ...known.find(text)]);
   const tells = (text: string) => spansIn(text).length > 0;
   const scrub = (text: string) => replaceSpans(text, spansIn(text));
-  const scrubIn = (_name: string, value: unknown) => {
+  const scrubIn = (value: unknown, depth = 0): unknown => {
     if (typeof value === 'string') return scrub(value);
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [scrub(name), inner]));
+    if (typeof value !== 'object' || value === null) return value;
+    if (depth > deepest) return tooDeep;
+    if (Array.isArray(value)) return value.map((inner) => scrubIn(inner, depth + 1));
+    const entries = Object.entries(value);
+    return Object.fromEntries(entries.map(([name, inner]) => [scrub(name), scrubIn(inner, depth + 1)]));
   };
   const cleaned = <Value>(value: Value): Value => {
-    return someText(value, tells) ? JSON.parse(jsonText(value), scrubIn) : value;
+    return someText(value, tells) ? (scrubIn(JSON.parse(jsonText(value))) as Value) : value;
   };
   const cleanedCause = (cause: unknown): unknown => {
     if (!isError(cause)) return cause;
@@ -72,6 +75,9 @@ export function createNameConcealer(keys: readonly string[]): (name: string) => 
   const redactor = createRedactor(createSecretIndex(keys));
   return (name) => (keys.includes(name) || redactor.text(name) === redacted ? redacted : name);
 }
+
+/** Deeper parts of a value with a secret are left out: beyond a few thousand levels to copy them would overflow the stack. */
+const deepest = 500;
 
 const noSecrets: Pick<SecretIndex, 'find'> = { find: () => [] };
 

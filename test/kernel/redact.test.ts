@@ -330,3 +330,14 @@ test('an index forgets a secret, and keeps the others', () => {
   index.delete('second-key');
   expect(redactor.text('first-key second-key')).toBe('first-key second-key');
 });
+
+test.each([1_000, 3_500, 20_000])('no depth of a value with a secret is an error: %i', (depth) => {
+  const redactor = createRedactor(createSecretIndex(['first-key']));
+  const value: unknown = JSON.parse(
+    `{"key":"first-key","deep":${'['.repeat(depth)}"first-key"${']'.repeat(depth)}}`,
+  );
+  const clean = redactor.line(redactor.value(value));
+  expect(clean).not.toContain('first-key');
+  expect(clean).toContain('"key":"[redacted]"');
+  expect(clean).toContain('(nested too deeply)');
+});
