@@ -22,7 +22,7 @@ test.skipIf(process.platform === 'win32')(
     vi.stubEnv('PATH', `${folder}${delimiter}${process.env.PATH}`);
     const running = startCommand('sleep', ['100'], { stdio: 'ignore' });
     await running.started;
-    await running.end();
+    await running.end({ graceMs: 60_000 });
     expect(readFileSync(asked, 'utf8')).toBe(`/pid ${running.child.pid} /t /f\n`);
   },
 );
