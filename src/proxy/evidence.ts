@@ -34,6 +34,10 @@ const keptFieldBytes = 512;
 const keptFields = 50;
 /** The limit over all open streams. Beyond it nothing more is kept. */
 const keptInAllBytes = 24 * 1024 * 1024;
+/** Of that, how much audio leaves to other messages, which most rules need. */
+const leftByAudioBytes = 8 * 1024 * 1024;
+/** How much is kept of the first audio of a side, once there is no room for more: some rules ask only whether there was any. */
+const firstAudioBytes = bytesForMs(20);
 
 /** How many bytes the evidence of all open streams takes. */
 export interface EvidenceBudget {
@@ -52,6 +56,8 @@ export interface Evidence {
   /** A copy that is independent from now on. */
   fork(): Evidence;
   exchange(): StreamExchange;
+  /** Whether something that rules need is missing, because all streams together left no room for it. */
+  readonly isPartial: boolean;
   /** Returns its bytes to the budget: the stream has ended. */
   release(): void;
 }
@@ -59,7 +65,10 @@ export interface Evidence {
 export function createEvidence(upgrade: Upgrade, budget: EvidenceBudget): Evidence {
   const of = () => ({ messages: 0, bytes: 0 });
   const audio = { device: of(), service: of() };
-  return continueEvidence({ upgrade, messages: [], end: undefined, others: of(), newest: {}, audio }, budget);
+  return continueEvidence(
+    { upgrade, messages: [], end: undefined, others: of(), newest: {}, audio, isPartial: false },
+    budget,
+  );
 }
 
 interface Amount {
@@ -75,13 +84,14 @@ interface Kept {
   /** The newest ping or pong of each side, once there are enough messages. */
   newest: Partial<Record<Side, WireMessage>>;
   audio: Record<Side, Amount>;
+  isPartial: boolean;
 }
 
 function continueEvidence(kept: Kept, budget: EvidenceBudget): Evidence {
   let claimedBytes = 0;
-  const claim = (bytes: number): boolean => {
+  const claim = (bytes: number, limitBytes = keptInAllBytes): boolean => {
     const cost = bytes + messageCostBytes;
-    if (budget.usedBytes + cost > keptInAllBytes) return false;
+    if (budget.usedBytes + cost > limitBytes) return false;
     budget.usedBytes += cost;
     claimedBytes += cost;
     return true;
@@ -92,8 +102,14 @@ function continueEvidence(kept: Kept, budget: EvidenceBudget): Evidence {
   };
   const addAudio = (message: Extract<WireMessage, { data: Buffer }>): boolean => {
     const { from, bytes } = message;
-    const room = keptAudioBytes[from];
-    if (!wantsAudio(from) || !claim(Math.min(bytes, room))) return false;
+    if (!wantsAudio(from)) return false;
+    let room = Math.min(bytes, keptAudioBytes[from]);
+    if (!claim(room, keptInAllBytes - leftByAudioBytes)) {
+      if (kept.audio[from].messages > 0) return false;
+      room = Math.min(bytes, firstAudioBytes);
+      kept.isPartial ||= !claim(room);
+      if (kept.isPartial) return false;
+    }
     kept.audio[from].messages += 1;
     kept.audio[from].bytes += bytes;
     // ws passes a view of the whole buffer from the socket, which would stay in memory.
@@ -109,6 +125,7 @@ function continueEvidence(kept: Kept, budget: EvidenceBudget): Evidence {
     if (!hasRoom || !claim(bytes)) {
       const isControl = message.opcode === 'ping' || message.opcode === 'pong';
       if (isControl) kept.newest[message.from] = message;
+      else if (hasRoom) kept.isPartial = true;
       return isControl;
     }
     others.messages += 1;
@@ -139,6 +156,9 @@ function continueEvidence(kept: Kept, budget: EvidenceBudget): Evidence {
       const { upgrade, end, newest } = kept;
       const { device = [], service = [] } = newest;
       return { kind: 'stream', upgrade, messages: kept.messages.concat(device, service), end };
+    },
+    get isPartial() {
+      return kept.isPartial;
     },
     release() {
       budget.usedBytes -= claimedBytes;

@@ -20,6 +20,8 @@ export interface StreamSubject {
   /** What it is judged together with: the streams of its device or, if its token names none, the streams with this token. */
   readonly owner: string;
   seenBy(side: Side): StreamExchange;
+  /** Whether what was seen lacks something that rules need: then only its audio is judged. */
+  readonly isPartial: boolean;
   /** Whether the service heard audio that a fault changed: then its own audio is not held against it. */
   readonly hearsSpoiltAudio: boolean;
   /** The audio that a side sent; undefined if there was none, or if a fault changed its pace. */
@@ -122,7 +124,7 @@ export function createProxyJudge({ clock, events, isStrict }: ProxyJudgeOptions)
       for (const rule of catalogues[side]) {
         const isOfAudio = subject !== undefined && rule.id === audioRule[side];
         if (isOfAudio && (!isWhole || (side === 'service' && subject.hearsSpoiltAudio))) continue;
-        enter(side, rule, isOfAudio ? judgeVoice(side, subject, seen) : rule.judge(seen), device);
+        enter(side, rule, isOfAudio ? judgeVoice(side, subject) : rule.judge(seen), device);
       }
     }
   };
@@ -156,8 +158,7 @@ export function createProxyJudge({ clock, events, isStrict }: ProxyJudgeOptions)
     },
     paced(stream) {
       const rule = catalogues.device.find(({ id }) => id === audioRule.device);
-      const own = { id: `S${stream.id}`, exchange: stream.seenBy('device') };
-      if (rule !== undefined) enter('device', rule, judgeVoice('device', stream, [own]), stream.device);
+      if (rule !== undefined) enter('device', rule, judgeVoice('device', stream), stream.device);
     },
     ended(stream) {
       timers.get(stream)?.cancel();
@@ -238,6 +239,7 @@ function createDossiers() {
       const service = withoutAudio(stream.seenBy('service'));
       const dossier = dossierOf(owner);
       dossier.open.delete(stream);
+      if (stream.isPartial) return;
       add(dossier.ended, { id, seen: { device, service }, bytes: weighSides({ device, service }) }, maxEnded);
     },
   };
@@ -295,10 +297,10 @@ export function ownerOf(device: string | undefined, tokenHash = ''): string {
 }
 
 /** Judges the audio of a side by the check that listened to it: listening again would be expensive. */
-function judgeVoice(side: Side, subject: StreamSubject, seen: readonly Seen[]): Finding | undefined {
-  const own = seen.find(({ id }) => id === `S${subject.id}`);
+function judgeVoice(side: Side, subject: StreamSubject): Finding | undefined {
   const heard = subject.heard(side);
-  if (own === undefined || heard === undefined) return undefined;
+  if (heard === undefined) return undefined;
+  const own = { id: `S${subject.id}`, exchange: subject.seenBy(side) };
   return side === 'device' ? judgeSentVoice(own, heard) : judgeReplyVoice(own, heard);
 }
 
@@ -311,11 +313,14 @@ function newest({ tokens, open, ended }: Dossier): Dossier {
 function gather({ tokens, open, ended }: Dossier, side: Side, subject: StreamSubject | undefined): Seen[] {
   const streams = [...open];
   if (subject !== undefined && !open.has(subject)) streams.push(subject);
+  const asked = tokens.flatMap(({ id, seen }) => {
+    const exchange = seen[side];
+    return exchange === undefined ? [] : [{ id, exchange }];
+  });
+  // What is missing of one stream may explain what happens on the others: a device may have too many of them.
+  if (streams.some(({ isPartial }) => isPartial)) return asked;
   return [
-    ...tokens.flatMap(({ id, seen }) => {
-      const exchange = seen[side];
-      return exchange === undefined ? [] : [{ id, exchange }];
-    }),
+    ...asked,
     ...ended.map(({ id, seen }) => ({ id: `S${id}`, exchange: seen[side] })),
     ...streams.map((stream) => {
       const exchange = stream.seenBy(side);

@@ -326,6 +326,9 @@ function createSubject(
     get owner() {
       return facts.owner;
     },
+    get isPartial() {
+      return witness.isPartial;
+    },
     get hearsSpoiltAudio() {
       return witness.hasSpoiltVoice;
     },

@@ -71,6 +71,11 @@ export class StreamWitness implements PassageWatch {
     return (side === 'service' ? this.service : this.device).exchange();
   }
 
+  /** Whether the view of either side lacks something that rules need. */
+  get isPartial(): boolean {
+    return this.service.isPartial || this.device.isPartial;
+  }
+
   /** The stream has ended, and was judged. */
   release(): void {
     this.service.release();

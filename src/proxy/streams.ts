@@ -147,6 +147,7 @@ function createOpenStreams(options: StreamsOptions): OpenStreams {
         id: nextId,
         device: undefined,
         owner: ownerOf(undefined),
+        isPartial: false,
         hearsSpoiltAudio: false,
         seenBy: () => exchange,
         heard: () => undefined,

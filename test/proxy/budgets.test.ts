@@ -3,6 +3,9 @@ import type { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { createEvidence, shortenText } from '../../src/proxy/evidence.ts';
+import { openedUpgrade } from '../helpers/exchanges.ts';
+import { startMiniService } from '../helpers/mini-service.ts';
+import { converse } from '../helpers/proxied-device.ts';
 import { setUpProxies } from '../helpers/proxies.ts';
 import { setUpServices } from '../helpers/services.ts';
 
@@ -63,13 +66,67 @@ describe('what a proxy keeps of a stream', () => {
     expect(JSON.stringify(proxy.events).length).toBeLessThan(20_000);
   });
 
+  test('is everything but most of the audio, once audio has used up its share of the memory', () => {
+    const evidence = createEvidence(openedUpgrade(), { usedBytes: 16 * MiB });
+    for (let at = 0; at < 5; at += 1) {
+      for (const from of ['device', 'service'] as const)
+        evidence.add({ at, from, opcode: 'binary', data: Buffer.alloc(1_000), bytes: 1_000 });
+      evidence.add({ at, from: 'service', opcode: 'text', text: '{}', bytes: 2 });
+    }
+    const { messages } = evidence.exchange();
+    expect(messages.map(({ from, opcode }) => `${from} ${opcode}`)).toEqual([
+      'device binary',
+      'service binary',
+      ...Array(5).fill('service text'),
+    ]);
+    expect(messages[0]).toMatchObject({ bytes: 1_000, data: Buffer.alloc(640) });
+    expect(evidence.isPartial).toBe(false);
+  });
+
+  test.each(['binary', 'text'] as const)('is partial without any %s message', (opcode) => {
+    const evidence = createEvidence(openedUpgrade(), { usedBytes: 24 * MiB });
+    const about = { at: 0, from: 'service' as const, bytes: 2 };
+    evidence.add({ ...about, opcode: 'ping' });
+    expect(evidence.isPartial).toBe(false);
+    if (opcode === 'text') evidence.add({ ...about, opcode, text: '{}' });
+    else evidence.add({ ...about, opcode, data: Buffer.alloc(2) });
+    expect(evidence.isPartial).toBe(true);
+    expect(evidence.fork().isPartial).toBe(true);
+  });
+
+  test('is nothing once other streams have used up the memory, and then no rule is held against a side', async () => {
+    const long = JSON.stringify({ type: 'status', text: 'x'.repeat(16_000) });
+    // Empty ones fill the rest: nothing is smaller.
+    const fill = [...Array<string>(16).fill(long), ...Array<string>(100).fill('')];
+    await using tokens = await startMiniService({});
+    const wsUrl = await services.ws((peer) => {
+      peer.once('message', (first) => {
+        peer.send('{"type":"service_voice_connected"}');
+        if (String(first) === 'a.b.c') for (const text of fill) peer.send(text);
+        else peer.close(1000);
+      });
+    });
+    const proxy = await startProxy({ baseUrl: tokens.baseUrl, wsUrl });
+    const others: WebSocket[] = [];
+    for (let at = 0; at < 100; at += 1) {
+      const other = await openDevice(proxy.wsUrl);
+      others.push(other);
+      let count = 0;
+      other.on('message', () => (count += 1));
+      await expect.poll(() => count).toBe(1 + fill.length);
+    }
+    await converse(proxy);
+    const ofLast = () => proxy.events.filter((event) => 'stream' in event && event.stream === 101);
+    await expect
+      .poll(() => ofLast().at(-1))
+      .toMatchObject({ type: 'stream-closed', code: 1000, unjudged: 2 });
+    expect(ofLast().filter(({ type }) => type === 'violation' || type === 'remark')).toEqual([]);
+    for (const other of others) other.terminate();
+  });
+
   test('does not grow with empty messages, although each is an object', () => {
     const budget = { usedBytes: 0 };
-    const upgrade = {
-      ...{ at: 0, wallAt: 0, totalMs: 0, answer: undefined, breakdown: undefined },
-      request: { method: 'GET', url: '', headers: [], body: '' },
-    };
-    const evidence = createEvidence(upgrade, budget);
+    const evidence = createEvidence(openedUpgrade(), budget);
     for (let at = 0; at < 10_000; at += 1) {
       evidence.add({ at, from: 'device', opcode: 'binary', data: Buffer.alloc(0), bytes: 0 });
       evidence.add({ at, from: 'service', opcode: 'text', text: '', bytes: 0 });
