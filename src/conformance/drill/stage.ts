@@ -193,7 +193,9 @@ function createWatch({ clock, device, onChange }: WatchOptions): Watch {
   // A request that names nobody may be anybody's; a stream is anybody's until it presents its token.
   const isOurs = (one: Seen): boolean => {
     const named = deviceOf(one);
-    return device === undefined || named === device || (named === undefined && one.exchange.kind === 'stream');
+    return (
+      device === undefined || named === device || (named === undefined && one.exchange.kind === 'stream')
+    );
   };
   const isSign = ({ type }: EmulatorEvent): boolean =>
     // A stream of somebody, until it presents its token.
