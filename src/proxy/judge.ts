@@ -92,6 +92,9 @@ export function createProxyJudge({ clock, events, isStrict }: ProxyJudgeOptions)
   const dossiers = createDossiers();
   const book = createJudgementBook({ events, isStrict });
   const timers = new Map<StreamSubject, ClockTimer>();
+  /** Of open streams: another device at the same address may change what `owner` says. */
+  const owners = new Map<StreamSubject, string>();
+  const ownerOfStream = (stream: StreamSubject) => owners.get(stream) ?? stream.owner;
 
   const enter = (side: Side, rule: Rule, finding: Finding | undefined, device: string | undefined) => {
     for (const one of finding?.each ?? [finding]) if (one !== undefined) enterOne(side, rule, one, device);
@@ -137,13 +140,14 @@ export function createProxyJudge({ clock, events, isStrict }: ProxyJudgeOptions)
     },
     opened: (stream) => void book.open(stream),
     identified(stream) {
-      dossiers.of(stream.owner).open.add(stream);
+      owners.set(stream, ownerOfStream(stream));
+      dossiers.of(ownerOfStream(stream)).open.add(stream);
     },
     passed(stream) {
       if (timers.has(stream)) return;
       const look = () => {
         timers.delete(stream);
-        judge({ owner: stream.owner, device: stream.device, subject: stream, isWhole: false });
+        judge({ owner: ownerOfStream(stream), device: stream.device, subject: stream, isWhole: false });
       };
       const call = () => runGuarded(look, stream.failed);
       timers.set(stream, clock.after(judgeEveryMs, call, { background: true }));
@@ -163,8 +167,10 @@ export function createProxyJudge({ clock, events, isStrict }: ProxyJudgeOptions)
     ended(stream) {
       timers.get(stream)?.cancel();
       timers.delete(stream);
-      judge({ owner: stream.owner, device: stream.device, subject: stream });
-      dossiers.addEnded(stream);
+      const owner = ownerOfStream(stream);
+      judge({ owner, device: stream.device, subject: stream });
+      dossiers.addEnded(owner, stream);
+      owners.delete(stream);
       book.close(stream.id);
     },
     heldAgainst: book.heldAgainst,
@@ -233,8 +239,8 @@ function createDossiers() {
       tokens += 1;
       add(dossierOf(owner).tokens, { id: `T${tokens}`, seen, bytes: weighSides(seen) }, maxTokens);
     },
-    addEnded(stream: StreamSubject) {
-      const { id, owner } = stream;
+    addEnded(owner: string, stream: StreamSubject) {
+      const { id } = stream;
       const device = withoutAudio(stream.seenBy('device'));
       const service = withoutAudio(stream.seenBy('service'));
       const dossier = dossierOf(owner);

@@ -9,6 +9,7 @@ import { createProxyJudge, type StreamSubject } from '../../src/proxy/judge.ts';
 import { nameSides } from '../../src/proxy/proxy-events.ts';
 import { createEmulatorEvents, type Judgement } from '../../src/service/events.ts';
 import type { Header } from '../../src/wire/exchange.ts';
+import { openedUpgrade } from '../helpers/exchanges.ts';
 import { farDialects } from '../helpers/far-dialects.ts';
 import { hasForeignService, startForeignService } from '../helpers/foreign-service.ts';
 import { createManualClock } from '../helpers/manual-clock.ts';
@@ -199,4 +200,27 @@ test('a device is remembered even if 200 others have open streams', () => {
     judge.token({ device: exchange, service: exchange }, 'lamp');
   }
   expect(broken).toEqual(['D6']);
+});
+
+test('a stream that has ended is forgotten, even if its owner would be another one by then', () => {
+  const clock = createManualClock();
+  const events = nameSides(createEmulatorEvents(clock.now));
+  const judge = createProxyJudge({ clock, events, isStrict: false });
+  let looks = 0;
+  const stream: StreamSubject = {
+    ...{ id: 1, device: undefined, isPartial: false, hearsSpoiltAudio: false },
+    ...{ owner: 'device lamp', heard: () => undefined, failed() {} },
+    seenBy() {
+      looks += 1;
+      return { kind: 'stream', upgrade: openedUpgrade(), messages: [], end: undefined };
+    },
+  };
+  judge.opened(1);
+  judge.identified(stream);
+  Object.assign(stream, { owner: 'token x' });
+  judge.ended(stream);
+  looks = 0;
+  const exchange = refused({ at: 0, device: 'lamp', status: 429 });
+  judge.token({ device: exchange, service: exchange }, 'lamp');
+  expect(looks).toBe(0);
 });
