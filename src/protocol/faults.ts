@@ -368,22 +368,19 @@ export function schemaOfFault(name: FaultName): z.ZodObject {
 }
 
 /**
- * Aims a fault at one stream, or at its device if the fault concerns later requests and connections: if its point
- * knows them, and unless the fault names a stream or a device.
+ * Aims a fault at one stream, or at its device if the fault concerns later requests and connections, or if no stream is given: if
+ * its point knows them, and unless the fault names a stream or a device.
  */
-export function aimFault(fault: Fault, { device, stream }: { device: string; stream: number }): Fault {
+export function aimFault<Aimed extends FaultInput>(
+  fault: Aimed,
+  { device, stream }: { device: string; stream?: number },
+): Aimed {
   const isAimed =
     ('stream' in fault && fault.stream !== undefined) || ('device' in fault && fault.device !== undefined);
   if (isAimed) return fault;
   const scope = faultScopes[faultCatalogue[fault.name].at];
-  const aim = 'stream' in scope ? { stream } : 'device' in scope ? { device } : {};
+  const aim = stream !== undefined && 'stream' in scope ? { stream } : 'device' in scope ? { device } : {};
   return { ...fault, ...aim };
-}
-
-/** Lets a fault strike only this device, if its point knows devices, and unless the fault names its own. */
-export function aimAtDevice(fault: FaultInput, device: string): FaultInput {
-  const aim = 'device' in faultScopes[faultCatalogue[fault.name].at] ? { device } : {};
-  return { ...aim, ...fault };
 }
 
 /** Why a proxy refuses a fault; undefined if it can cause it. */

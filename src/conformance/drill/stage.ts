@@ -4,7 +4,7 @@ import type { CreateReply, Voice } from '../../emulator/replies/reply.ts';
 import { makeTone } from '../../emulator/replies/tone.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { queueCostBytes } from '../../kernel/queue-cost.ts';
-import { aimAtDevice } from '../../protocol/faults.ts';
+import { aimFault } from '../../protocol/faults.ts';
 import type { Seen } from '../../rules/rule.ts';
 import { requestFields } from '../../rules/token-seen.ts';
 import type { EmulatorEvent } from '../../service/events.ts';
@@ -101,7 +101,7 @@ function serviceOf(
 ): Service {
   const own = typeof service === 'function' ? service({ elsewhere }) : (service ?? {});
   if (device === undefined || own.faults === undefined) return own;
-  return { ...own, faults: own.faults.map((fault) => aimAtDevice(fault, device)) };
+  return { ...own, faults: own.faults.map((fault) => aimFault(fault, { device })) };
 }
 
 /** The certificate of the situation: the usual one, one for another name, or one that the device does not know. */
@@ -134,7 +134,7 @@ interface Actors extends Pick<Emulator, 'control'> {
 
 function perform(action: Exclude<StepAction, { stop: unknown }>, { control, device, voices }: Actors): void {
   if ('fault' in action)
-    control.faults.add(device === undefined ? action.fault : aimAtDevice(action.fault, device));
+    control.faults.add(device === undefined ? action.fault : aimFault(action.fault, { device }));
   else if ('advanceMs' in action) control.advance(action.advanceMs);
   else if ('status' in action) control.send({ device }, { status: action.status });
   else if ('sayMs' in action) for (const voice of voices) reply(voice, action.sayMs);
