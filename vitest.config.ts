@@ -14,6 +14,7 @@ const alone = [
   'test/commands/{serve,stream}/screen.test.ts',
   'test/devices/process/device-process.test.ts',
   'test/kernel/clock.test.ts',
+  'test/kernel/command-process-windows.test.ts',
   'test/session/session-live.test.ts',
   'test/wire/client/voice-stream.test.ts',
 ];
