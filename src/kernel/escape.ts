@@ -42,8 +42,7 @@ export function jsonLines(value: unknown): string {
   return lines.map((line) => `${escapeText(line)}\n`).join('');
 }
 
-/** In place of a part that cannot be written. */
-export const tooDeep = '(nested too deeply)';
+const tooDeep = '(nested too deeply)';
 
 /** `JSON.parse` reads any depth, but `JSON.stringify` overflows the stack: a service could crash the program. */
 function stringify(value: unknown, indent?: number): string {

@@ -1,5 +1,5 @@
 import { isError, toVoicectlError, VoicectlError } from './errors.ts';
-import { jsonLine, jsonText, tooDeep } from './escape.ts';
+import { jsonLine, jsonText } from './escape.ts';
 import { createSecretIndex, joinSpans, type SecretIndex, type SecretSpan } from './secret-index.ts';
 
 /** Replaces a secret. */
@@ -27,7 +27,7 @@ export function createRedactor(known: Pick<SecretIndex, 'find'> = noSecrets): Re
   const scrubIn = (value: unknown, depth = 0): unknown => {
     if (typeof value === 'string') return scrub(value);
     if (typeof value !== 'object' || value === null) return value;
-    if (depth > deepest) return tooDeep;
+    if (depth > deepest) return redacted;
     if (Array.isArray(value)) return value.map((inner) => scrubIn(inner, depth + 1));
     const entries = Object.entries(value);
     return Object.fromEntries(entries.map(([name, inner]) => [scrub(name), scrubIn(inner, depth + 1)]));
@@ -76,7 +76,7 @@ export function createNameConcealer(keys: readonly string[]): (name: string) => 
   return (name) => (keys.includes(name) || redactor.text(name) === redacted ? redacted : name);
 }
 
-/** Deeper parts of a value with a secret are left out: beyond a few thousand levels to copy them would overflow the stack. */
+/** Deeper parts of a value with a secret are replaced whole: beyond a few thousand levels a copy would overflow the stack. */
 const deepest = 500;
 
 const noSecrets: Pick<SecretIndex, 'find'> = { find: () => [] };

@@ -339,5 +339,4 @@ test.each([1_000, 3_500, 20_000])('no depth of a value with a secret is an error
   const clean = redactor.line(redactor.value(value));
   expect(clean).not.toContain('first-key');
   expect(clean).toContain('"key":"[redacted]"');
-  expect(clean).toContain('(nested too deeply)');
 });
