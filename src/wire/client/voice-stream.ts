@@ -1,11 +1,11 @@
-import { WebSocket } from 'ws';
 import type { VoicectlError } from '../../kernel/errors.ts';
 import { createDeferred, withDeadline } from '../../kernel/promises.ts';
 import { createRedactor, type Redactor } from '../../kernel/redact.ts';
 import { createMessageReader, type ServiceMessage } from '../../protocol/messages.ts';
 import { serviceUrl, streamPath } from '../../protocol/paths.ts';
-import { type Connection, connect, cutSoonAfter } from './connect.ts';
+import { connect, cutSoonAfter } from './connect.ts';
 import type { ClientLeg } from './http.ts';
+import { createOutbox } from './outbox.ts';
 import { ServiceErrors, type StreamClose } from './refusal-error.ts';
 
 export interface VoiceStreamOptions extends Omit<ClientLeg, 'redactor'> {
@@ -46,7 +46,6 @@ export interface VoiceStream {
 }
 
 const connectedTimeoutMs = 10_000;
-const stallTimeoutMs = 10_000;
 
 /**
  * Opens the voice stream. Specification: "WSS /voice-stream". Throws `VoicectlError`: `connect-failed`,
@@ -116,33 +115,6 @@ export async function openVoiceStream(options: VoiceStreamOptions): Promise<Voic
       void connection.close();
       if (hurry !== undefined) void cutSoonAfter(hurry, connection);
       return closed;
-    },
-  };
-}
-
-/** The bytes that wait in the socket, and the callers that wait for fewer. */
-export function createOutbox(
-  { socket, closed }: Connection,
-  { clock, tap }: Pick<VoiceStreamOptions, 'clock' | 'tap'>,
-): { wake(): void; drained(bytes: number): Promise<void> } {
-  const waiting = new Set<() => void>();
-  const wake = () => {
-    for (const resume of waiting) resume();
-    waiting.clear();
-  };
-  void closed.then(wake);
-  return {
-    wake,
-    async drained(bytes) {
-      await tap?.ready?.();
-      while (socket.bufferedAmount > bytes && socket.readyState === WebSocket.OPEN) {
-        const written = new Promise<void>((resolve) => waiting.add(resolve));
-        await withDeadline(written, {
-          clock,
-          ms: stallTimeoutMs,
-          what: `The service has read none of ${socket.bufferedAmount} waiting bytes`,
-        });
-      }
     },
   };
 }
