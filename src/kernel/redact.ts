@@ -24,16 +24,8 @@ export function createRedactor(known: Pick<SecretIndex, 'find'> = noSecrets): Re
   const spansIn = (text: string) => joinSpans([...own.find(text), ...known.find(text)]);
   const tells = (text: string) => spansIn(text).length > 0;
   const scrub = (text: string) => replaceSpans(text, spansIn(text));
-  const scrubIn = (value: unknown, depth = 0): unknown => {
-    if (typeof value === 'string') return scrub(value);
-    if (typeof value !== 'object' || value === null) return value;
-    if (depth > deepest) return redacted;
-    if (Array.isArray(value)) return value.map((inner) => scrubIn(inner, depth + 1));
-    const entries = Object.entries(value);
-    return Object.fromEntries(entries.map(([name, inner]) => [scrub(name), scrubIn(inner, depth + 1)]));
-  };
   const cleaned = <Value>(value: Value): Value => {
-    return someText(value, tells) ? (scrubIn(JSON.parse(jsonText(value))) as Value) : value;
+    return someText(value, tells) ? (copyTexts(value, { text: scrub, name: scrub }) as Value) : value;
   };
   const cleanedCause = (cause: unknown): unknown => {
     if (!isError(cause)) return cause;
@@ -78,6 +70,24 @@ export function createNameConcealer(keys: readonly string[]): (name: string) => 
 
 /** Deeper parts of a value with a secret are replaced whole: beyond a few thousand levels a copy would overflow the stack. */
 const deepest = 500;
+
+/** A JSON copy of a value with its texts changed, each by what it says and the name of its field, and the names too. */
+export function copyTexts(
+  value: unknown,
+  change: { text: (text: string, name: string) => string; name: (name: string) => string },
+): unknown {
+  const copy = (part: unknown, own: string, depth: number): unknown => {
+    if (typeof part === 'string') return change.text(part, own);
+    if (typeof part !== 'object' || part === null) return part;
+    if (depth > deepest) return redacted;
+    if (Array.isArray(part)) return part.map((inner) => copy(inner, '', depth + 1));
+    const entries = Object.entries(part);
+    return Object.fromEntries(
+      entries.map(([name, inner]) => [change.name(name), copy(inner, name, depth + 1)]),
+    );
+  };
+  return copy(JSON.parse(jsonText(value)), '', 0);
+}
 
 const noSecrets: Pick<SecretIndex, 'find'> = { find: () => [] };
 

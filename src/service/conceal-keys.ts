@@ -1,6 +1,6 @@
-import { jsonText } from '../kernel/escape.ts';
-import { createNameConcealer, createRedactor, type Redactor } from '../kernel/redact.ts';
+import { copyTexts, createNameConcealer, createRedactor, type Redactor } from '../kernel/redact.ts';
 import { createSecretIndex } from '../kernel/secret-index.ts';
+import type { EmulatorState } from '../protocol/control.ts';
 import type { EmulatorEventBody, EmulatorEvents } from './events.ts';
 
 /** Names of the fields of events that may hold text of any kind; numbers and closed lists of words are left out. */
@@ -76,7 +76,33 @@ export function concealKeys(events: EmulatorEvents, keys: readonly string[]): Em
 function withoutKeys(value: unknown, redactor: Redactor): unknown {
   if (typeof value === 'string') return redactor.text(value);
   if (redactor.value(value) === value) return value;
-  return JSON.parse(jsonText(value), (name, inner) =>
-    typeof inner === 'string' && !kindFields.has(name) ? redactor.text(inner) : inner,
-  );
+  return copyTexts(value, {
+    text: (text, name) => (kindFields.has(name) ? text : redactor.text(text)),
+    name: (name) => name,
+  });
+}
+
+/** The state without accepted keys in the place of names. */
+export function concealKeysInState(keys: readonly string[]): (state: EmulatorState) => EmulatorState {
+  if (keys.length === 0) return (state) => state;
+  const conceal = createNameConcealer(keys);
+  const clean = (name: string | null) => (name === null ? null : conceal(name));
+  const cleanClaims = (claims: object) =>
+    Object.fromEntries(
+      Object.entries(claims).map(([name, value]) => [
+        name,
+        typeof value === 'string' ? conceal(value) : value,
+      ]),
+    );
+  return (state) => ({
+    ...state,
+    devices: state.devices.map((one) => ({ ...one, device: conceal(one.device) })),
+    streams: state.streams.map((one) => ({
+      ...one,
+      device: clean(one.device),
+      jti: clean(one.jti),
+      claims: one.claims === null ? null : cleanClaims(one.claims),
+    })),
+    tokens: state.tokens.map((one) => ({ ...one, device: conceal(one.device), jti: conceal(one.jti) })),
+  });
 }

@@ -142,3 +142,12 @@ test.each(everyEmulatorEvent)('an accepted key is concealed in every text of $ty
   expect(JSON.stringify(keyed)).toContain(key);
   expect(JSON.stringify(emitted([key], keyed))).not.toContain(key);
 });
+
+test('an accepted key is concealed at any depth of a message', () => {
+  const body = JSON.parse(
+    `{"type":"x","deep":${'['.repeat(3_500)}"first-key"${']'.repeat(3_500)},"key":"first-key"}`,
+  );
+  const event = emitted(['first-key'], { t: 0, type: 'message-sent', stream: 1, device: 'd', body });
+  expect(event).toMatchObject({ body: { type: 'x', key: '[redacted]' } });
+  expect(JSON.stringify(event)).not.toContain('first-key');
+});

@@ -2,7 +2,6 @@ import * as z from 'zod';
 import { pcmBytes } from '../../audio/whole-pcm.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
-import { createNameConcealer } from '../../kernel/redact.ts';
 import { version } from '../../kernel/version.ts';
 import { msForBytes } from '../../protocol/audio-format.ts';
 import { closeCodes } from '../../protocol/close-codes.ts';
@@ -15,6 +14,7 @@ import {
 } from '../../protocol/control.ts';
 import { describeIssue, readOnce, schemaProblemText } from '../../protocol/schema-problem.ts';
 import { secondsText } from '../../protocol/time-text.ts';
+import { concealKeysInState } from '../conceal-keys.ts';
 import type { EmulatorEvents } from '../events.ts';
 import type { Faults } from '../faults/faults.ts';
 import type { MemoryState } from '../state/memory.ts';
@@ -54,7 +54,7 @@ export function createControl(options: LocalControlOptions): EmulatorControl;
 export function createControl(options: ControlOptions): AnyControl;
 export function createControl(options: ControlOptions): AnyControl {
   const { clock, state, faults, streams, events, flushFloods, acceptKeys = [] } = options;
-  const concealName = acceptKeys.length === 0 ? undefined : createNameConcealer(acceptKeys);
+  const conceal = concealKeysInState(acceptKeys);
 
   /** Emits an event for an action. */
   const log = (what: string, reached?: number[], more: { byMs?: number } = {}) => {
@@ -68,10 +68,7 @@ export function createControl(options: ControlOptions): AnyControl {
     state: () =>
       whenKnown(state.survey(), (survey) =>
         whenKnown(streams.list(), (listed) =>
-          whenKnown(faults.list(), (active) => {
-            const described = describe(options, { survey, listed, active });
-            return concealName === undefined ? described : concealState(described, concealName);
-          }),
+          whenKnown(faults.list(), (active) => conceal(describe(options, { survey, listed, active }))),
         ),
       ),
     advance(ms) {
@@ -156,29 +153,6 @@ function describe(options: ControlOptions, { survey, listed, active }: Found): E
     streams: listed,
     tokens: describeTokens(survey),
     faults: describeFaults(active),
-  };
-}
-
-/** The state without keys in the place of names. */
-function concealState(state: EmulatorState, conceal: (name: string) => string): EmulatorState {
-  const clean = (name: string | null) => (name === null ? null : conceal(name));
-  const cleanClaims = (claims: object) =>
-    Object.fromEntries(
-      Object.entries(claims).map(([name, value]) => [
-        name,
-        typeof value === 'string' ? conceal(value) : value,
-      ]),
-    );
-  return {
-    ...state,
-    devices: state.devices.map((one) => ({ ...one, device: conceal(one.device) })),
-    streams: state.streams.map((one) => ({
-      ...one,
-      device: clean(one.device),
-      jti: clean(one.jti),
-      claims: one.claims === null ? null : cleanClaims(one.claims),
-    })),
-    tokens: state.tokens.map((one) => ({ ...one, device: conceal(one.device), jti: conceal(one.jti) })),
   };
 }
 
