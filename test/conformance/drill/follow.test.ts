@@ -5,6 +5,15 @@ import { openStage } from '../../../src/conformance/drill/stage.ts';
 import { tokenPath } from '../../../src/protocol/paths.ts';
 import { hastyClock as clock, hasten } from '../../helpers/hasten.ts';
 
+/** A situation that lasts as long as it may. */
+const lasting = (change: Pick<Situation, 'longest'> & Partial<Situation>): Situation => ({
+  id: 'D3',
+  title: 'a situation',
+  until: () => false,
+  judge: () => ({ verdict: 'pass', message: '', evidence: [] }),
+  ...change,
+});
+
 const start = async () => Promise.reject(new Error('not started'));
 
 test.each([
@@ -21,14 +30,10 @@ test.each([
 
 test('what a device has to notice begins with the step, not with the device', async () => {
   const begunAt = clock.now();
-  const situation: Situation = {
-    id: 'D10',
-    title: 'a loss after 3 s',
+  const situation = lasting({
     steps: [{ when: ({ now }) => now - begunAt >= 3_000, do: { status: 'listening' } }],
-    until: () => false,
     longest: { deviceTimeouts: 1.25 },
-    judge: () => ({ verdict: 'pass', message: '', evidence: [] }),
-  };
+  });
   const stage = await openStage({ situation, access: {}, clock, device: undefined, onChange: () => {} });
   const begin: StartDevice = async ({ baseUrl }) => {
     await fetch(`${baseUrl}${tokenPath()}`, { method: 'POST' });
@@ -45,14 +50,7 @@ test('what a device has to notice begins with the step, not with the device', as
 });
 
 test('a device that is started again is rid of first, with all that it left, and is looked at as long', async () => {
-  const situation: Situation = {
-    id: 'D3',
-    title: 'a restart',
-    restarts: true,
-    until: () => false,
-    longest: { ms: 60_000 },
-    judge: () => ({ verdict: 'pass', message: '', evidence: [] }),
-  };
+  const situation = lasting({ restarts: true, longest: { ms: 60_000 } });
   const stage = await openStage({ situation, access: {}, clock, device: undefined, onChange: () => {} });
   const log: string[] = [];
   const endedAt: number[] = [];

@@ -7,8 +7,8 @@ import { createRandom } from '../../../src/service/random.ts';
 import { createManualClock } from '../../helpers/manual-clock.ts';
 import { silence, speech } from '../../helpers/pcm.ts';
 
-/** Ten numbered 20 ms messages through the fault, with the time at which each left. */
-async function pass(...written: string[]) {
+/** Audio through these faults; `say` sends numbered 20 ms messages, and `left` has the time at which each left. */
+function through(written: readonly string[]) {
   const clock = createManualClock();
   const left: { at: number; number: number; length: number }[] = [];
   const faults = createFaults({
@@ -22,10 +22,19 @@ async function pass(...written: string[]) {
     clock,
     out: { send: (pcm) => left.push({ at: clock.now(), number: pcm[0] ?? -1, length: pcm.length }) },
   });
-  for (let number = 0; number < 10; number += 1) {
-    audio.send(Buffer.alloc(640, number));
-    await clock.run(20);
-  }
+  const say = async (from: number, to: number) => {
+    for (let number = from; number < to; number += 1) {
+      audio.send(Buffer.alloc(640, number));
+      await clock.run(20);
+    }
+  };
+  return { clock, faults, audio, left, say };
+}
+
+/** Ten messages through the faults, and a second. */
+async function pass(...written: string[]) {
+  const { clock, audio, left, say } = through(written);
+  await say(0, 10);
   await clock.run(1_000);
   audio.close();
   return left;
@@ -164,31 +173,14 @@ describe('a fault of a reply that is cleared', () => {
   test.each(['drip:factor=0.5', 'burst:every=500ms'])(
     'holds back nothing more of the reply: %s',
     async (written) => {
-      const clock = createManualClock();
-      const left: { at: number; number: number }[] = [];
-      const faults = createFaults({
-        initial: [readFault(written)],
-        random: createRandom(3),
-        events: createEmulatorEvents(() => 0),
-      });
-      const audio = createFaultyAudio({
-        faults,
-        subject: { stream: 1 },
-        clock,
-        out: { send: (pcm) => left.push({ at: clock.now(), number: pcm[0] ?? -1 }) },
-      });
-      const say = async (from: number, to: number) => {
-        for (let number = from; number < to; number += 1) {
-          audio.send(Buffer.alloc(640, number));
-          await clock.run(20);
-        }
-      };
+      const { clock, faults, audio, left, say } = through([written]);
       await say(0, 10);
       faults.clear();
       await clock.run(20);
       expect(left.map(({ number }) => number)).toEqual(all);
       await say(10, 13);
-      expect(left.slice(10)).toEqual([10, 11, 12].map((number) => ({ at: 20 * (number + 1), number })));
+      const later = [10, 11, 12].map((number) => ({ at: 20 * (number + 1), number, length: 640 }));
+      expect(left.slice(10)).toEqual(later);
       audio.close();
     },
   );
