@@ -2,21 +2,22 @@ import { flagOf } from '../../config/options.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { ContextOf } from '../command.ts';
 
+/** Which sound devices each flag is about. */
 const soundFlags = {
-  aec: 'a microphone and a loudspeaker',
-  inputDevice: 'a microphone',
-  outputDevice: 'a loudspeaker',
-  volume: 'a loudspeaker',
-  bargeIn: 'a loudspeaker',
-  audioBackend: 'a microphone or a loudspeaker',
-  soundTimeout: 'a microphone or a loudspeaker',
+  aec: 'both',
+  inputDevice: 'microphone',
+  outputDevice: 'loudspeaker',
+  volume: 'loudspeaker',
+  bargeIn: 'loudspeaker',
+  audioBackend: 'either',
+  soundTimeout: 'either',
 } as const;
 
-const hints = {
-  'a microphone and a loudspeaker': 'Use it with --mic, and without --no-play.',
-  'a microphone': 'Use it with --mic.',
-  'a loudspeaker': 'Use it with --play, or with --mic and without --no-play.',
-  'a microphone or a loudspeaker': 'Use it with --mic or --play.',
+const needs = {
+  both: ['a microphone and a loudspeaker', 'Use it with --mic, and without --no-play.'],
+  microphone: ['a microphone', 'Use it with --mic.'],
+  loudspeaker: ['a loudspeaker', 'Use it with --play, or with --mic and without --no-play.'],
+  either: ['a microphone or a loudspeaker', 'Use it with --mic or --play.'],
 } as const;
 
 /** Whether to play the AI audio. Default: yes with a microphone. */
@@ -26,17 +27,17 @@ export function isPlayed({ mic, play }: ContextOf<'stream'>['settings']): boolea
 
 /** Throws `usage` for a flag of a sound device that this session does not use; a config file may hold it for others. */
 export function checkSoundFlags({ settings, origin }: ContextOf<'stream'>): void {
-  const isRecorded = settings.mic === true;
-  const played = isPlayed(settings);
+  const microphone = settings.mic === true;
+  const loudspeaker = isPlayed(settings);
   const has = {
-    'a microphone and a loudspeaker': isRecorded && played,
-    'a microphone': isRecorded,
-    'a loudspeaker': played,
-    'a microphone or a loudspeaker': isRecorded || played,
+    ...{ microphone, loudspeaker },
+    both: microphone && loudspeaker,
+    either: microphone || loudspeaker,
   };
   for (const name of Object.keys(soundFlags) as (keyof typeof soundFlags)[]) {
-    const needed = soundFlags[name];
-    if (origin(name) !== 'flag' || has[needed]) continue;
-    throw new VoicectlError('usage', `${flagOf(name)} needs ${needed}`, { hint: hints[needed] });
+    const which = soundFlags[name];
+    if (origin(name) !== 'flag' || has[which]) continue;
+    const [what, hint] = needs[which];
+    throw new VoicectlError('usage', `${flagOf(name)} needs ${what}`, { hint });
   }
 }
