@@ -367,17 +367,13 @@ export function schemaOfFault(name: FaultName): z.ZodObject {
   return schema.refine((value) => !refuse.when(value), { path: [refuse.key], message: refuse.because });
 }
 
-/**
- * Aims a fault at one stream, or at its device if the fault concerns later requests and connections, or if no stream is given: if
- * its point knows them, and unless the fault names a stream or a device.
- */
+/** Aims a fault at a stream, or at its device if no stream is given or its point knows none, unless it is aimed already. */
 export function aimFault<Aimed extends FaultInput>(
   fault: Aimed,
   { device, stream }: { device: string; stream?: number },
 ): Aimed {
-  const isAimed =
-    ('stream' in fault && fault.stream !== undefined) || ('device' in fault && fault.device !== undefined);
-  if (isAimed) return fault;
+  const own: { name: string; device?: string | undefined; stream?: number | undefined } = fault;
+  if (own.stream !== undefined || own.device !== undefined) return fault;
   const scope = faultScopes[faultCatalogue[fault.name].at];
   const aim = stream !== undefined && 'stream' in scope ? { stream } : 'device' in scope ? { device } : {};
   return { ...fault, ...aim };

@@ -140,8 +140,9 @@ export function createProxyJudge({ clock, events, isStrict }: ProxyJudgeOptions)
     },
     opened: (stream) => void book.open(stream),
     identified(stream) {
-      owners.set(stream, ownerOfStream(stream));
-      dossiers.of(ownerOfStream(stream)).open.add(stream);
+      const owner = ownerOfStream(stream);
+      owners.set(stream, owner);
+      dossiers.of(owner).open.add(stream);
     },
     passed(stream) {
       if (timers.has(stream)) return;

@@ -16,9 +16,8 @@ import { writeWhole } from '../../files/output-file.ts';
 import { type CommandOptions, cannotRun, startCommand } from '../../kernel/command-process.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { jsonLine } from '../../kernel/escape.ts';
-import { createRedactor, redacted } from '../../kernel/redact.ts';
+import { createRedactor } from '../../kernel/redact.ts';
 import { createSecretIndex } from '../../kernel/secret-index.ts';
-import { withoutTokens } from '../../protocol/first-message.ts';
 import {
   drilledDetail,
   drilledLines,
@@ -29,6 +28,7 @@ import {
   placeOf,
   situationObject,
 } from '../../report/drill-lines.ts';
+import { concealTokens } from '../../wire/conceal.ts';
 import { prepareTls } from '../../wire/server/prepare-tls.ts';
 import { childEnvironment, writeTrustFiles } from '../child/environment.ts';
 import type { ContextOf } from '../command.ts';
@@ -207,7 +207,7 @@ function commandDevice(
     const own = childEnvironment({ baseUrl, wsUrl, acceptKeys, device: settings.device });
     const trust = certificate === undefined ? undefined : await writeTrustFiles(certificate, io.env);
     const redactor = createRedactor(createSecretIndex([...acceptKeys, own.VOICECTL_API_KEY]));
-    const conceal = (line: string) => withoutTokens(redactor.text(line), redacted);
+    const conceal = (line: string) => concealTokens(redactor.text(line));
     try {
       const device = await startDevice(args, { cwd: io.cwd, env: { ...io.env, ...own, ...trust?.env } });
       return {

@@ -204,8 +204,7 @@ function createWatch({ clock, device, onChange }: WatchOptions): Watch {
   const watch: Watch = {
     journal,
     hasCome() {
-      const isThere = (one: Seen) =>
-        device === undefined || one.exchange.kind === 'token' || deviceOf(one) === device;
+      const isThere = (one: Seen) => device === undefined || deviceOf(one) === device;
       return journal.some(isSign) || watch.seen().some(isThere);
     },
     tap() {
