@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
+import { appendScript } from '../../src/cluster/redis/scripts/journal.ts';
 import { restoreWindowScript } from '../../src/cluster/redis/scripts/window.ts';
 import type { SharedOptions } from '../../src/cluster/shared-emulator.ts';
 import type { EmulatorOptions } from '../../src/emulator/options.ts';
@@ -157,6 +158,18 @@ describe.skipIf(!hasRedis)('a Redis that does not answer', () => {
       expect(status).toBe(429);
     },
   );
+
+  test('gets the events again whose writing it cut off, in their order', async () => {
+    const { redis, prefix } = await begin();
+    const relay = await startRelay(redis.port, appendScript.sha);
+    relays.push(relay);
+    const emulator = await startEmulator({ url: relay.url, prefix });
+    await emulator.event('shared-back');
+    expect(relay.cuts).toBe(1);
+    await emulator.request();
+    const seen = await emulator.control.journal.read({}, 100);
+    expect(seen.map(({ type }) => type)).toEqual(['listening', 'shared-away', 'shared-back', 'token-issued']);
+  });
 
   test('that has lost its data gives later events higher numbers than before, so that who follows misses none', async () => {
     const { redis, start } = await begin();

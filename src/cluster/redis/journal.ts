@@ -33,12 +33,26 @@ export interface SharedJournal extends StateJournal {
 export interface SharedJournalOptions {
   link: RedisLink;
   keys: RedisKeys;
+  /** Id of this emulator. */
+  emulator: string;
   /** Called with what in Redis is ignored, because another program wrote it. */
   onForeign: (what: string) => void;
 }
 
+/** What is written with one command. If Redis gets it again under the same number, it does not write it again. */
+interface Batch {
+  number: number;
+  events: string[];
+  issued: string[];
+}
+
 /** The events of all emulators in one order. `add` and `rememberIssued` do not wait: Redis gets what they note within 20 ms. */
-export function createSharedJournal({ link, keys, onForeign }: SharedJournalOptions): SharedJournal {
+export function createSharedJournal({
+  link,
+  keys,
+  emulator,
+  onForeign,
+}: SharedJournalOptions): SharedJournal {
   const weigh = (text: string) => text.length;
   const events = createNewest<string>({ maxItems, maxBytes, weigh });
   const issued = createNewest<string>({ maxItems: maxIssued, maxBytes, weigh });
@@ -46,22 +60,39 @@ export function createSharedJournal({ link, keys, onForeign }: SharedJournalOpti
   let timer: ClockTimer | undefined;
   let writing: Promise<void> | undefined;
   let isListening = false;
+  let batches: Batch[] = [];
+  let lastNumber = 0;
 
-  const write = async () => {
-    link.connection();
-    const waiting = events.list();
-    const tokens = issued.list();
+  /** Takes what waits. */
+  const takeBatches = () => {
+    const [texts, tokens] = [events.list(), issued.list()];
     events.clear();
     issued.clear();
-    for (let at = 0; at < Math.max(waiting.length, tokens.length); at += maxAtOnce) {
-      const some = tokens.slice(at, at + maxAtOnce);
+    const taken: Batch[] = [];
+    for (let at = 0; at < Math.max(texts.length, tokens.length); at += maxAtOnce) {
+      const next = at + maxAtOnce;
+      lastNumber += 1;
+      taken.push({ number: lastNumber, events: texts.slice(at, next), issued: tokens.slice(at, next) });
+    }
+    return taken;
+  };
+  const writeBatches = async () => {
+    for (let batch = batches[0]; batch !== undefined; batch = batches[0]) {
       const [, foreign] = await link.run(
         appendScript,
-        [keys.service, keys.journal, keys.issued],
-        [keys.events, maxIssued, some.length, ...some, ...waiting.slice(at, at + maxAtOnce)],
+        [keys.service, keys.journal, keys.issued, keys.batch(emulator)],
+        [keys.events, maxIssued, batch.number, batch.issued.length, ...batch.issued, ...batch.events],
       );
+      batches.shift();
       if (foreign === 1) onForeign('entries of the journal');
     }
+  };
+  const write = async () => {
+    link.connection();
+    // First those whose answer never came: only Redis knows whether they are written.
+    await writeBatches();
+    batches = takeBatches();
+    await writeBatches();
   };
   const flush = async () => {
     timer?.cancel();

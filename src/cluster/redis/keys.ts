@@ -10,6 +10,8 @@ export interface RedisKeys {
   readonly issued: string;
   /** Stream: one event as JSON in each entry. */
   readonly journal: string;
+  /** Number of the last batch of events that this emulator has written. */
+  batch(emulator: string): string;
   /** Channel: new events. */
   readonly events: string;
   /** Channel: messages to all emulators. */
@@ -35,6 +37,7 @@ export function createKeys(prefix: string): RedisKeys {
     devices: `${start}devices`,
     issued: `${start}issued`,
     journal: `${start}journal`,
+    batch: (emulator) => `${start}batch:${emulator}`,
     events: `${start}events`,
     asks: `${start}asks`,
     answers: (emulator) => `${start}answers:${emulator}`,

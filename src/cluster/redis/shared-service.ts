@@ -189,7 +189,7 @@ function createParts({ url, prefix, facts }: SharedServiceOptions, base: PartsBa
   });
   const windows = createSharedWindows({ link, keys, limit: rateLimit, settings: dialect.rateLimit });
   const leases = createSharedLeases({ link, keys, emulator, most: maxConnections });
-  const journal = createSharedJournal({ link, keys, onForeign });
+  const journal = createSharedJournal({ link, keys, emulator, onForeign });
   const bus = createBus({
     ...{ link, keys, emulator, onForeign },
     perform: (asked) => perform(asked, parts),

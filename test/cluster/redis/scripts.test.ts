@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { connectRedis } from '../../../src/cluster/redis/connection.ts';
 import { createKeys } from '../../../src/cluster/redis/keys.ts';
+import { appendScript } from '../../../src/cluster/redis/scripts/journal.ts';
 import { answers } from '../../../src/cluster/redis/scripts/script.ts';
 import { leaseScript, renewScript } from '../../../src/cluster/redis/scripts/slots.ts';
 import { countScript, restoreWindowScript } from '../../../src/cluster/redis/scripts/window.ts';
@@ -32,6 +33,14 @@ describe.skipIf(!hasRedis)('the scripts in Redis', () => {
       count: (limit: number) => connection.run(countScript, window, [...about(limit), 'all', 'd']),
       restore: (limit: number, times: number[]) =>
         connection.run(restoreWindowScript, window, [...about(limit), 'd', times.length, ...times]),
+      append: (emulator: string, batch: number, event: string) =>
+        connection.run(
+          appendScript,
+          [keys.service, keys.journal, keys.issued, keys.batch(emulator)],
+          ['l', keys.events, 10, batch, 1, `{"jti":"${event}"}`, event],
+        ),
+      journal: () => cli('XRANGE', keys.journal, '-', '+').trim().split('\n'),
+      issued: () => cli('LRANGE', keys.issued, '0', '-1').trim().split('\n'),
       [Symbol.dispose]: () => connection.close(),
     };
   }
@@ -76,5 +85,15 @@ describe.skipIf(!hasRedis)('the scripts in Redis', () => {
     expect([allowed, first]).toEqual([0, now - 20_000]);
     const [, , , next] = await open.count(2);
     expect(next).toBeGreaterThanOrEqual(now);
+  });
+
+  test('a batch of events whose answer was lost is written once, and the batches of other emulators too', async () => {
+    using open = await openService({ isOpen: true });
+    await open.append('one', 1, 'first');
+    await open.append('one', 1, 'first');
+    await open.append('other', 1, 'second');
+    await open.append('one', 2, 'third');
+    expect(open.journal()).toEqual(['1-1', 'e', 'first', '2-1', 'e', 'second', '3-1', 'e', 'third']);
+    expect(open.issued()).toEqual(['{"jti":"first"}', '{"jti":"second"}', '{"jti":"third"}']);
   });
 });

@@ -5,14 +5,19 @@ const maxEntries = 10_000;
 const maxBytes = 8 * 1024 * 1024;
 /** The journal is cut when it has this many entries too many. */
 const slack = 500;
+/** How long Redis remembers which batch an emulator wrote last, seconds. */
+const batchSeconds = 3_600;
 
 /**
- * Appends events to the journal, and publishes the number of the first one, then the events, one per line. KEYS: service,
- * journal, issued. ARGV: life, channel, most issued tokens, number of issued tokens, issued tokens…, events… Answers: whether
- * a key was replaced, because it held something else.
+ * Appends a batch of events to the journal unless it is the last one that the emulator wrote, and publishes the number of
+ * the first event, then the events, one per line. KEYS: service, journal, issued, batch. ARGV: life, channel, most issued
+ * tokens, number of the batch, number of issued tokens, issued tokens…, events… Answers: whether a key was replaced, because
+ * it held something else.
  */
 export const appendScript = script(`
-local issued, foreign = tonumber(ARGV[4]), 0
+if redis.pcall('GET', KEYS[4]) == ARGV[4] then return {1, 0} end
+redis.call('SET', KEYS[4], ARGV[4], 'EX', ${batchSeconds})
+local issued, foreign = tonumber(ARGV[5]), 0
 -- Data of another program must not cost us ours.
 local function orAnew(key, ...)
   local done = redis.pcall(...)
@@ -24,15 +29,15 @@ local function orAnew(key, ...)
   end
 end
 if issued > 0 then
-  orAnew(KEYS[3], 'RPUSH', KEYS[3], unpack(ARGV, 5, 4 + issued))
+  orAnew(KEYS[3], 'RPUSH', KEYS[3], unpack(ARGV, 6, 5 + issued))
   redis.call('LTRIM', KEYS[3], -ARGV[3], -1)
 end
-local count = #ARGV - 4 - issued
+local count = #ARGV - 5 - issued
 if count == 0 then return {1, foreign} end
 local first = redis.call('HINCRBY', KEYS[1], 'seq', count) - count + 1
 local bytes = 0
 for i = 1, count do
-  local event = ARGV[4 + issued + i]
+  local event = ARGV[5 + issued + i]
   if orAnew(KEYS[2], 'XADD', KEYS[2], (first + i - 1) .. '-1', 'e', event) then
     redis.call('HSET', KEYS[1], 'journalBytes', 0)
   end
@@ -54,7 +59,7 @@ while length > 1 and (total > ${maxBytes} or length > ${maxEntries + slack}) do
   length = redis.call('XLEN', KEYS[2])
   total = redis.call('HINCRBY', KEYS[1], 'journalBytes', total - redis.call('HGET', KEYS[1], 'journalBytes'))
 end
-redis.call('PUBLISH', ARGV[2], first .. '\\n' .. table.concat(ARGV, '\\n', 5 + issued))
+redis.call('PUBLISH', ARGV[2], first .. '\\n' .. table.concat(ARGV, '\\n', 6 + issued))
 return {1, foreign}
 `);
 
