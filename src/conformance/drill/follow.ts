@@ -38,8 +38,8 @@ export function longestMsOf(
   { longest }: Pick<Situation, 'longest'>,
   { deviceTimeoutMs, start }: Pick<FollowOptions, 'deviceTimeoutMs' | 'start'>,
 ): number {
-  if ('deviceTimeouts' in longest) return longest.deviceTimeouts * deviceTimeoutMs;
-  return start === undefined ? Math.max(longest.ms, deviceTimeoutMs) : longest.ms;
+  const comebackMs = start === undefined ? Math.max(longest.ms, deviceTimeoutMs) : longest.ms;
+  return longest.notices === true ? deviceTimeoutMs + comebackMs : comebackMs;
 }
 
 /** Lets a situation happen, until all has been seen or its time is over. Rejects with the signal's reason. */
@@ -76,6 +76,7 @@ export async function followSituation(options: FollowOptions): Promise<Followed>
     now: clock.now(),
     seen: watch.seen(),
     journal: watch.journal,
+    isShared: watch.isShared,
     elsewhere: elsewhere.seen().flatMap(({ exchange }) => (exchange.kind === 'token' ? [exchange] : [])),
     done,
     device: { ...state },
@@ -92,8 +93,7 @@ export async function followSituation(options: FollowOptions): Promise<Followed>
   };
   const isOver = (view: DrillView): boolean => {
     if (cameAt === undefined) return view.now - startedAt >= deviceTimeoutMs || isGone(view);
-    // What a device has to notice begins with the first step.
-    const since = 'deviceTimeouts' in situation.longest ? (done[0] ?? cameAt) : cameAt;
+    const since = situation.longest.notices === true ? (done[0] ?? cameAt) : cameAt;
     if (view.now - since >= longestMsOf(situation, options)) return true;
     return isGone(view) && !mayRestart();
   };
@@ -112,7 +112,7 @@ export async function followSituation(options: FollowOptions): Promise<Followed>
     const view = viewNow();
     if (watch.hasCome()) cameAt ??= view.now;
     doNext(view);
-    if (situation.until(view) || isOver(view))
+    if ((cameAt !== undefined && situation.until(view)) || isOver(view))
       finished.resolve({ view, cameAtAll: cameAt !== undefined, device });
     else if (isGone(view) && mayRestart()) launch().catch(finished.reject);
   };

@@ -18,10 +18,14 @@ export function deviceEndText({ device: { ended } }: DrillView): string {
 }
 
 /**
- * The verdict on a device that should have reconnected: `found` if it did. A command that ends instead relies on
- * whoever restarts it: not wrong, but not ideal.
+ * The verdict on a device that should have reconnected since a moment: `found` if it did. A command that ends instead relies
+ * on whoever restarts it: not wrong, but not ideal.
  */
-export function judgeComeback(view: DrillView, found: Finding): Finding {
+export function judgeComeback(
+  view: DrillView,
+  found: Finding,
+  since = view.done.at(-1) ?? lastEnd(view) ?? lastRefusal(view),
+): Finding {
   const { device, now } = view;
   if (device.starts > 1 && found.verdict === 'pass')
     return {
@@ -30,7 +34,6 @@ export function judgeComeback(view: DrillView, found: Finding): Finding {
       message: `${deviceEndText(view)} and did not reconnect; restarted, it requested a new token`,
     };
   if (found.verdict !== 'unknown') return found;
-  const since = view.done.at(-1) ?? lastEnd(view) ?? lastRefusal(view);
   // There was nothing to come back to.
   if (since === undefined) return found;
   if (device.ended !== undefined) return warn(`${deviceEndText(view)} and did not reconnect`, view.seen);

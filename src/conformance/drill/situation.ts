@@ -17,8 +17,11 @@ export interface Situation {
   steps?: readonly SituationStep[];
   /** Whether everything has been seen. */
   until(view: DrillView): boolean;
-  /** Longest time from the first sign of the device, or from the first step as many times its own time to notice a loss. */
-  longest: { ms: number } | { deviceTimeouts: number };
+  /**
+   * Longest time from the first sign of the device. `notices`: its own time to notice a loss and then the milliseconds, both from
+   * the first step.
+   */
+  longest: { ms: number; notices?: true };
   /** Pure. */
   judge(view: DrillView): Finding;
   /** A command that ends is restarted once, to see what it presents then. */
@@ -65,6 +68,8 @@ export interface DrillView {
   /** Token requests `T1`, `T2` … and streams `S1`, `S2` …, each in the order of time. */
   seen: readonly Seen[];
   journal: readonly TimedEvent[];
+  /** Whether a device that does not count has connected. */
+  isShared: boolean;
   /** Requests that reached the other host. */
   elsewhere: readonly TokenExchange[];
   /** When each step was done. */

@@ -6,6 +6,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { queueCostBytes } from '../../kernel/queue-cost.ts';
 import { aimFault } from '../../protocol/faults.ts';
 import type { Seen } from '../../rules/rule.ts';
+import { isData } from '../../rules/stream-seen.ts';
 import { requestFields } from '../../rules/token-seen.ts';
 import type { EmulatorEvent } from '../../service/events.ts';
 import { playPcm } from '../../service/streams/playable.ts';
@@ -157,6 +158,8 @@ interface Watch {
   /** The exchanges so far, named. */
   seen(): Seen[];
   readonly journal: readonly TimedEvent[];
+  /** Whether a device that does not count has connected. */
+  readonly isShared: boolean;
   /** Whether anything of the device was seen. */
   hasCome(): boolean;
 }
@@ -189,13 +192,13 @@ function createWatch({ clock, device, onChange }: WatchOptions): Watch {
   let keptBytes = 0;
   const journal: TimedEvent[] = [];
   let epoch: number | undefined;
+  let isShared = false;
 
-  // A request that names nobody may be anybody's; a stream is anybody's until it presents its token.
+  // A request that names nobody may be anybody's. A stream names its device when it presents its token: it is nobody's until
+  // then, and the device's if no token comes.
   const isOurs = (one: Seen): boolean => {
     const named = deviceOf(one);
-    return (
-      device === undefined || named === device || (named === undefined && one.exchange.kind === 'stream')
-    );
+    return device === undefined || named === device || (named === undefined && hasNoToken(one));
   };
   const isSign = ({ type }: EmulatorEvent): boolean =>
     // A stream of somebody, until it presents its token.
@@ -203,6 +206,9 @@ function createWatch({ clock, device, onChange }: WatchOptions): Watch {
 
   const watch: Watch = {
     journal,
+    get isShared() {
+      return isShared;
+    },
     hasCome() {
       const isThere = (one: Seen) => device === undefined || deviceOf(one) === device;
       return journal.some(isSign) || watch.seen().some(isThere);
@@ -226,6 +232,7 @@ function createWatch({ clock, device, onChange }: WatchOptions): Watch {
     record(event) {
       epoch ??= clock.now() - event.t;
       const isOfOther = device !== undefined && 'device' in event && (event.device ?? device) !== device;
+      isShared ||= isOfOther;
       if (isOfOther) return;
       if (journal.length < maxEvents) journal.push({ ...event, at: epoch + event.t });
       onChange();
@@ -257,6 +264,15 @@ function deviceOf({ id, exchange }: Seen): unknown {
     return requestFields({ id, exchange })?.deviceId ?? exchange.granted?.claims?.sub;
   const token = exchange.messages.find((message) => 'token' in message);
   return token !== undefined && 'token' in token ? token.token.claims?.sub : undefined;
+}
+
+/** Whether a stream began without a token, or ended without one. */
+function hasNoToken({ exchange }: Seen): boolean {
+  return (
+    exchange.kind === 'stream' &&
+    (exchange.end !== undefined ||
+      exchange.messages.some((message) => message.from === 'device' && isData(message)))
+  );
 }
 
 /** A tap that keeps everything as exchanges. */

@@ -75,7 +75,14 @@ test('a situation of one device is nothing that another one brings about, or sho
     return client;
   };
   try {
-    const stranger = await open((await ask('stranger')).token);
+    const { token } = await ask('stranger');
+    const stranger = openStream(stage.address.wsUrl);
+    await stranger.opened;
+    // Nobody knows yet whose stream it is.
+    expect(stage.watch.seen()).toEqual([]);
+    await stranger.send(token);
+    await stranger.connected;
+    expect(stage.watch.isShared).toBe(true);
     expect([stage.watch.hasCome(), stage.watch.seen(), stage.watch.journal.map(({ type }) => type)]).toEqual([
       false,
       [],
@@ -87,6 +94,29 @@ test('a situation of one device is nothing that another one brings about, or sho
     stage.do({ fault: { name: 'close', code: 1012, times: 1 } });
     expect(await lamp.closed).toMatchObject({ code: 1012 });
     expect(stranger.socket.readyState).toBe(stranger.socket.OPEN);
+  } finally {
+    await stage.close();
+  }
+});
+
+test('a stream that begins without a token may be of the device that counts', async () => {
+  const stage = await openStage({
+    situation: {
+      id: 'D2',
+      title: 'no token',
+      until: () => false,
+      longest: { ms: 1 },
+      judge: () => ({ verdict: 'pass', message: '', evidence: [] }),
+    },
+    ...{ access: {}, clock: systemClock, device: 'lamp', onChange: () => {} },
+  });
+  try {
+    const client = openStream(stage.address.wsUrl);
+    await client.opened;
+    await client.send('hello');
+    await client.closed;
+    expect(stage.watch.seen()).toMatchObject([{ id: 'S1' }]);
+    expect(stage.watch.isShared).toBe(false);
   } finally {
     await stage.close();
   }

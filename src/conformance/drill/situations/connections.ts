@@ -2,8 +2,16 @@ import { closeCodes } from '../../../protocol/close-codes.ts';
 import type { FaultInput } from '../../../protocol/faults.ts';
 import { secondsText } from '../../../protocol/time-text.ts';
 import { growsApart, waitsText } from '../../../rules/device/backoff.ts';
-import { connections, interruptions, shownTokens, tokenName } from '../../../rules/device/device-seen.ts';
+import {
+  answeredAt,
+  connections,
+  deviceRequests,
+  interruptions,
+  shownTokens,
+  tokenName,
+} from '../../../rules/device/device-seen.ts';
 import { type Finding, fail, pass, unknown } from '../../../rules/rule.ts';
+import { isGranted } from '../../../rules/token-seen.ts';
 import { judgeBy, judgeComeback, upgradesRefusedAt } from '../judging.ts';
 import {
   isAcceptedAfterRefusal,
@@ -93,7 +101,8 @@ function judgeExpired(view: DrillView): Finding {
   const noticed = shownTokens(view.seen).every(({ refused }) => !refused);
   if (noticed && streamsConfirmed(view).length > 0)
     return pass('it noticed that its token had expired, and requested another', view.seen);
-  return judgeComeback(view, judgeBy('D8')(view));
+  const granted = deviceRequests(view.seen).find(isGranted);
+  return judgeComeback(view, judgeBy('D8')(view), granted && answeredAt(granted));
 }
 
 function interrupted(name: string, title: string, fault: FaultInput): Situation {
@@ -143,6 +152,8 @@ function judgeRepeated(view: DrillView): Finding {
 
 function judgeUpgrades(view: DrillView): Finding {
   const refused = upgradesRefusedAt(view);
+  if (view.isShared && refused.length > 0)
+    return unknown('other devices connected too, and an upgrade does not name its device', view.seen);
   const opened = connections(view.seen).map(({ exchange }) => exchange.upgrade.at);
   const times = [...refused, ...opened.slice(0, 1)];
   if (growsApart(times) === false)
@@ -160,8 +171,8 @@ export const silenceSituations: readonly Situation[] = [
     id: 'D10-half-open',
     title: 'the service disappears without a close frame',
     steps: [{ when: isStreaming, do: { fault: { name: 'half-open', times: 1 } } }],
-    until: (view) => (isBack(view) && !isFirstOpen(view)) || isStuck(view),
-    longest: { deviceTimeouts: 1.25 },
+    until: (view) => (isBack(view) && !isFirstOpen(view)) || isStuck(view) || isUnnoticed(view),
+    longest: { ...usual, notices: true },
     restarts: true,
     judge: judgeHalfOpen,
   },
@@ -170,6 +181,10 @@ export const silenceSituations: readonly Situation[] = [
 function isFirstOpen(view: DrillView): boolean {
   const [first] = streamsConfirmed(view);
   return first === undefined || isOpen(first);
+}
+
+function isUnnoticed(view: DrillView): boolean {
+  return isFirstOpen(view) && isPast(view, view.deviceTimeoutMs + 1);
 }
 
 function judgeHalfOpen(view: DrillView): Finding {
