@@ -32,7 +32,7 @@ export interface TwoTracks {
 }
 
 export interface TwoTracksOptions {
-  /** How much audio is kept; default: all. In an endless session only the newest part is judged. */
+  /** How much audio is judged, and at least kept; default: all. In an endless session only the newest part is judged. */
   keepMs?: number;
   /** The pace of the sent audio, whose time axis is not that of a listener at another pace than 1. Default: 1. */
   pace?: Pace | undefined;
@@ -54,6 +54,10 @@ export function createTwoTracks({ keepMs, pace = 1, returned }: TwoTracksOptions
     stops = stops.filter((at) => at >= keptFromMs);
     clips = clips?.filter(({ endMs }) => endMs > keptFromMs);
   };
+  /** Between judgements too, which may be far apart. */
+  const forgetLong = (t: number) => {
+    if (keepMs !== undefined && t - keptFromMs > 2 * keepMs) forget(t);
+  };
   const sinceKept = <Span extends SoundSpan>(span: Span): Span => ({
     ...span,
     startMs: span.startMs - keptFromMs,
@@ -61,10 +65,12 @@ export function createTwoTracks({ keepMs, pace = 1, returned }: TwoTracksOptions
   });
   return {
     sent(pcm, t) {
+      forgetLong(t);
       user.add(pcm, t);
       back?.said(pcm, t);
     },
     received(pcm, t) {
+      forgetLong(t);
       ai.add(pcm, t);
       back?.heard(pcm, t);
     },

@@ -58,3 +58,11 @@ test('a late message is heard late, and so are later ones', () => {
   tracks.sent(Buffer.alloc(320_000), 0);
   expect(tracks.judge(10_000).ai).toEqual([{ startMs: 1_000, endMs: 2_200, end: 'cut' }]);
 });
+
+test('what is older than what is judged is forgotten, even if nothing is judged for long', () => {
+  const tracks = createTwoTracks({ keepMs: 5_000 });
+  const second = Buffer.alloc(32_000);
+  for (let t = 0; t < 60_000; t += 1_000) (t % 2_000 === 0 ? tracks.sent : tracks.received)(second, t);
+  expect(tracks.keptFromMs).toBeGreaterThanOrEqual(49_000);
+  expect(tracks.keptFromMs).toBeLessThanOrEqual(54_000);
+});
