@@ -42,6 +42,7 @@ export async function openLine({ clock, ...options }: ServiceLineOptions): Promi
   let bytes = 0;
   let messagesHeard = 0;
   let pongs = 0;
+  let isTooMuch = false;
   let isConfirmed = false;
   let upgrade: Upgrade | undefined;
   let end: StreamEnd | undefined;
@@ -63,7 +64,8 @@ export async function openLine({ clock, ...options }: ServiceLineOptions): Promi
       bytes += message.bytes;
       messagesHeard += 1;
     }
-    if (bytes > maxBytes || messagesHeard > maxMessages) connection?.cut(tooMuch());
+    isTooMuch = bytes > maxBytes || messagesHeard > maxMessages;
+    if (isTooMuch) connection?.cut(tooMuch());
     else messages.push(message);
     wake();
   };
@@ -77,7 +79,7 @@ export async function openLine({ clock, ...options }: ServiceLineOptions): Promi
         },
         message: keep,
         closed(ended) {
-          end = ended;
+          end = isTooMuch ? asOurs(ended) : ended;
           wake();
         },
       },
@@ -132,6 +134,11 @@ export async function openLine({ clock, ...options }: ServiceLineOptions): Promi
       await opened?.close();
     },
   };
+}
+
+/** The end of a line that reached our own limit. */
+function asOurs(end: StreamEnd): StreamEnd {
+  return { ...end, by: 'device', breakdown: end.breakdown && { ...end.breakdown, by: 'device' } };
 }
 
 function tooMuch(): VoicectlError {

@@ -38,7 +38,9 @@ test('a service that sends more than 8 MiB is cut, and has broken no rule', asyn
     await line.until(() => line.heard.messages > before, 10_000);
   }
   expect(line.exchange().end).toMatchObject({
+    by: 'device',
     breakdown: {
+      by: 'device',
       code: 'stream-broken',
       message: 'The service sent more than voicectl keeps of a stream: 8 MiB or 20000 messages',
     },
