@@ -42,8 +42,8 @@ export interface FeedOptions {
 
 interface Viewer {
   response: ServerResponse;
-  /** How much of what came before the tab has not read yet. */
-  pastBytes: number;
+  /** How much the tab has not read yet of what came before, and of states, which it gets whole. */
+  wholeBytes: number;
   /** News that waits until the tab has got what came before. */
   held: string[] | undefined;
   missesNews: boolean;
@@ -92,15 +92,20 @@ export function createFeed({ stage, hello, recordings, counters }: FeedOptions):
     const message: StateMessage = { type: 'state', at: elapsedMs(), state, recordings: recordings() };
     return `${JSON.stringify(message)}\n${countersText()}`;
   };
-  const write = (viewer: Viewer, text: string) => {
+  const write = (viewer: Viewer, text: string, isState: boolean) => {
     const unread = viewer.response.writableLength;
-    viewer.pastBytes = Math.min(viewer.pastBytes, unread);
-    if (unread - viewer.pastBytes > maxUnreadBytes) dismiss(viewer);
-    else viewer.response.write(text);
+    viewer.wholeBytes = Math.min(viewer.wholeBytes, unread);
+    if (unread - viewer.wholeBytes > maxUnreadBytes) dismiss(viewer);
+    // Of states only the newest matters, and a newer one comes soon.
+    else if (isState && viewer.wholeBytes > maxUnreadBytes) return;
+    else {
+      viewer.response.write(text);
+      if (isState) viewer.wholeBytes += Buffer.byteLength(text);
+    }
   };
-  const send = (text: string) => {
+  const send = (text: string, isState = false) => {
     for (const viewer of viewers) {
-      if (viewer.held === undefined) write(viewer, text);
+      if (viewer.held === undefined) write(viewer, text, isState);
       else if (viewer.held.length < maxHeld) viewer.held.push(text);
       else viewer.missesNews = true;
     }
@@ -117,7 +122,7 @@ export function createFeed({ stage, hello, recordings, counters }: FeedOptions):
     if (ticks % stateEvery === 0 && !isAsking) {
       isAsking = true;
       // While the shared state is unavailable, the page keeps what it has.
-      void unlessAway(async () => send(stateText(await control.state()))).finally(() => {
+      void unlessAway(async () => send(stateText(await control.state()), true)).finally(() => {
         isAsking = false;
       });
     }
@@ -153,7 +158,7 @@ export function createFeed({ stage, hello, recordings, counters }: FeedOptions):
       flush();
       looking ??= begin();
       const { hearing } = looking;
-      const viewer: Viewer = { response, pastBytes: 0, held: [], missesNews: false };
+      const viewer: Viewer = { response, wholeBytes: 0, held: [], missesNews: false };
       response.on('close', () => leave(viewer));
       viewers.add(viewer);
       if (viewers.size === 1) timer = repeat(clock, everyMs, tick);
@@ -170,7 +175,7 @@ export function createFeed({ stage, hello, recordings, counters }: FeedOptions):
         response.write(drainAudio(hearing, true) + stateText(state));
         for (const text of viewer.held ?? []) response.write(text);
         viewer.held = undefined;
-        viewer.pastBytes = response.writableLength;
+        viewer.wholeBytes = response.writableLength;
         if (viewer.missesNews) dismiss(viewer);
       } catch (thrown) {
         leave(viewer);

@@ -217,11 +217,12 @@ describe('a tab that does not keep up opens again, and has every event', () => {
     const seen = new Set<number>();
     const open = async (since = 0, writableLength = 0) => {
       const tab = Object.assign(new EventEmitter(), {
-        ...{ writableLength, isEnded: false },
+        ...{ writableLength, isEnded: false, states: 0 },
         writeHead() {},
         write(text: string) {
           for (const line of text.split('\n').filter((one) => one !== '')) {
             const message = JSON.parse(line) as PageMessage;
+            if (message.type === 'state') tab.states += 1;
             if (message.type === 'events')
               for (const entry of message.entries as { seq: number }[]) seen.add(entry.seq);
           }
@@ -276,6 +277,22 @@ describe('a tab that does not keep up opens again, and has every event', () => {
     tab.writableLength = unread;
     await happen();
     expect(tab.isEnded).toBe(true);
+  });
+
+  test('but not because of one large state, and gets no other one before it has read that', async () => {
+    const long = 'x'.repeat(unread);
+    const { happen, open } = await startFeed(({ control }) => ({
+      control: { ...control, state: async () => ({ ...(await control.state()), long }) } as typeof control,
+    }));
+    const tab = await open();
+    await happen(5);
+    expect(tab.states).toBe(2);
+    tab.writableLength = unread;
+    await happen(10);
+    expect(tab).toMatchObject({ isEnded: false, states: 2 });
+    tab.writableLength = 0;
+    await happen(5);
+    expect(tab.states).toBe(3);
   });
 
   test('if more happens than can wait while it is told what came before', async () => {
