@@ -96,28 +96,31 @@ function shownOn(seen: readonly Seen[]): { stream: SeenStream; message: FirstMes
   });
 }
 
-/** Every presentation of a token whose grant was seen, in the order of time. */
+/** Every presentation of a token whose grant was seen, in the order of time. A stream is open whether its grant was seen or not. */
 export function presentations(seen: readonly Seen[]): Presentation[] {
   const byHash = new Map(grantsSeen(seen).map((grant) => [grant.exchange.granted.hash, grant]));
   const shown = new Set<string>();
   const found: Presentation[] = [];
+  const opened: { stream: SeenStream; device: unknown }[] = [];
   for (const { stream, message } of shownOn(seen).sort((a, b) => a.message.at - b.message.at)) {
     const grant = byHash.get(message.token.hash);
     const isFirst = !shown.has(identityOf(message.token));
     shown.add(identityOf(message.token));
     const [sent] = deviceMessages(stream);
     const isAlone = message.bytes === message.token.bytes && message.opcode === 'text';
-    if (grant === undefined || !isFirst || sent !== message || !isAlone) continue;
+    if (!isFirst || sent !== message || !isAlone) continue;
     const answers = serviceMessages(stream).filter(({ at }) => at >= message.at);
     const confirmed = answers.find(isConfirmation);
-    const ageMs = message.at - grant.exchange.at;
-    const device = subjectOf(grant);
-    const endOf = (one: Presentation) => one.stream.exchange.end?.at ?? Number.POSITIVE_INFINITY;
-    const isOwn = (one: Presentation) => subjectOf(one.grant) === device;
-    const all = found.filter((other) => other.confirmed !== undefined);
-    const openBefore = all.filter((one) => isOwn(one) && endOf(one) > message.at).map((one) => one.stream);
+    const device = message.token.claims?.sub;
+    const endOf = (one: SeenStream) => one.exchange.end?.at ?? Number.POSITIVE_INFINITY;
+    const own = opened.filter((one) => one.device === device).map((one) => one.stream);
+    const openBefore = own.filter((one) => endOf(one) > message.at);
     // One that ends at that moment counts: the device itself is never full because of it.
-    const openElsewhere = all.filter((one) => !isOwn(one) && endOf(one) >= message.at).length;
+    const others = opened.filter((one) => one.device !== device && endOf(one.stream) >= message.at);
+    if (confirmed !== undefined) opened.push({ stream, device });
+    if (grant === undefined) continue;
+    const ageMs = message.at - grant.exchange.at;
+    const openElsewhere = others.length;
     found.push({ stream, grant, message, ageMs, answers, confirmed, openBefore, openElsewhere });
   }
   return found;

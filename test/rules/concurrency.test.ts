@@ -47,6 +47,9 @@ function upgrade(at: number, status: number, provoked = true): Seen[] {
   return [{ id: 'U1', provoked, exchange: { ...exchange, upgrade: { ...exchange.upgrade, answer } } }];
 }
 
+/** What is left when the requests are forgotten for which these streams were opened. */
+const forgetting = (seen: readonly Seen[]) => seen.filter(({ exchange }) => exchange.kind === 'stream');
+
 const all = 'S0 S10 S20 S30 S40 S50 S60 S70 S80 S90';
 const closed = (at: number, end: number, by: 'device' | 'service', code = 1000) =>
   opens({ at, end: { at: end, by, code } });
@@ -121,6 +124,12 @@ const cases: Case[] = [
   ],
   ['R42', 'one that is not decided yet', undefined, [...open(3), ...pending(90)]],
   ['R42', 'one that its device gave up soon', undefined, [...open(3), ...pending(90, 1_090)]],
+  [
+    'R42',
+    'the eleventh refused, when the requests of eight are forgotten',
+    `pass: 10 streams are open (${all})`,
+    [...forgetting(open(8)), ...open(2, {}, 80), ...opens({ at: 100, accepted: false })],
+  ],
   [
     'R42',
     'one that its device gave up late',
