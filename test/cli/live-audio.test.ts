@@ -221,7 +221,7 @@ describe.skipIf(!hasSound).concurrent('live audio, interrupted', { timeout: 60_0
         ),
       });
       expect(stdout).toMatch(/^result +failed/m);
-      for (const file of ['mic.wav', 'reply.wav']) expect(seconds(file)).toBeGreaterThan(0.5);
+      for (const file of ['mic.wav', 'reply.wav']) expect(seconds(file)).toBeGreaterThan(0);
     },
   );
 
