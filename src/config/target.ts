@@ -6,6 +6,7 @@ import { shortestSecret } from '../kernel/spellings.ts';
 import { isLoopbackHost, isSafeTransport } from '../protocol/loopback.ts';
 import { wsUrlFor } from '../protocol/paths.ts';
 import { developmentKey } from '../protocol/token-request.ts';
+import type { OptionName } from './options.ts';
 import { type Origin, origins, type ResolvedSettings } from './settings.ts';
 
 export interface Target {
@@ -29,7 +30,9 @@ export type TargetOption =
   | 'apiKeyFile'
   | 'device';
 
-type Connection = Pick<ResolvedSettings<TargetOption>, 'settings' | 'origin'>;
+type WithOrigins<Names extends OptionName> = Pick<ResolvedSettings<Names>, 'settings' | 'origin'>;
+
+type Connection = WithOrigins<TargetOption>;
 
 export interface TargetOptions extends Stdin {
   /** False if a token is given, which makes a key unnecessary. */
@@ -58,16 +61,22 @@ export function defaultDevice(): string {
   return `voicectl-${hostname()}`.slice(0, 128);
 }
 
+/** The WebSocket address that was given for the base URL. */
+export function givenWsUrl({ settings, origin }: WithOrigins<'baseUrl' | 'wsUrl'>): string | undefined {
+  return isOfService(origin('wsUrl'), origin('baseUrl')) ? settings.wsUrl : undefined;
+}
+
+/** The WebSocket address that was given for the service behind a proxy. */
+export function givenTargetWs({ settings, origin }: WithOrigins<'target' | 'targetWs'>): string | undefined {
+  return isOfService(origin('targetWs'), origin('target')) ? settings.targetWs : undefined;
+}
+
 /**
- * The WebSocket address that was given for the base URL: it belongs to one from the same or a weaker source, never to
- * one from a stronger source.
+ * Whether a WebSocket address is of the same service as an HTTP address: it belongs to one from the same or a weaker
+ * source, never to one from a stronger source.
  */
-export function givenWsUrl({
-  settings,
-  origin,
-}: Pick<ResolvedSettings<'baseUrl' | 'wsUrl'>, 'settings' | 'origin'>): string | undefined {
-  const isWeaker = strength(origin('wsUrl')) > strength(origin('baseUrl'));
-  return isWeaker ? undefined : settings.wsUrl;
+function isOfService(ws: Origin | undefined, http: Origin | undefined): boolean {
+  return strength(ws) <= strength(http);
 }
 
 /** Whether it is on this machine. */

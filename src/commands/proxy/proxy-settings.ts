@@ -1,6 +1,6 @@
 import { connect as connectTcp } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { readTrusted, requireSafeTransport } from '../../config/target.ts';
+import { givenTargetWs, readTrusted, requireSafeTransport } from '../../config/target.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { abortable, withDeadline } from '../../kernel/promises.ts';
@@ -31,12 +31,12 @@ type ProxySetting =
  * `insecure-target`.
  */
 export async function readProxySettings(
-  context: Pick<CommandContext<ProxySetting>, 'settings' | 'io' | 'stdin' | 'signal'>,
+  context: Pick<CommandContext<ProxySetting>, 'settings' | 'origin' | 'io' | 'stdin' | 'signal'>,
 ): Promise<ProxyOptions> {
   const { settings, io } = context;
-  const { target: baseUrl, targetWs, dialect, fault, network } = settings;
+  const { target: baseUrl, dialect, fault, network } = settings;
   if (baseUrl === undefined) throw new VoicectlError('usage', 'No service: set it with --target URL');
-  const wsUrl = targetWs ?? wsUrlFor(baseUrl);
+  const wsUrl = givenTargetWs(context) ?? wsUrlFor(baseUrl);
   if (settings.proxyPlaintext !== true) [baseUrl, wsUrl].forEach(requireSafeTransport);
   return {
     clock: io.clock,

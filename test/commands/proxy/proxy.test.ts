@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -7,7 +7,7 @@ import { setUpEmulators } from '../../helpers/emulators.ts';
 import { runInProcess, startInProcess } from '../../helpers/in-process.ts';
 import { setUpServices } from '../../helpers/services.ts';
 import { openStream } from '../../helpers/stream-client.ts';
-import { jsonLines, only } from '../../helpers/voicectl.ts';
+import { type Addresses, jsonLines, only } from '../../helpers/voicectl.ts';
 
 const services = setUpServices();
 const startEmulator = setUpEmulators();
@@ -115,9 +115,31 @@ describe('voicectl proxy, used by a device,', () => {
     expect(ended).toMatchObject({ code, stderr: expect.stringMatching(said) });
   });
 
-  test('opens the streams at --target-ws, and requests tokens from --target', async () => {
+  test.each<[string, (one: Addresses, other: Addresses) => { flags: string[]; config?: string }, string[]]>([
+    [
+      'at --target-ws, and requests tokens from --target',
+      (one, other) => ({ flags: ['--target', one.baseUrl, '--target-ws', other.wsUrl] }),
+      ['other'],
+    ],
+    [
+      'at the targetWs of a config file that also names the target',
+      (one, other) => ({ flags: [], config: `target: ${one.baseUrl}\ntargetWs: ${other.wsUrl}\n` }),
+      ['other'],
+    ],
+    [
+      'at the host of --target, if the config file names those of another service',
+      (one, other) => ({
+        flags: ['--target', one.baseUrl],
+        config: `target: ${other.baseUrl}\ntargetWs: ${other.wsUrl}\n`,
+      }),
+      ['one'],
+    ],
+  ])('opens the streams %s', async (_where, given, streamsAt) => {
     const [one, other] = [await startEmulator(), await startEmulator()];
-    await runProxy(['--target', one.baseUrl, '--target-ws', other.wsUrl], async (baseUrl) => {
+    const { flags, config = '{}' } = given(one, other);
+    const file = join(newFolder(), 'config.yaml');
+    writeFileSync(file, config);
+    await runProxy(['--config', file, ...flags], async (baseUrl) => {
       await fetch(`${baseUrl}/api/websocket-voice/token`, {
         ...{ method: 'POST', headers: { 'Content-Type': 'application/json' } },
         body: JSON.stringify({ apiKey: 'a-key', deviceId: 'd1' }),
@@ -126,10 +148,12 @@ describe('voicectl proxy, used by a device,', () => {
       await device.opened;
       device.socket.terminate();
     });
-    const asked = (types: readonly string[]) =>
-      types.filter((type) => type === 'token-issued' || type === 'stream-opened');
-    expect(asked(one.events.map(({ type }) => type))).toEqual(['token-issued']);
-    expect(asked(other.events.map(({ type }) => type))).toEqual(['stream-opened']);
+    const saw = (what: string) =>
+      Object.entries({ one, other }).flatMap(([name, { events }]) =>
+        events.filter(({ type }) => type === what).map(() => name),
+      );
+    expect(saw('token-issued')).toEqual(['one']);
+    expect(saw('stream-opened')).toEqual(streamsAt);
   });
 });
 
