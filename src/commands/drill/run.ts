@@ -51,7 +51,7 @@ export async function run(context: ContextOf<'drill'>): Promise<number> {
   return runVerdicts<Drilled, DrillResult>(context, { command: 'drill', subject }, async () => {
     if (args.length === 0 && settings.parallel > 1)
       throw new VoicectlError('usage', '--parallel needs a command, to start several devices');
-    if (settings.parallel > 1 && origin('port') === 'flag')
+    if (settings.parallel > 1 && origin('port') === 'flag' && settings.port !== 0)
       throw new VoicectlError(
         'usage',
         '--parallel cannot be combined with --port: each device needs a port of its own',

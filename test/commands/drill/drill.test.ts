@@ -50,6 +50,24 @@ describe('the catalogue', () => {
   });
 });
 
+test('--port 0 gives each of several devices a port of its own', async () => {
+  const chosen = ['--situation', 'D1', '--situation', 'D2'];
+  const { stdout } = await run(
+    '--json',
+    ...chosen,
+    '--parallel',
+    '2',
+    '--port',
+    '0',
+    '--',
+    'sh',
+    '-c',
+    'exit 3',
+  );
+  const drilled = jsonLines(stdout).filter(({ type }) => type === 'drill');
+  expect(new Set(drilled.map(({ situation }) => situation))).toEqual(new Set(['D1', 'D2']));
+});
+
 describe('a device that sends a form', () => {
   test('fails D1 with the evidence, the words of the specification and how to repeat it', async () => {
     const junit = join(folder, 'drill.xml');
