@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { runInProcess } from '../helpers/in-process.ts';
 import { createManualClock } from '../helpers/manual-clock.ts';
 import { setUpServices } from '../helpers/services.ts';
+import { grant, startTokenStub } from '../helpers/token-stub.ts';
 import { jsonLines, setUpSandbox } from '../helpers/voicectl.ts';
 
 const sandbox = setUpSandbox();
@@ -162,6 +163,21 @@ describe('a raw session', () => {
     const { code, stderr } = await run('', '--output-device', 'usb');
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('needs a loudspeaker') });
   });
+
+  test.each(['--token-from', '--api-key-file'])(
+    'reads no secret from the standard input that has the typed lines: %s',
+    async (flag) => {
+      const stub = await startTokenStub(sandbox, grant('t'));
+      const argv = ['stream', '--interactive', '--base-url', stub.baseUrl, flag, '-'];
+      const { code, stdout, stderr } = await runInProcess(argv, { input: 'first.line.x\nhello\n' });
+      expect({ code, stdout, connections: stub.connections }).toEqual({
+        code: 2,
+        stdout: '',
+        connections: 0,
+      });
+      expect(stderr).toContain('Standard input cannot be both the typed lines and a key or token');
+    },
+  );
 
   test('cannot be combined with another source', async () => {
     const { code, stderr } = await run('', '--file', 'hello.wav');

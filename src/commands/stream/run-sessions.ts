@@ -19,7 +19,7 @@ import type { ContextOf } from '../command.ts';
 import { openTarget } from '../service/target.ts';
 import type { LiveEnds } from './live-ends.ts';
 import type { ConversationFile } from './open-conversation.ts';
-import { sessionOptions } from './session-settings.ts';
+import { refuseSecretInput, sessionOptions } from './session-settings.ts';
 import { checkSoundFlags } from './sound-flags.ts';
 import type { StreamView } from './view.ts';
 
@@ -249,9 +249,7 @@ async function openSource(
     });
   }
   if (path === undefined) return undefined;
-  if (path === '-' && (apiKeyFile === '-' || tokenFrom === '-')) {
-    throw new VoicectlError('usage', 'Standard input cannot be both the audio and a key or token');
-  }
+  if (path === '-') refuseSecretInput({ apiKeyFile, tokenFrom }, 'the audio');
   const name = nameOf(path);
   if (expectFile !== undefined) {
     if (pace === 'max')

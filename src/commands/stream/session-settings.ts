@@ -32,6 +32,15 @@ export async function readAuth(
     : { token: await readGivenToken(tokenFrom, context) };
 }
 
+/** Throws `usage` if the key or the token is read from standard input too, which is `what`. */
+export function refuseSecretInput(
+  { apiKeyFile, tokenFrom }: Pick<ContextOf<'stream'>['settings'], 'apiKeyFile' | 'tokenFrom'>,
+  what: string,
+): void {
+  if (apiKeyFile === '-' || tokenFrom === '-')
+    throw new VoicectlError('usage', `Standard input cannot be both ${what} and a key or token`);
+}
+
 /** The session's options from the flags of `stream`, except the outputs. */
 export async function sessionOptions(
   context: ContextOf<'stream'>,

@@ -20,7 +20,7 @@ import { requestToken } from '../../../wire/client/token.ts';
 import type { Tap } from '../../../wire/tap.ts';
 import type { ContextOf } from '../../command.ts';
 import { openTarget } from '../../service/target.ts';
-import { readAuth } from '../session-settings.ts';
+import { readAuth, refuseSecretInput } from '../session-settings.ts';
 import { checkSoundFlags } from '../sound-flags.ts';
 import { createFrameView, type FrameView } from './frame-view.ts';
 import { helpLines, readTyped, type Typed } from './typed-line.ts';
@@ -33,6 +33,7 @@ export async function runInteractive(context: ContextOf<'stream'>): Promise<void
   const { io, json, settings, signal } = context;
   const isTerminal = io.terminal !== undefined && !json;
   checkSoundFlags(context);
+  refuseSecretInput(settings, 'the typed lines');
   const target = await openTarget(context, { needsKey: settings.tokenFrom === undefined });
   const stopped = new AbortController();
   const until = AbortSignal.any([signal, stopped.signal]);
