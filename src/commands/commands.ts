@@ -82,8 +82,8 @@ export const commands: readonly (Command | CommandGroup)[] = [
     passThrough: true,
     headings: {
       target: 'Through a proxy to a service, instead of an emulator:',
-      service: 'Passed to the command:',
-      tls: 'Passed to the command:',
+      service: 'Device and TLS:',
+      tls: 'Device and TLS:',
     },
     mostUsed: [
       'target',

@@ -219,6 +219,7 @@ describe('without --target, settings of the proxy have no effect', () => {
     ['--target-timeout', '1s'],
     ['--target-ws', 'ws://127.0.0.1:1'],
     ['--allow-plaintext'],
+    ['--ca', 'cert.pem'],
   ];
   test.each(given)('%s is refused', async (...flags) => {
     const { code, stderr } = await sandbox.runHere(['exec', ...flags, '--', 'true']);
@@ -238,11 +239,12 @@ describe('without --target, settings of the proxy have no effect', () => {
     expect(existsSync(sandbox.path('ran'))).toBe(false);
   });
 
-  test('in a config file they are for proxy', async () => {
+  test('in a config file they are for proxy, and in the environment for other commands', async () => {
     sandbox.write(
       'voicectl.config.yaml',
       'targetTimeout: 30s\ntargetWs: ws://127.0.0.1:1\nproxyPlaintext: true\n',
     );
-    expect(await sandbox.runHere(['exec', '--', 'true'])).toMatchObject({ code: 0, stderr: '' });
+    const env = { VOICECTL_CA: 'cert.pem' };
+    expect(await sandbox.runHere(['exec', '--', 'true'], { env })).toMatchObject({ code: 0, stderr: '' });
   });
 });

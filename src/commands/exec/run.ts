@@ -33,7 +33,7 @@ export async function run(context: ContextOf<'exec'>): Promise<number> {
   }
 }
 
-const proxyFlags = ['failOn', 'proxyRecord', 'targetTimeout', 'targetWs', 'proxyPlaintext'] as const;
+const proxyFlags = ['failOn', 'proxyRecord', 'targetTimeout', 'targetWs', 'proxyPlaintext', 'ca'] as const;
 
 /** Throws `usage` for a flag of the proxy without `--target`. In a config file, the same settings are for `proxy`. */
 function refuseProxyFlags({ settings, origin }: ContextOf<'exec'>): void {
