@@ -84,7 +84,7 @@ export function parseUrl(...protocols: string[]): Parse<string> {
 
 /** A file, or the address of one. */
 export const parseUrlOrFile: Parse<string> = (text) => {
-  if (!isWebAddress(text)) return text;
+  if (text !== '' && !isWebAddress(text)) return text;
   if (!URL.canParse(text)) return expected('a file, or a URL such as https://voice.example/keys.json');
   const { username, password } = new URL(text);
   return username + password === '' ? text : expected('a URL without a user name or password');

@@ -10,6 +10,7 @@ import {
   parseProcesses,
   parseText,
   parseUrl,
+  parseUrlOrFile,
 } from '../../src/config/parse.ts';
 
 const http = parseUrl('http:', 'https:');
@@ -77,6 +78,7 @@ describe('values that are refused, and what was expected', () => {
     ['another scheme', http, 'ftp://localhost', 'http:// or https://'],
     ['no host', http, 'http://', 'http:// or https://'],
     ['a password', http, 'http://u:p@localhost', 'without a user name or password'],
+    ['no file and no address', parseUrlOrFile, '', 'a file, or a URL such as'],
     ['a query', http, 'http://localhost/?a', 'without a query or fragment'],
     ['a fragment', http, 'http://localhost/#a', 'without a query or fragment'],
   ])('%s', (_what, parse, text, expected) => {
