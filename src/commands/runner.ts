@@ -75,7 +75,7 @@ async function runWithin(
     return reportRun({ io, warn: writeNote }, about, () => Promise.reject(refused));
   });
   const { output, color, quiet = false, verbose = false, debug = false, timeout, out } = resolved.settings;
-  const json = resolved.settings.json === true || output === 'json';
+  const json = resolved.settings.json === true;
   const lines = out === '-' ? io.stderr : io.stdout;
   formed({ json, lines, debug });
   if (!quiet) {

@@ -78,6 +78,10 @@ export async function resolveSettings<const Names extends OptionName>(
   const found = new Map<OptionName, Found | undefined>();
   for (const name of new Set<OptionName>(['config', 'profile', ...names]))
     found.set(name, await read(name, layers));
+  // --json is short for --output json.
+  const output = found.get('output');
+  if (output?.value === 'json' && found.get('json') === undefined)
+    found.set('json', { ...output, value: true });
   mistakes.push(...findConflicts(names, found), ...(await refuseOverwrites(names, found, input)));
   if (mistakes.length > 0) throw refusal(mistakes);
   const settings = Object.fromEntries(names.map((name) => [name, found.get(name)?.value]));

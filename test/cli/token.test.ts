@@ -180,6 +180,18 @@ describe('--curl', () => {
     });
   });
 
+  test.each([[['--json']], [['--output', 'json']]])(
+    'is refused with %j: a command is not JSON',
+    async (flags) => {
+      const { code, stdout, stderr } = await sandbox.runHere(['token', '--curl', ...flags]);
+      expect({ code, stderr }).toEqual({
+        code: 2,
+        stderr: expect.stringContaining('--curl cannot be combined with --json: a command is not JSON'),
+      });
+      expect(jsonLines(stdout)).toEqual([expect.objectContaining({ type: 'error', exitCode: 2 })]);
+    },
+  );
+
   test('needs no service', async () => {
     const { code, stdout } = await sandbox.runHere([
       'token',
