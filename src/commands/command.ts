@@ -11,7 +11,7 @@ import type { DrawThread } from '../ui/draw-thread.ts';
 
 /** The context of a command: its settings, input and output. */
 export interface CommandContext<Names extends OptionName>
-  extends Omit<ResolvedSettings<Names>, 'renamed'>,
+  extends Omit<ResolvedSettings<Names | 'config' | 'profile'>, 'renamed'>,
     Stdin {
   io: Io;
   /** Positional arguments. */

@@ -90,14 +90,27 @@ export async function run(context: ContextOf<'drill'>): Promise<number> {
   });
 }
 
-/** The flags with a value that a situation needs again. */
-const repeated = ['host', 'port', 'cert', 'tlsKey', 'device', 'acceptKeyFile'] as const;
+/** The flags with values that a situation needs again. */
+const repeated = [
+  'config',
+  'profile',
+  'host',
+  'port',
+  'cert',
+  'tlsKey',
+  'device',
+  'acceptKeyFile',
+  'allowHost',
+  'allowOrigin',
+] as const;
 
 /** How a drill listened and whom it accepted, as flags. Keys are left to the user. */
 function repeatedFlags({ settings, origin }: ContextOf<'drill'>): string[] {
   return [
     ...(settings.tls ? ['--tls'] : []),
-    ...repeated.flatMap((name) => (origin(name) === 'flag' ? [flagOf(name), String(settings[name])] : [])),
+    ...repeated
+      .filter((name) => origin(name) === 'flag')
+      .flatMap((name) => [settings[name]].flat().flatMap((value) => [flagOf(name), String(value)])),
     ...(origin('noticeWithin') === 'flag' ? [flagOf('noticeWithin'), `${settings.noticeWithin}ms`] : []),
     ...settings.acceptKey.flatMap(() => ['--accept-key', 'KEY']),
   ];

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -124,6 +124,20 @@ test('a situation is repeated with the flags that it needs, but without keys', a
   expect(drilled?.again).toMatch(
     /^voicectl drill --situation D14-untrusted --tls (--port 0 )?--device lamp --device-timeout 8000ms --accept-key KEY -- sh -c 'exit 3'$/,
   );
+});
+
+test('a situation is repeated with the same config file and profile, and the same hosts and origins', async () => {
+  const config = join(folder, 'lab.yaml');
+  writeFileSync(config, 'profiles: { lab: { device: lamp } }\n');
+  const flags = [
+    ...['--config', config, '--profile', 'lab', '--allow-host', 'box.lan', '--allow-host', 'lamp.lan'],
+    ...['--allow-origin', 'http://box.lan'],
+  ];
+  const { stdout } = await run('--json', '--situation', 'D1', ...flags, '--', 'sh', '-c', 'exit 3');
+  const [drilled] = jsonLines(stdout);
+  const [, repeated = ''] =
+    /^voicectl drill --situation D1 (.*) -- sh -c 'exit 3'$/.exec(String(drilled?.again)) ?? [];
+  expect(repeated.split(' ').sort()).toEqual([...flags].sort());
 });
 
 test('what a device prints is shown without key and token', async () => {
