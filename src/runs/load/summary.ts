@@ -66,8 +66,8 @@ export interface JudgedResult {
 }
 
 /**
- * `isMerged`: in a merged result no shard may be missing, or may have ended before the others. A run in one piece that
- * `--abort-on` ended has crossed that threshold.
+ * `isMerged`: in a merged result no shard may be missing, or may have ended before the others. A run or a shard that
+ * `--abort-on` ended has crossed that threshold, even if it holds again at the end.
  */
 export function judgeResult(
   parts: ResultParts,
@@ -77,14 +77,18 @@ export function judgeResult(
   const result = encodeResult(parts);
   const { facts, shards, counts, failures, generators, stopped } = result;
   const { totals } = parts;
-  const aborted = isMerged && shards.of === 1 ? abortThreshold(stopped) : undefined;
+  const aborted = isMerged && shards.of > 1 ? undefined : abortThreshold(stopped);
   const isGiven = thresholds.some(({ text }) => text === aborted?.text);
   const judged = aborted === undefined || isGiven ? thresholds : [...thresholds, aborted];
   const whyUnplanned = aborted === undefined ? whyEnded(result) : [];
+  const judge = (threshold: Threshold): JudgedThreshold => {
+    const found = judgeThreshold(threshold, totals);
+    return threshold.text === aborted?.text ? { ...found, holds: false } : found;
+  };
   const summary: LoadSummary = {
     ...{ facts, shards, counts, failures, generators, stopped },
     metrics: summariseMetrics(totals.metrics),
-    thresholds: judged.map((threshold) => judgeThreshold(threshold, totals)),
+    thresholds: judged.map(judge),
     invalid: [...whyInvalid(result), ...(isMerged ? [...whyIncomplete(shards), ...whyUnplanned] : [])],
     lateMs: latenessOf(result.lateness),
     seconds: result.series.map(summariseSecond),

@@ -75,6 +75,21 @@ describe('a merge of results', () => {
       });
   });
 
+  test.each([
+    ['a merge', true, 1],
+    ['a run', false, 1],
+    ['a shard', false, 2],
+  ])('of %s that --abort-on ended fails, though its threshold holds at the end', (_, isMerged, of) => {
+    const stopped = '--abort-on failed<50%';
+    const counts = { arrived: 5, failed: 2 };
+    const ended = { ...resultOf([tickOf({ counts })], { has: [1], of }), stopped };
+    const given = ['failed<90%', 'failed<50%'].map(parseThreshold);
+    expect(judgeResult(mergeResults([ended]), given, { isMerged }).summary.thresholds).toMatchObject([
+      { text: 'failed<90%', holds: true },
+      { text: 'failed<50%', holds: false, value: 0.4 },
+    ]);
+  });
+
   test('is not valid if --abort-on ended one of its shards', () => {
     const [one, two] = [resultOf([], { has: [1], of: 2 }), resultOf([], { has: [2], of: 2 })];
     const merged = mergeResults([one, { ...two, stopped: '--abort-on failed<3' }]);
