@@ -1,19 +1,21 @@
-import { exitCodes } from '../kernel/errors.ts';
-import type { FailureKind } from '../kernel/failure-kind.ts';
+import type { VoicectlError } from '../kernel/errors.ts';
+import { failureKind } from '../kernel/failure-kind.ts';
 import type { LoadSummary } from '../runs/load/summary.ts';
 import { countLines, loadSummaryLines, measuredText, thresholdText } from './load-lines.ts';
 import type { RunReport, TestCase } from './run-report.ts';
 import { plainStyle } from './style.ts';
 
-/** A load run, for pipelines: a case for the run itself, in error if it is not valid, and one for each threshold. */
-export function loadReport(summary: LoadSummary, exitCode: number): RunReport {
+/**
+ * A load run, for pipelines: a case for the run itself, in error if it is not valid or was stopped, and one for each
+ * threshold. `error`: why the run fails.
+ */
+export function loadReport(summary: LoadSummary, error: VoicectlError | undefined): RunReport {
   const { facts, thresholds, invalid, seconds, metrics, stopped } = summary;
   const name = `load ${facts.target}`;
   const classname = 'voicectl.load';
   const why = [...invalid, ...(stopped === null ? [] : [stopped])].join('; ');
-  // A run is stopped by a threshold of --abort-on, or from outside.
-  const whyStopped = exitCode === exitCodes['expectation-failed'] ? 'threshold' : 'cancelled';
-  const type: FailureKind = invalid.length > 0 ? 'not-valid' : whyStopped;
+  const kind = error && failureKind(error);
+  const type = kind ?? 'not-valid';
   const run: TestCase = {
     name: 'run',
     classname,
@@ -32,7 +34,8 @@ export function loadReport(summary: LoadSummary, exitCode: number): RunReport {
     };
   });
   const properties = [
-    ['exitCode', String(exitCode)],
+    ['exitCode', String(error?.exitCode ?? 0)],
+    ...(kind === undefined ? [] : [['failureKind', kind] as const]),
     ...Object.entries(summary.counts).map(([name, count]) => [name, String(count)] as const),
     ...metrics.flatMap(({ metric, statistics }) =>
       Object.entries(statistics).map(([name, { ms }]) => [`${metric}.${name}Ms`, ms.toFixed(3)] as const),

@@ -65,7 +65,8 @@ export function withFailure(
     ['exitCode', String(exitCode)],
     ['failureKind', kind],
   ] as const;
-  const facts = first?.properties.filter(([name]) => name !== 'exitCode') ?? [];
+  const named = new Set<string>(properties.map(([name]) => name));
+  const facts = first?.properties.filter(([name]) => !named.has(name)) ?? [];
   const suite = {
     ...(first ?? { name, startedAt, seconds, cases: [] }),
     properties: [...properties, ...facts],

@@ -32,7 +32,7 @@ export async function finishLoad(
   const exitCode = outcome?.exitCode ?? 0;
   report(async () => {
     const { loadReport } = await import('../../report/load-report.ts');
-    const found = loadReport(summary, exitCode);
+    const found = loadReport(summary, outcome);
     return compared?.reported(found) ?? found;
   });
   const text = compared?.text ?? '';

@@ -198,6 +198,7 @@ describe('a run', () => {
     expect(sandbox.read('load.xml')).toContain(
       '<error type="threshold" message="The session was not confirmed"',
     );
+    expect(sandbox.read('load.xml').match(/name="failureKind"/g)).toHaveLength(1);
   });
 
   test('writes JUnit and a page with each threshold and its value', async () => {
@@ -460,6 +461,15 @@ test('--abort-on ends the run as soon as its threshold is crossed', async () => 
   expect(sandbox.read('load.xml')).toContain('<error type="threshold" message="--abort-on failed&lt;50%"');
   expect(counts.arrived).toBeLessThan(100);
   expect(thresholds).toEqual([expect.objectContaining({ text: 'failed<50%', holds: false, value: 1 })]);
+});
+
+test('a run that --timeout ended is a timeout in JUnit too', async () => {
+  const junit = ['--junit', sandbox.path('load.xml')];
+  const { code } = await load(['--sessions', '50', '--arrival', 'constant:1/s', '--timeout', '2s', ...junit]);
+  expect(code).toBe(7);
+  const xml = sandbox.read('load.xml');
+  expect(xml).toContain('<error type="timeout" message=');
+  expect(xml).toContain('<property name="failureKind" value="timeout"/>');
 });
 
 describe('shards that start at the same time', () => {
