@@ -29,7 +29,7 @@ export async function openLiveEnds(context: ContextOf<'stream'>): Promise<LiveEn
   const notices = createNotices();
   const { microphone, playback } = await openDevices(context, {
     microphone: settings.mic === true,
-    playback: isPlayed(settings),
+    playback: isPlayed(context),
     notices,
   });
   if (microphone !== undefined && playback !== undefined && !settings.aec) {

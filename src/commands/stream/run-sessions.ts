@@ -2,7 +2,6 @@ import { openRawFile, openRawStream } from '../../audio/raw-source.ts';
 import { type AudioSource, describeFormat, wireFormat } from '../../audio/source.ts';
 import { createWavFile } from '../../audio/wav/wav-file.ts';
 import { openWavFile, openWavStream } from '../../audio/wav/wav-source.ts';
-import type { Settings } from '../../config/options.ts';
 import { nameOf } from '../../files/refusal.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { Io } from '../../kernel/io.ts';
@@ -20,7 +19,7 @@ import { openTarget } from '../service/target.ts';
 import type { LiveEnds } from './live-ends.ts';
 import type { ConversationFile } from './open-conversation.ts';
 import { refuseSecretInput, sessionOptions } from './session-settings.ts';
-import { checkSoundFlags } from './sound-flags.ts';
+import { checkSoundFlags, isPlayed } from './sound-flags.ts';
 import type { StreamView } from './view.ts';
 
 export interface RunReports {
@@ -40,16 +39,16 @@ export async function runSessions(
   view: StreamView,
   reports: RunReports,
 ): Promise<void> {
-  const { settings, io, signal } = context;
+  const { settings, io } = context;
 
   const { repeat, warmup } = settings;
   checkSoundFlags(context);
-  const isLive = settings.mic || settings.play;
+  const isLive = settings.mic || isPlayed(context);
   const named = settings.file ?? settings.raw ?? settings.replay ?? settings.expectFile;
   context.awaits(named && nameOf(named));
-  const file = await openSource(settings, io, signal);
+  const file = await openSource(context);
   context.awaits(undefined);
-  requireRepeatable(settings, file?.source);
+  requireRepeatable(context, file?.source);
   const target = await openTarget(context, {
     needsKey: settings.tokenFrom === undefined,
   });
@@ -137,10 +136,8 @@ async function openSinks(
 }
 
 /** Throws `usage` if several sessions are requested with a source or file for only one. */
-function requireRepeatable(
-  settings: Settings<'repeat' | 'warmup' | 'out' | 'play' | 'record' | 'recordBoth' | 'tokenFrom'>,
-  source: AudioSource | undefined,
-): void {
+function requireRepeatable(context: ContextOf<'stream'>, source: AudioSource | undefined): void {
+  const { settings } = context;
   const { repeat, warmup, tokenFrom } = settings;
   if (repeat + warmup === 1) return;
   const flag = repeat > 1 ? '--repeat' : '--warmup';
@@ -151,7 +148,7 @@ function requireRepeatable(
     settings.out !== undefined && '--out',
     settings.record !== undefined && '--record',
     settings.recordBoth !== undefined && '--record-both',
-    settings.play && '--play',
+    isPlayed(context) && '--play',
   ].find((flag) => typeof flag === 'string');
   if (kept !== undefined) {
     throw new VoicectlError('usage', `${kept} is for one session, but ${flag} runs several`);
@@ -211,19 +208,6 @@ async function openRecorder(options: Omit<SessionOptions, 'sinks'>, folder: stri
   return createRecorder({ folder, clock, version, device, baseUrl, wsUrl, source, settleMs });
 }
 
-type SourceSettings = Settings<
-  | 'file'
-  | 'raw'
-  | 'mic'
-  | 'replay'
-  | 'expectFile'
-  | 'strictFormat'
-  | 'loop'
-  | 'pace'
-  | 'apiKeyFile'
-  | 'tokenFrom'
->;
-
 interface OpenedSource {
   source: AudioSource;
   name: string;
@@ -235,11 +219,13 @@ interface OpenedSource {
  * Opens the file of the flags; undefined if they name the microphone. Throws `usage` for no source or several,
  * `bad-input` for one that cannot be read.
  */
-async function openSource(
-  { file, raw, mic, replay, expectFile, strictFormat, loop, pace, apiKeyFile, tokenFrom }: SourceSettings,
-  io: Io,
-  signal: AbortSignal,
-): Promise<OpenedSource | undefined> {
+async function openSource({
+  settings,
+  origin,
+  io,
+  signal,
+}: ContextOf<'stream'>): Promise<OpenedSource | undefined> {
+  const { file, raw, mic, replay, expectFile, strictFormat, loop, pace, apiKeyFile, tokenFrom } = settings;
   const path = file ?? raw ?? replay ?? expectFile;
   const named = [file, raw, replay, expectFile, mic || undefined].filter((one) => one !== undefined);
   if (named.length !== 1) {
@@ -252,7 +238,7 @@ async function openSource(
   if (path === '-') refuseSecretInput({ apiKeyFile, tokenFrom }, 'the audio');
   const name = nameOf(path);
   if (expectFile !== undefined) {
-    if (pace === 'max')
+    if (pace === 'max' && origin('pace') === 'flag')
       throw new VoicectlError('usage', 'A conversation runs in real time: --pace max cannot be used');
     const { openConversation } = await import('./open-conversation.ts');
     const conversation = await openConversation(path, { strictFormat, env: io.env, stdin: io.stdin, signal });

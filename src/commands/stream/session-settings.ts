@@ -58,8 +58,7 @@ export async function sessionOptions(
     auth: await readAuth(context, parts.target),
     source: parts.source.source,
     sourceName: parts.source.name,
-    // A microphone sets the pace with its own clock, from which any other clock would drift.
-    pace: settings.mic ? 'max' : settings.pace,
+    pace: paceOf(settings, parts),
     frameMs: settings.frameMs,
     tailMs: settings.tail,
     waitMs: settings.wait,
@@ -72,6 +71,16 @@ export async function sessionOptions(
     expectations: expectationsOf(settings, parts.conversation?.expectations),
     conversation: parts.conversation?.plan,
   };
+}
+
+function paceOf(
+  { mic, pace }: ContextOf<'stream'>['settings'],
+  { conversation }: Pick<SessionParts, 'conversation'>,
+): SessionOptions['pace'] {
+  // A microphone sets the pace with its own clock, from which any other clock would drift.
+  if (mic) return 'max';
+  // This pace of a config file is for files without turns.
+  return conversation !== undefined && pace === 'max' ? 1 : pace;
 }
 
 /** The expectations of the flags; where a flag is missing, of the file. */

@@ -20,15 +20,19 @@ const needs = {
   either: ['a microphone or a loudspeaker', 'Use it with --mic or --play.'],
 } as const;
 
-/** Whether to play the AI audio. Default: yes with a microphone. */
-export function isPlayed({ mic, play }: ContextOf<'stream'>['settings']): boolean {
-  return play ?? mic ?? false;
+type Given = Pick<ContextOf<'stream'>, 'settings' | 'origin'>;
+
+/** Whether to play the AI audio. Default: yes with a microphone. Several sessions have no loudspeaker. */
+export function isPlayed({ settings, origin }: Given): boolean {
+  const { mic, play, repeat, warmup } = settings;
+  const isForOthers = play === true && origin('play') !== 'flag' && repeat + warmup > 1;
+  return isForOthers ? false : (play ?? mic ?? false);
 }
 
 /** Throws `usage` for a flag of a sound device that this session does not use; a config file may hold it for others. */
-export function checkSoundFlags({ settings, origin }: ContextOf<'stream'>): void {
+export function checkSoundFlags({ settings, origin }: Given): void {
   const microphone = settings.mic === true;
-  const loudspeaker = isPlayed(settings);
+  const loudspeaker = isPlayed({ settings, origin });
   const has = {
     ...{ microphone, loudspeaker },
     both: microphone && loudspeaker,
