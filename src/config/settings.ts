@@ -169,13 +169,16 @@ function findConflicts(
   const isFlag = (name: OptionName) => isSet(name) && found.get(name)?.origin === 'flag';
   const isGiven = (name: OptionName) => isSet(name) && found.get(name)?.origin !== 'default';
   return names.flatMap((name) => {
-    const { needs = {}, without = {} } = optionSpec(name);
+    const { needs = {}, without = {}, default: byDefault } = optionSpec(name);
+    const hasDefault = byDefault !== undefined;
     const known = ([other]: [string, string]) => found.has(other as OptionName);
     const entries = (row: Readonly<Record<string, string>>) =>
       Object.entries(row).filter(known) as [OptionName, string][];
-    // A config file cannot set what is only for a command line, and its settings may be meant for another command.
+    // A config file cannot set what is only for a command line, and its settings may be meant for another command. Where
+    // there is a default, a run without the other setting has a value too, which has no effect.
+    const isForOthers = (other: OptionName) => optionSpec(other).flagOnly || hasDefault;
     const lacking = entries(needs).filter(
-      ([other]) => !isSet(other) && (optionSpec(other).flagOnly ? isFlag(name) : isGiven(name)),
+      ([other]) => !isSet(other) && (isForOthers(other) ? isFlag(name) : isGiven(name)),
     );
     const excluded = entries(without).filter(([other]) => isFlag(name) && isFlag(other));
     return [

@@ -541,6 +541,12 @@ describe('flags that belong together', () => {
     expect((await resolve(['reply'], { reply: 'echo' })).settings.reply).toBe('echo');
   });
 
+  test('or that have no effect alone: another value of a default', async () => {
+    write('voicectl.config.yaml', 'sharedPrefix: team-a\n');
+    const { settings } = await resolve(['shared', 'sharedPrefix']);
+    expect(settings).toEqual({ shared: undefined, sharedPrefix: 'team-a' });
+  });
+
   test('but not half of a pair', async () => {
     write('voicectl.config.yaml', 'cert: c.pem\n');
     expect((await refusal(resolve(['cert', 'tlsKey']))).message).toBe('--cert needs --tls-key');
