@@ -7,7 +7,7 @@ import type { ContextOf } from '../command.ts';
 import { openBaseline } from '../compare/baseline.ts';
 import { type MakeReport, reportRun } from '../run-reporter.ts';
 import { finishLoad } from './finish.ts';
-import { thresholdsOf } from './order.ts';
+import { thresholdsFor, thresholdsOf } from './order.ts';
 
 export async function run(context: ContextOf<'load merge'>): Promise<number> {
   const { settings, args } = context;
@@ -17,13 +17,14 @@ export async function run(context: ContextOf<'load merge'>): Promise<number> {
 }
 
 async function merge(context: ContextOf<'load merge'>, report: (make: MakeReport) => void): Promise<number> {
-  const { args, settings } = context;
+  const { args, settings, origin } = context;
   const judge = await openBaseline(context);
   const read = async (path: string) => readResult(await readText(path, context), path);
   const [first, ...others] = await Promise.all(args.map(read));
   if (first === undefined) throw new VoicectlError('usage', 'There is no result to merge');
   const parts = mergeResults([first, ...others]);
-  const thresholds = thresholdsOf(settings.threshold, parts.facts.clean);
+  const { task, clean } = parts.facts;
+  const thresholds = thresholdsOf(thresholdsFor(task, settings.threshold, origin('threshold')), clean);
   const judged = judgeResult(parts, thresholds, { isMerged: true });
   return finishLoad(context, judged, { report, judge });
 }

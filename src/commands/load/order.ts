@@ -1,8 +1,9 @@
 import type { Arrival } from '../../config/arrival.ts';
+import type { Origin } from '../../config/settings.ts';
 import { isLoopback, type Target } from '../../config/target.ts';
 import { parseThreshold, type Threshold } from '../../config/threshold.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
-import type { LoadOrder } from '../../runs/load/plan.ts';
+import { allArrive, type LoadOrder } from '../../runs/load/plan.ts';
 import type { Cleanness } from '../../session/expectations.ts';
 import type { ContextOf } from '../command.ts';
 
@@ -50,13 +51,14 @@ export function readOrder(
   };
 }
 
-/** The thresholds of one setting. One on voices of a config file is for the tasks in which they are judged. */
-export function thresholdsIn(
-  name: 'threshold' | 'abortOn',
-  { settings, origin }: Given,
+/** The given thresholds for a run of `task`. One on voices of a config file is for the tasks in which they are judged. */
+export function thresholdsFor(
+  task: string,
+  given: readonly Threshold[],
+  origin: Origin | undefined,
 ): readonly Threshold[] {
-  const isFor = ({ metric }: Threshold) => metric !== 'unclean' || judgedTasks.has(settings.task);
-  return origin(name) === 'flag' ? settings[name] : settings[name].filter(isFor);
+  const isFor = ({ metric }: Threshold) => metric !== 'unclean' || judgedTasks.has(task);
+  return origin === 'flag' ? given : given.filter(isFor);
 }
 
 /**
@@ -81,7 +83,13 @@ function readArrival({
   if (isBurst && rampUp !== undefined && origin('rampUp') === 'flag') {
     throw new VoicectlError('usage', '--ramp-up cannot be combined with --arrival burst, which has no rate');
   }
-  const rampUpMs = isBurst ? undefined : rampUp;
+  // A ramp-up of a config file may be meant for another arrival than that of the command line.
+  const isForOthers =
+    arrival !== undefined &&
+    origin('arrival') === 'flag' &&
+    origin('rampUp') !== 'flag' &&
+    !allArrive(arrival, { sessions, rampUpMs: rampUp });
+  const rampUpMs = isBurst || isForOthers ? undefined : rampUp;
   if (arrival !== undefined) return { arrival, rampUpMs };
   if (rampUpMs === undefined || rampUpMs === 0) return { arrival: defaultArrival, rampUpMs: undefined };
   // Without a rate to rise to, the sessions are spread evenly.

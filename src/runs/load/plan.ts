@@ -127,9 +127,22 @@ function arrivalsOfRamp({ from, to, riseMs }: Rate): number {
   return ((from + to) / 2) * riseMs;
 }
 
+/** The most sessions that can arrive. */
+function mostArrivals(rate: Rate): number {
+  return rate.to > 0 ? Infinity : Math.ceil(arrivalsOfRamp(rate));
+}
+
+/** Whether all sessions arrive: a rate may fall to 0 before. */
+export function allArrive(
+  arrival: Arrival,
+  { sessions, rampUpMs }: Pick<LoadOrder, 'sessions' | 'rampUpMs'>,
+): boolean {
+  return arrival.kind === 'burst' || sessions <= mostArrivals(rateOf(arrival, sessions, rampUpMs ?? 0));
+}
+
 function requireRoom(rate: Rate, sessions: number): void {
-  const most = Math.ceil(arrivalsOfRamp(rate));
-  if (rate.to > 0 || sessions <= most) return;
+  const most = mostArrivals(rate);
+  if (sessions <= most) return;
   throw new VoicectlError(
     'usage',
     `Only ${most} of ${sessions} sessions arrive: the rate falls to 0 within ${rate.riseMs / 1000} s`,

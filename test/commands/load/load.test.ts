@@ -295,6 +295,7 @@ describe('what is refused', () => {
     ['expectClean: findings', ['--task', 'tokens']],
     ['expectClean: findings\nthreshold: unclean<1%\nabortOn: [unclean<5%, failed<9%]', ['--task', 'storm']],
     ['rampUp: 5s', ['--arrival', 'burst:5']],
+    ['rampUp: 5s', ['--arrival', 'ramp:10..0/s', '--sessions', '100']],
   ])('but not what a config file has for other tasks: %j', async (config, args) => {
     const plan = async (...flags: string[]) => {
       const { code, stdout, stderr } = await runInProcess([
@@ -311,6 +312,12 @@ describe('what is refused', () => {
       return { clean, arrival, cost };
     };
     expect(await plan('--config', sandbox.write('load.yaml', `${config}\n`))).toEqual(await plan());
+  });
+
+  test('a config file whose own ramp ends before all sessions', async () => {
+    const config = sandbox.write('load.yaml', 'rampUp: 5s\narrival: ramp:10..0/s\nsessions: 100\n');
+    const { code, stderr } = await runInProcess(['load', '--dry-run', '--config', config]);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('Only 25 of 100 sessions') });
   });
 
   test('but no plan, which needs neither a key nor a confirmation', async () => {
@@ -541,6 +548,16 @@ describe('shards that start at the same time', () => {
     const { code, stdout } = await runInProcess(['load', 'merge', ...judged]);
     expect(stdout).toContain('pass     unclean<=0: 0');
     expect(code).toBe(0);
+  });
+
+  test('are not judged by thresholds of a config file that are for other tasks', async () => {
+    await runShards([1, 2]);
+    const config = sandbox.write('load.yaml', 'threshold: [unclean<1%, failed<1]\n');
+    const merge = ['load', 'merge', sandbox.path('1.json'), sandbox.path('2.json'), '--config', config];
+    const { code, stdout, stderr } = await runInProcess(merge);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain('pass     failed<1: 0');
+    expect(stdout).not.toContain('unclean');
   });
 
   test('exit with 2 if one was changed, and nothing from it reaches the terminal', async () => {
