@@ -32,6 +32,8 @@ export function runOfLoad(result: LoadResult, name: string): RunSet {
       ['task', task],
       ['arrival', arrival],
       ['sessions', sessions],
+      // With a ramp-up the same arrival takes longer. Poisson arrivals depend on the seed.
+      ...(arrival.startsWith('poisson:') ? [] : ([['last arrival in ms', Math.round(arrivalsMs)]] as const)),
       ...(clean === undefined ? [] : ([['judged voices', clean]] as const)),
       // In a storm these depend on the seed of the arrivals.
       ...(task === 'storm'

@@ -42,6 +42,22 @@ describe('the kind is detected from the file', () => {
     ]);
   });
 
+  test('a result of load includes when its sessions arrive, which only a Poisson rate draws', () => {
+    const at = (arrivalsMs: number, arrival = 'constant:10/s') => {
+      const result = loadResult({ sessions: 3 });
+      const cost = { ...result.facts.cost, arrivalsMs, longestMs: arrivalsMs + 10_000 };
+      return readRuns(line({ ...result, facts: { ...result.facts, arrival, cost } }), `${arrivalsMs}.json`);
+    };
+    const [plain, ramped] = [at(1_000), at(31_000)];
+    expect(() => compareRuns(plain, ramped)).toThrow('last arrival in ms is 1000 in 1000.json, but 31000');
+    expect(compareRuns(plain, at(1_000)).verdict).toBe('unknown');
+    const drawn = 'poisson:10/s';
+    expect(compareRuns(at(1_000, drawn), at(1_100, drawn)).verdict).toBe('unknown');
+    // A baseline of an earlier version.
+    const old = { ...plain, plan: plain.plan.filter(([name]) => name !== 'last arrival in ms') };
+    expect(compareRuns(old, plain).verdict).toBe('unknown');
+  });
+
   test('a session', () => {
     const found = readRuns(lines(begin, { type: 'state' }, session), 's.jsonl');
     expect(found).toMatchObject({
