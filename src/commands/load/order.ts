@@ -75,6 +75,16 @@ export function thresholdsOf(
   return clean === undefined || unclean !== undefined ? given : [...given, parseThreshold('unclean<=0')];
 }
 
+/** The thresholds of a run that is started, and those of them that end it. Throws `usage`, like `thresholdsOf`. */
+export function readThresholds(
+  { settings, origin }: Given,
+  { task, clean }: LoadOrder,
+): Record<'thresholds' | 'abortOn', readonly Threshold[]> {
+  const threshold = thresholdsFor(task, settings.threshold, origin('threshold'));
+  const abortOn = thresholdsFor(task, settings.abortOn, origin('abortOn'));
+  return { thresholds: thresholdsOf([...threshold, ...abortOn], clean), abortOn };
+}
+
 function readArrival({
   settings: { arrival, rampUp, sessions },
   origin,

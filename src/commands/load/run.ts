@@ -28,7 +28,7 @@ import type { ContextOf } from '../command.ts';
 import { openBaseline } from '../compare/baseline.ts';
 import { type MakeReport, reportRun } from '../run-reporter.ts';
 import { finishLoad } from './finish.ts';
-import { readOrder, requireConfirmed, thresholdsFor, thresholdsOf } from './order.ts';
+import { readOrder, readThresholds, requireConfirmed } from './order.ts';
 import { createLoadLines, type LoadView, showPlan } from './view.ts';
 
 /** From the moment when all generators are ready to the first arrival. */
@@ -50,10 +50,7 @@ async function load(context: ContextOf<'load'>, report: (make: MakeReport) => vo
   const pcm = await readSound(context);
   const target = await openTarget(context);
   const order = readOrder(context, { clipMs: clipMs(pcm), startAt });
-  const given = (name: 'threshold' | 'abortOn') =>
-    thresholdsFor(order.task, settings[name], context.origin(name));
-  const abortOn = given('abortOn');
-  const thresholds = thresholdsOf([...given('threshold'), ...abortOn], order.clean);
+  const { thresholds, abortOn } = readThresholds(context, order);
   const { cost } = planLoad(order);
   const facts: LoadFacts = {
     version,
