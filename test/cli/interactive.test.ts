@@ -3,7 +3,7 @@ import { runInProcess } from '../helpers/in-process.ts';
 import { createManualClock } from '../helpers/manual-clock.ts';
 import { setUpServices } from '../helpers/services.ts';
 import { grant, startTokenStub } from '../helpers/token-stub.ts';
-import { jsonLines, setUpSandbox } from '../helpers/voicectl.ts';
+import { fixture, fixturePcm, jsonLines, setUpSandbox } from '../helpers/voicectl.ts';
 
 const sandbox = setUpSandbox();
 const services = setUpServices();
@@ -70,6 +70,41 @@ describe('a raw session', () => {
     );
     expect(stdout.match(/"opcode":"binary"/g)?.length).toBeLessThan((20 * 60_000) / 20);
     expect(stderr).toContain('The service has read none of');
+  });
+
+  test('waits for the service before each message, and goes on as soon as it reads', async () => {
+    const large = Array.from({ length: 24 }, () => [
+      'x'.repeat(1_000_000),
+      `:binary ${'00'.repeat(500_000)}`,
+    ]);
+    let shown = '';
+    let sentBefore = 0;
+    const received: number[] = [];
+    const wsUrl = await services.ws((peer) => {
+      // The token comes first.
+      peer.once('message', () => {
+        peer.on('message', (data: Buffer) => {
+          sentBefore ||= shown.match(/↑ (text {3}x|binary)/g)?.length ?? 0;
+          received.push(data.length);
+        });
+      });
+    });
+    const { code, stdout } = await runInProcess(
+      ['stream', '--interactive', '--pace', 'max', '--token-from', 'TOKEN', '--ws-url', wsUrl],
+      {
+        env: { TOKEN: 'token-1' },
+        input: `${large.flat().join('\n')}\n:file ${fixture('barge-in.wav')}\n`,
+        onOutput: (_, data) => {
+          shown += data.toString();
+        },
+      },
+    );
+    // Some lie in the buffers of the system.
+    expect(sentBefore).toBeLessThan(40);
+    expect(received.slice(0, 48)).toEqual(large.flatMap(() => [1_000_000, 500_000]));
+    expect(received.slice(48)).toHaveLength(Math.ceil(fixturePcm('barge-in.wav').length / 640));
+    expect(stdout).not.toMatch(/^! /m);
+    expect(code).toBe(0);
   });
 
   test('shows a frame of silence as silence', async () => {

@@ -82,10 +82,10 @@ export interface Connection {
   readonly reading: Pick<Reading, 'isPaused' | 'pause' | 'resume'>;
   /** Sends the token. The tap gets only the facts about it. */
   present(token: string, opcode?: 'text' | 'binary'): void;
-  sendText(text: string): void;
-  /** Calls `onWritten` when the system has taken the message. */
+  /** Calls `onWritten` when the system has taken the message, like `sendBinary` and `ping`. */
+  sendText(text: string, onWritten?: () => void): void;
   sendBinary(data: Buffer, onWritten?: () => void): void;
-  ping(): void;
+  ping(onWritten?: () => void): void;
   /** Call it when the service has shown, or may have shown, that it is alive. */
   beat(): void;
   /** Sends a close frame, by default with 1000. Resolves like `closed`. */
@@ -171,8 +171,8 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
   };
   /** After a close ws drops what is sent. */
   const isOpen = () => socket.readyState === WebSocket.OPEN;
-  const ping = () => {
-    socket.ping();
+  const ping = (onWritten?: () => void) => {
+    socket.ping(undefined, undefined, onWritten);
     report?.control('device', 'ping', 0);
   };
   const heartbeat = startHeartbeat(socket, { clock, ping, onDead: () => cut(deadError()) });
@@ -194,9 +194,9 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
       socket.send(token, { binary: opcode === 'binary' });
       report?.presented(token, opcode);
     },
-    sendText(text) {
+    sendText(text, onWritten) {
       const isSent = isOpen();
-      socket.send(text);
+      socket.send(text, onWritten);
       if (isSent) report?.text('device', concealText(text, redactor));
     },
     sendBinary(data, onWritten) {

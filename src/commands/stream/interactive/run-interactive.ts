@@ -107,7 +107,8 @@ async function converse(
 ): Promise<void> {
   const over = new AbortController();
   const until = AbortSignal.any([signal, over.signal]);
-  const speaker = createSpeaker(connection, context, until);
+  const sender = createSender(connection, context, until);
+  const speaker = createSpeaker(sender, context, until);
   let isOurs = false;
   const typed = async () => {
     for await (const line of input) {
@@ -117,7 +118,7 @@ async function converse(
         isOurs = true;
         await connection.close(asked.code);
         return;
-      } else await perform(asked, { connection, context, tell, view, speaker });
+      } else await perform(asked, { sender, context, tell, view, speaker });
     }
     // A script has no more lines: its audio is still sent, and answers have some time.
     await speaker.done();
@@ -146,26 +147,27 @@ async function converse(
   if (why !== undefined) throw why;
 }
 
+type Sender = ReturnType<typeof createSender>;
 type Speaker = ReturnType<typeof createSpeaker>;
 
 async function perform(
   typed: Exclude<Typed, { type: 'wait' | 'close' }>,
   {
-    connection,
+    sender,
     context,
     tell,
     view,
     speaker,
-  }: Pick<Parts, 'context' | 'tell' | 'view'> & { connection: Connection; speaker: Speaker },
+  }: Pick<Parts, 'context' | 'tell' | 'view'> & { sender: Sender; speaker: Speaker },
 ): Promise<void> {
   const { strictFormat } = context.settings;
   switch (typed.type) {
     case 'text':
-      return connection.sendText(typed.text);
+      return sender.text(typed.text);
     case 'binary':
-      return connection.sendBinary(typed.data);
+      return sender.binary(typed.data);
     case 'ping':
-      return connection.ping();
+      return sender.ping();
     case 'file':
       return speaker.say(async (signal) => {
         const path = await findShippedSound(typed.path);
@@ -187,12 +189,35 @@ async function perform(
   }
 }
 
+/**
+ * Sends messages one after the other, each when the service has read enough of those before it. Throws `timed-out` if it
+ * reads nothing.
+ */
+function createSender(connection: Connection, { settings, io }: ContextOf<'stream'>, until: AbortSignal) {
+  const outbox = createOutbox(connection, { clock: io.clock });
+  const ready = (signal: AbortSignal) => abortable(outbox.drained(settings.maxFrameBuffer), signal);
+  // Any message may be the last that waits in the socket, so each wakes those that wait for it.
+  return {
+    async text(text: string): Promise<void> {
+      await ready(until);
+      connection.sendText(text, outbox.wake);
+    },
+    async binary(data: Buffer, signal = until): Promise<void> {
+      await ready(signal);
+      connection.sendBinary(data, outbox.wake);
+    },
+    async ping(): Promise<void> {
+      await ready(until);
+      connection.ping(outbox.wake);
+    },
+  };
+}
+
 /** Maximum number of files and silences that wait for the audio before them; further lines wait too. */
 const maxWaiting = 100;
 
 /** Sends audio in frames at the pace of the flags, one piece after the other, while other lines are typed. */
-function createSpeaker(connection: Connection, { settings, io }: ContextOf<'stream'>, until: AbortSignal) {
-  const outbox = createOutbox(connection, { clock: io.clock });
+function createSpeaker(sender: Sender, { settings, io }: ContextOf<'stream'>, until: AbortSignal) {
   let stopped = new AbortController();
   let saying: Promise<void> = Promise.resolve();
   let waiting = 0;
@@ -200,15 +225,14 @@ function createSpeaker(connection: Connection, { settings, io }: ContextOf<'stre
     open: (signal: AbortSignal) => Promise<Iterable<Buffer> | AsyncIterable<Buffer>>,
     signal: AbortSignal,
   ) => {
-    const { frameMs, pace, maxFrameBuffer } = settings;
+    const { frameMs, pace } = settings;
     const pacer = createPacer({ pace, frameMs, clock: io.clock });
     async function* chunks() {
       yield* await open(signal);
     }
     for await (const frame of reframe(chunks(), bytesForMs(frameMs))) {
       await pacer.next(signal);
-      await abortable(outbox.drained(maxFrameBuffer), signal);
-      connection.sendBinary(frame, outbox.wake);
+      await sender.binary(frame, signal);
     }
   };
   return {
