@@ -12,13 +12,13 @@ import { parseJson } from '../protocol/parse-json.ts';
 import type { Header, HttpAnswer, HttpRequest } from './exchange.ts';
 
 /**
- * A text from the service without secrets. JSON is searched as a value, because backslashes allow
- * many spellings of a secret in its text.
+ * A text from outside without secrets, and without anything that looks like a JWT: it grants access wherever it is. JSON is
+ * searched as a value, because backslashes allow many spellings of a secret in its text.
  */
 export function concealText(text: string, redactor: Redactor): string {
   const parsed = text.includes('\\') ? parseJson(text) : undefined;
   const value = redactor.value(parsed);
-  return value === parsed ? redactor.text(text) : JSON.stringify(value);
+  return concealTokens(value === parsed ? redactor.text(text) : JSON.stringify(value));
 }
 
 /** Whether a text in the evidence was nothing but a secret. */
@@ -26,10 +26,10 @@ export function isConcealed(text: string): boolean {
   return text === redacted;
 }
 
-/** An answer without secrets. A JWT grants access wherever it is: in the wrong field, in a header, or in half a body. */
+/** An answer without secrets, in its headers too. */
 export function concealAnswer(answer: HttpAnswer, redactor: Redactor): HttpAnswer {
   const headers = concealHeaders(answer.headers, redactor);
-  return { ...answer, headers, body: concealTokens(concealText(answer.body, redactor)) };
+  return { ...answer, headers, body: concealText(answer.body, redactor) };
 }
 
 /** A text without anything that looks like a JWT. JSON stays JSON. */

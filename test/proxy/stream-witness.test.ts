@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createRedactor } from '../../src/kernel/redact.ts';
 import { StreamWitness, type WitnessOptions } from '../../src/proxy/stream-witness.ts';
 import type { WireMessage } from '../../src/wire/exchange.ts';
+import { jwt } from '../helpers/device-exchanges.ts';
 import { openedUpgrade } from '../helpers/exchanges.ts';
 import { createManualClock } from '../helpers/manual-clock.ts';
 
@@ -37,6 +38,19 @@ describe('audio that a fault invents', () => {
     expect(taken).toMatchObject([{ from: 'service', injected: true }]);
     expect(witness.seenBy('service').messages).toEqual([]);
   });
+});
+
+test('a token that the device presents late, or that the service sends, is in no message', () => {
+  const { witness, taken } = witnessed();
+  const token = Buffer.from(jwt(1));
+  witness.passed('device', Buffer.from('{"type":"hello"}'), false);
+  witness.passed('device', token, false);
+  witness.passed('service', Buffer.from(`{"resume":"${token}"}`), false);
+  witness.delivered('service', token, false, false);
+  expect(taken).toHaveLength(4);
+  expect(JSON.stringify([taken, witness.seenBy('service'), witness.seenBy('device')])).not.toContain(
+    String(token),
+  );
 });
 
 describe('a stream that has ended', () => {
