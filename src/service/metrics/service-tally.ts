@@ -214,6 +214,8 @@ function createTimeTally(clock: Pick<Clock, 'now'>): TallyPart {
   return {
     count(event) {
       if (event.type === 'token-issued' && event.ms !== undefined) tokenTimes.add(event.ms);
+      // Nobody replies any more to the turn before.
+      else if (event.type === 'turn-started') waiting.delete(event.stream);
       else if (event.type === 'turn-ended') turnEnded(event.stream, clock.now() - event.agoMs);
       else if (event.type === 'reply-started') replyStarted(event.stream, clock.now() - (event.agoMs ?? 0));
       else if (event.type === 'stream-closed') {

@@ -117,6 +117,23 @@ describe('the metrics of a service', () => {
     expect(value('voicectl_first_audio_seconds_sum')).toBeCloseTo(0.3 + 0.15);
   });
 
+  test('measure a reply from its own turn, after one that got none', async () => {
+    const at = { stream: 1, device: 'lamp-1' };
+    const turn = (agoMs: number): EmulatorEventBody[] => [
+      { type: 'turn-started', ...at, atMs: 1 },
+      { type: 'reply-started', ...at, agoMs: 0 },
+      { type: 'turn-ended', ...at, atMs: 1, turnMs: 1, agoMs },
+    ];
+    const { value } = await metricsOf([
+      { type: 'turn-ended', ...at, atMs: 1, turnMs: 1, agoMs: 0 },
+      ...turn(300),
+      ...turn(300),
+    ]);
+    // 100 ms between two events: each turn ended 200 ms before its reply began.
+    expect(value('voicectl_first_audio_seconds_count')).toBe(2);
+    expect(value('voicectl_first_audio_seconds_sum')).toBeCloseTo(0.4);
+  });
+
   test('count findings against the side whose audio has them', async () => {
     const at = { stream: 1, device: 'lamp-1' };
     const { samples } = await metricsOf([
