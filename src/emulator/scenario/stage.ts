@@ -15,7 +15,7 @@ export interface ScenarioStage {
   pause(ms: number): Promise<void>;
   /** Resolves when the audio is sent, or when the user talks over it. */
   say(pcm: Buffer, bargeIn: boolean): Promise<void>;
-  /** Calls when the stream ends. */
+  /** Calls when the stream ends; at once if it has ended. */
   onEnd(call: () => void): void;
 }
 
@@ -47,6 +47,7 @@ export function createStage(voice: Voice): ScenarioStage {
     },
     pause,
     async until(trigger) {
+      if (isOver) await never();
       if (trigger === 'connected') return;
       if (typeof trigger === 'string') await wait(() => moments.consume(trigger));
       else if ('after' in trigger) await pause(trigger.after);
@@ -57,7 +58,7 @@ export function createStage(voice: Voice): ScenarioStage {
       }
     },
     say: (pcm, bargeIn) => (isOver ? never() : speech.say(pcm, bargeIn)),
-    onEnd: (call) => void endings.push(call),
+    onEnd: (call) => (isOver ? call() : void endings.push(call)),
     reply: {
       hear(pcm) {
         heardBytes += pcm.length;

@@ -50,6 +50,17 @@ test('what happens during the actions is kept for the following steps, each for 
   expect(await next()).toEqual(['listening', '"begin"', '"ready"', '"heard"', '"door"']);
 });
 
+test('a fault of one stream that a scenario adds after its close is gone at once, and nothing follows', async () => {
+  const { faults, next } = await play({
+    steps: [
+      { when: 'connected', do: [{ close: { code: 1011 } }, { fault: 'stall' }] },
+      { when: 'connected', do: [note('never')] },
+    ],
+  });
+  expect(faults.list()).toEqual([]);
+  expect(await next()).not.toContain('"never"');
+});
+
 test('a fault of one stream ends with it, and any other fault is not added twice', async () => {
   const { faults, reply } = await play({
     steps: [
