@@ -144,6 +144,19 @@ describe.skipIf(!hasRedis)('emulators that share a Redis', () => {
     expect((await two.control.state()).devices).toEqual([]);
   });
 
+  test('a fault of which an emulator was not told is known to it once it reports that it runs', async () => {
+    const prefix = randomUUID();
+    const emulator = await start(prefix);
+    const { cli } = await redis();
+    const fault = JSON.stringify({ name: 'mute', device: 'lamp' });
+    cli('HSET', `${prefix}:service`, 'faults', JSON.stringify([[7, fault]]));
+    expect(await emulator.control.faults.list()).toEqual([]);
+    cli('PUBLISH', `${prefix}:asks`, JSON.stringify({ op: 'pulse', args: null }));
+    await expect
+      .poll(() => emulator.control.faults.list())
+      .toMatchObject([{ id: 7, fault: { name: 'mute' } }]);
+  });
+
   test('a fault strikes as often as it says, and all of them count each strike once', async () => {
     const [one, two] = await startTwo();
     await one.control.faults.add('token-error:status=418,times=4');

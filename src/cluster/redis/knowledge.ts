@@ -45,7 +45,7 @@ export function createKnowledge(
   { life, secrets, number, faults }: Pick<Knowledge, 'life' | 'secrets' | 'number' | 'faults'>,
 ): Knowledge {
   let offset = 0;
-  let current = faults;
+  let current = JSON.stringify(JSON.parse(faults));
   const known: Knowledge = {
     ...{ clock, life, secrets, number },
     member: undefined,
@@ -63,8 +63,10 @@ export function createKnowledge(
       clock.advance(ms);
     },
     setFaults(list) {
+      const text = JSON.stringify(list);
+      if (text === current) return;
       const read = readFaults(list);
-      current = JSON.stringify(list);
+      current = text;
       known.member?.syncFaults(read);
     },
     readFaults: () => readFaults(JSON.parse(current)),

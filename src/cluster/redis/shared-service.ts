@@ -255,11 +255,14 @@ function createLifePulse({ keys, time, known, emulator, link, windows, leases }:
     // One that waited for another must not report an emulator that has left.
     if (isOver) return;
     const made = link.connection();
-    const [[, , offset, number]] = await Promise.all([
+    const before = known.faults;
+    const [[, , offset, number, faults]] = await Promise.all([
       link.run(pulseScript, commonKeys(keys), [emulator, known.number]),
       leases.renew(made, known.life),
     ]);
     known.moveTo(Number(offset));
+    // One may have been added after this emulator joined, before it listened. What it has heard meanwhile is newer.
+    if (known.faults === before) known.setFaults(JSON.parse(String(faults)));
     if (Number(number) !== known.number) {
       known.number = Number(number);
       known.member?.renumber(known.number);

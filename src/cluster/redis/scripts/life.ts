@@ -87,7 +87,7 @@ return {how, all[1], all[2], all[3], all[4], all[5]}
 
 /**
  * Reports that an emulator runs. KEYS: as to join. ARGV: life, id, number. Answers: time of Redis, offset, number: a new one
- * if the number is that of an emulator that has returned.
+ * if the number is that of an emulator that has returned; the active faults.
  */
 export const pulseScript = script(`
 local number = ARGV[3]
@@ -99,7 +99,7 @@ redis.call('HSET', KEYS[1], 'tick', real)
 redis.call('ZADD', KEYS[2], real, ARGV[2])
 redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', real - ${deadAfterMs})
 ${keepAlive}
-return {1, real, meta[2], tonumber(number)}
+return {1, real, meta[2], tonumber(number), redis.call('HGET', KEYS[1], 'faults')}
 `);
 
 /** An emulator stops. KEYS: service, instances. ARGV: life, id, number. */
