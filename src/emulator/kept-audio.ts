@@ -3,6 +3,7 @@ import { wireFormat } from '../audio/source.ts';
 import { makeWavHeader } from '../audio/wav/wav-header.ts';
 import { checkOptions } from '../files/check-options.ts';
 import { VoicectlError } from '../kernel/errors.ts';
+import { JoinedBytes } from '../kernel/joined-bytes.ts';
 import { msForBytes } from '../protocol/audio-format.ts';
 import { type StreamSelector, streamsSchema } from '../protocol/control.ts';
 import type { EmulatorEvents } from '../service/events.ts';
@@ -52,8 +53,8 @@ const maxStreams = 1_000;
 
 interface Kept {
   device: string | undefined;
-  parts: Buffer[];
-  bytes: number;
+  /** Joined, because each buffer of a short message takes far more memory than its audio. */
+  audio: JoinedBytes;
   droppedBytes: number;
 }
 
@@ -72,18 +73,17 @@ export function createKeptAudio(events: EmulatorEvents): KeptAudio {
     for (const [stream, kept] of streams) {
       if (bytes <= maxBytes && streams.size <= maxStreams) return;
       streams.delete(stream);
-      bytes -= kept.bytes;
+      bytes -= kept.audio.length;
     }
   };
   const keep = (stream: number, pcm: Buffer) => {
     const kept = streams.get(stream);
     if (kept === undefined || pcm.length === 0) return;
-    if (kept.bytes + pcm.length > maxBytesPerStream) {
+    if (kept.audio.length + pcm.length > maxBytesPerStream) {
       kept.droppedBytes += pcm.length;
       return;
     }
-    kept.parts.push(pcm);
-    kept.bytes += pcm.length;
+    kept.audio.add(pcm);
     bytes += pcm.length;
     makeRoom();
   };
@@ -95,7 +95,7 @@ export function createKeptAudio(events: EmulatorEvents): KeptAudio {
 
   return {
     tap(stream) {
-      streams.set(stream, { device: undefined, parts: [], bytes: 0, droppedBytes: 0 });
+      streams.set(stream, { device: undefined, audio: new JoinedBytes(), droppedBytes: 0 });
       makeRoom();
       return {
         message(message) {
@@ -133,8 +133,8 @@ function noSuchStream({ stream, device }: StreamSelector): VoicectlError {
   });
 }
 
-function describe({ parts, droppedBytes }: Kept): DeviceAudio {
-  const pcm = Buffer.concat(parts);
+function describe({ audio, droppedBytes }: Kept): DeviceAudio {
+  const pcm = audio.copy();
   const { rmsDbfs, peakDbfs } = measureLevel(pcm);
   return {
     pcm,

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { createKeptAudio } from '../../src/emulator/kept-audio.ts';
 import { createEmulatorEvents } from '../../src/service/events.ts';
@@ -77,6 +79,19 @@ describe('what is kept is bounded', () => {
     const tap = kept.tap(1);
     for (let at = 0; at < 11; at += 1) tap.message?.(message(minute));
     expect(kept.find({ stream: 1 }).audio()).toMatchObject({ durationMs: 600_000, droppedBytes: minute });
+  });
+
+  test('a stream of very short messages takes as much memory as its audio', () => {
+    const kept = createKeptAudio(createEmulatorEvents(() => 0));
+    const tap = kept.tap(1);
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    collect();
+    const before = process.memoryUsage().heapUsed;
+    for (let at = 0; at < 500_000; at += 1) tap.message?.(message(2));
+    collect();
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(16_000_000);
+    expect(kept.find({ stream: 1 }).audio().pcm).toHaveLength(1_000_000);
   });
 
   test('forty minutes of all streams: the oldest are dropped', () => {

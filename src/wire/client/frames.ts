@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { JoinedBytes } from '../../kernel/joined-bytes.ts';
 
 /** Opcodes of RFC 6455, section 5.2. */
 export const opcodes = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const;
@@ -43,35 +44,6 @@ export interface FrameHandlers {
 }
 
 const nothing = Buffer.alloc(0);
-
-/** Bytes that arrive in pieces. Their memory doubles, so that to join them takes time in proportion to their length. */
-class JoinedBytes {
-  #memory: Buffer = nothing;
-  #length = 0;
-
-  get length(): number {
-    return this.#length;
-  }
-
-  add(piece: Buffer): void {
-    const length = this.#length + piece.length;
-    if (length > this.#memory.length) {
-      const larger = Buffer.allocUnsafe(Math.max(length, 2 * this.#memory.length));
-      this.#memory.copy(larger, 0, 0, this.#length);
-      this.#memory = larger;
-    }
-    piece.copy(this.#memory, this.#length);
-    this.#length = length;
-  }
-
-  /** All of them; from now on there are none. */
-  take(): Buffer {
-    const all = this.#memory.subarray(0, this.#length);
-    this.#memory = nothing;
-    this.#length = 0;
-    return all;
-  }
-}
 
 /**
  * Reads the frames of a service (RFC 6455, section 5) from pieces of any size, without a copy if a piece has the whole
