@@ -18,8 +18,8 @@ function setUpEnds(play: boolean, programs: Record<string, string>) {
   writeFileSync(path, 'yesterday');
   const open = async () => {
     const flags = { mic: true, play, audioBackend: 'pulse', recordMic: path };
-    const { settings } = await resolveSettings(optionsOf('stream'), { flags, env: {}, cwd: dir });
-    const context = { settings, io: { env: common.search.env }, signal: new AbortController().signal };
+    const resolved = await resolveSettings(optionsOf('stream'), { flags, env: {}, cwd: dir });
+    const context = { ...resolved, io: { env: common.search.env }, signal: new AbortController().signal };
     return openLiveEnds(context as unknown as Parameters<typeof openLiveEnds>[0]);
   };
   return { open, read: () => readFileSync(path, 'latin1') };
