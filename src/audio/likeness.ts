@@ -1,16 +1,17 @@
 import { bands, measureSpectrogram, type Spectrogram } from './transform.ts';
+import { type Pcm, pcmBytes } from './whole-pcm.ts';
 
 /** How much of the expected audio may be missing at either end. */
 const missingShare = 0.25;
 
 /**
  * The likeness of a sound and the most similar place in audio, both 16 kHz s16le mono: 1 is identical; other speech reaches
- * about 0.5 or less. Compares how loud each frequency band is over time. Level, noise, resampling, and a missing start or end
+ * about 0.5 or less. Throws `usage` for anything but PCM. Compares how loud each frequency band is over time. Level, noise, resampling, and a missing start or end
  * change little.
  */
-export function measureLikeness(audio: Buffer, expected: Buffer): number {
-  const sound = measureSpectrogram(expected);
-  const whole = measureSpectrogram(audio);
+export function measureLikeness(audio: Pcm, expected: Pcm): number {
+  const sound = measureSpectrogram(pcmBytes(expected));
+  const whole = measureSpectrogram(pcmBytes(audio));
   if (sound.length === 0 || whole.length === 0) return 0;
   const spare = Math.ceil(sound.length * missingShare);
   const place = pad(whole, spare, Math.max(spare, sound.length + spare - whole.length));

@@ -13,8 +13,8 @@ export interface Voice {
   readonly shortestTurnMs: number;
   /** Whether the reply is speaking. */
   readonly speaking: boolean;
-  /** Sends PCM at once. The buffer is not copied: do not change it afterwards. */
-  send(pcm: Buffer): void;
+  /** Sends PCM at once. It is not copied: do not change it afterwards. */
+  send(pcm: Pcm): void;
   /** Says PCM at real-time pace, after the audio that is still playing. */
   say(playable: Playable): void;
   /** Stops speaking, and drops the rest of the audio. */
