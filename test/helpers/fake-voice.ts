@@ -1,3 +1,4 @@
+import { pcmBytes } from '../../src/audio/whole-pcm.ts';
 import type { CreateReply, Reply, Voice } from '../../src/emulator/replies/reply.ts';
 import type { Playable } from '../../src/service/streams/playable.ts';
 import { createManualClock } from './manual-clock.ts';
@@ -17,7 +18,7 @@ export function speakWith(createReply: CreateReply) {
     get speaking() {
       return speaking;
     },
-    send: (pcm) => sent.push(pcm),
+    send: (pcm) => sent.push(pcmBytes(pcm)),
     say(playable) {
       log.push('say');
       said.push(readAll(playable));
