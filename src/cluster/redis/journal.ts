@@ -80,7 +80,7 @@ export function createSharedJournal({
     for (let batch = batches[0]; batch !== undefined; batch = batches[0]) {
       const [, foreign] = await link.run(
         appendScript,
-        [keys.service, keys.journal, keys.issued, keys.batch(emulator)],
+        [keys.service, keys.journal, keys.issued, keys.batch(emulator), keys.devices],
         [keys.events, maxIssued, batch.number, batch.issued.length, ...batch.issued, ...batch.events],
       );
       batches.shift();

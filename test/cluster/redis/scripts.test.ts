@@ -36,9 +36,15 @@ describe.skipIf(!hasRedis)('the scripts in Redis', () => {
       append: (emulator: string, batch: number, event: string) =>
         connection.run(
           appendScript,
-          [keys.service, keys.journal, keys.issued, keys.batch(emulator)],
+          [keys.service, keys.journal, keys.issued, keys.batch(emulator), keys.devices],
           ['l', keys.events, 10, batch, 1, `{"jti":"${event}"}`, event],
         ),
+      /** Keys that Redis never deletes. */
+      lasting: () =>
+        cli('KEYS', `${keys.prefix}*`)
+          .trim()
+          .split('\n')
+          .filter((key) => cli('PTTL', key).trim() === '-1'),
       journal: () => cli('XRANGE', keys.journal, '-', '+').trim().split('\n'),
       issued: () => cli('LRANGE', keys.issued, '0', '-1').trim().split('\n'),
       [Symbol.dispose]: () => connection.close(),
@@ -95,5 +101,13 @@ describe.skipIf(!hasRedis)('the scripts in Redis', () => {
     await open.append('one', 2, 'third');
     expect(open.journal()).toEqual(['1-1', 'e', 'first', '2-1', 'e', 'second', '3-1', 'e', 'third']);
     expect(open.issued()).toEqual(['{"jti":"first"}', '{"jti":"second"}', '{"jti":"third"}']);
+  });
+
+  test('every key ends by itself once something was written, also if its emulator is killed then', async () => {
+    using open = await openService({ isOpen: true });
+    await open.count(60);
+    await open.lease('one:1', 10);
+    await open.append('one', 1, 'first');
+    expect(open.lasting()).toEqual([]);
   });
 });

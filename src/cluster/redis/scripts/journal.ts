@@ -1,22 +1,20 @@
-import { script } from './script.ts';
+import { keepAlive, script } from './script.ts';
 
 /** Bounds of the journal: beyond either one the oldest events are dropped. */
 const maxEntries = 10_000;
 const maxBytes = 8 * 1024 * 1024;
 /** The journal is cut when it has this many entries too many. */
 const slack = 500;
-/** How long Redis remembers which batch an emulator wrote last, seconds. */
-const batchSeconds = 3_600;
 
 /**
  * Appends a batch of events to the journal unless it is the last one that the emulator wrote, and publishes the number of
- * the first event, then the events, one per line. KEYS: service, journal, issued, batch. ARGV: life, channel, most issued
+ * the first event, then the events, one per line. KEYS: service, journal, issued, batch, devices. ARGV: life, channel, most issued
  * tokens, number of the batch, number of issued tokens, issued tokens…, events… Answers: whether a key was replaced, because
  * it held something else.
  */
 export const appendScript = script(`
 if redis.pcall('GET', KEYS[4]) == ARGV[4] then return {1, 0} end
-redis.call('SET', KEYS[4], ARGV[4], 'EX', ${batchSeconds})
+redis.call('SET', KEYS[4], ARGV[4])
 local issued, foreign = tonumber(ARGV[5]), 0
 -- Data of another program must not cost us ours.
 local function orAnew(key, ...)
@@ -33,7 +31,10 @@ if issued > 0 then
   redis.call('LTRIM', KEYS[3], -ARGV[3], -1)
 end
 local count = #ARGV - 5 - issued
-if count == 0 then return {1, foreign} end
+if count == 0 then
+  ${keepAlive}
+  return {1, foreign}
+end
 local first = redis.call('HINCRBY', KEYS[1], 'seq', count) - count + 1
 local bytes = 0
 for i = 1, count do
@@ -60,6 +61,7 @@ while length > 1 and (total > ${maxBytes} or length > ${maxEntries + slack}) do
   total = redis.call('HINCRBY', KEYS[1], 'journalBytes', total - redis.call('HGET', KEYS[1], 'journalBytes'))
 end
 redis.call('PUBLISH', ARGV[2], first .. '\\n' .. table.concat(ARGV, '\\n', 6 + issued))
+${keepAlive}
 return {1, foreign}
 `);
 

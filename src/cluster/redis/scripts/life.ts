@@ -1,9 +1,5 @@
-import { freeScript, frozenAfterMs, graceMs, script } from './script.ts';
+import { freeScript, frozenAfterMs, graceMs, keepAlive, script } from './script.ts';
 
-/** Redis deletes the keys of a service an hour after its last emulator has stopped. */
-const keepAlive = `
-for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, 3600000) end
-`;
 /** An emulator that has been silent for this long counts as dead, milliseconds. */
 const deadAfterMs = 15_000;
 

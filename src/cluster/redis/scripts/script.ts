@@ -18,6 +18,11 @@ export const frozenAfterMs = 9_000;
 /** How long nothing is granted after Redis was away or lost its data: meanwhile each emulator registers what it knows. */
 export const graceMs = 500;
 
+/** Redis deletes the keys of a service an hour after its last emulator has stopped. */
+export const keepAlive = `
+for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, 3600000) end
+`;
+
 /**
  * `KEYS[1]` is the hash of the service, `ARGV[1]` the life of the service that the emulator knows: after a loss of data it is
  * another one, and the answer is `lost`. `real` is the time of Redis in milliseconds, `now` the time of the service, which
