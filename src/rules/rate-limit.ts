@@ -334,14 +334,16 @@ function bursts(seen: readonly Seen[]): Burst[] {
   return byDevice(tokenAnswers(seen).filter(isProper))
     .filter((own) => own.length >= fewest || own.every(({ provoked }) => provoked === true))
     .map((own) => {
-      const start = own[0]?.exchange.at ?? 0;
+      const { at: start = 0, totalMs = 0 } = own[0]?.exchange ?? {};
+      const answered = start + totalMs;
       const within = own.filter(({ exchange }) => exchange.at - start < rateLimitWindowMs);
       const grantsSome = own.some(isGranted);
       const end = within.findIndex((one) => (grantsSome ? !isGranted(one) : !hasSucceeded(one)));
       return {
         granted: end < 0 ? within : within.slice(0, end),
         refused: end < 0 ? undefined : within[end],
-        later: own.slice(within.length),
+        // The service may have counted the first request only when it answered it.
+        later: own.filter(({ exchange }) => exchange.at >= answered + rateLimitWindowMs),
       };
     })
     .filter(({ granted, refused }) => granted.length >= fewest || refused !== undefined);

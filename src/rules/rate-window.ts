@@ -74,7 +74,10 @@ const earliestWithinMs = rateLimitWindowMs / 3;
 /** Whole seconds may be rounded either way. */
 const slackMs = 500;
 
-/** Whether a request so long after the first of a device is well within its window, and another one just after it. */
+/**
+ * Whether a request so long after the first of a device is well within its window, and another one, so long after the answer to
+ * the first, just after it: a service may count a request only when it answers it.
+ */
 export function spansWindow(withinMs: number, afterMs: number): boolean {
   const isInside = withinMs >= earliestWithinMs && withinMs < rateLimitWindowMs - slackMs;
   return isInside && afterMs > rateLimitWindowMs + slackMs && afterMs < 1.4 * rateLimitWindowMs;
@@ -84,8 +87,9 @@ export function spansWindow(withinMs: number, afterMs: number): boolean {
 function spans(seen: readonly Seen[]): Span[] {
   return byDevice(grantsSeen(seen)).flatMap(([first, within, after, ...more]) => {
     if (first === undefined || within === undefined || after === undefined || more.length > 0) return [];
-    const sinceMs = ({ exchange }: SeenGrant) => exchange.at - first.exchange.at;
-    return spansWindow(sinceMs(within), sinceMs(after)) ? [{ first, within, after }] : [];
+    const { at, totalMs } = first.exchange;
+    const isSpan = spansWindow(within.exchange.at - at, after.exchange.at - at - totalMs);
+    return isSpan ? [{ first, within, after }] : [];
   });
 }
 

@@ -10,7 +10,11 @@ import { answered, epochMs, finding, refused } from '../helpers/service-exchange
 const v1 = tokenPath('v1');
 const epoch = epochMs / 1000;
 const [limit, remaining, reset] = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
-const left = (at: number, count: number | undefined, more: { path?: string; device?: string } = {}) =>
+const left = (
+  at: number,
+  count: number | undefined,
+  more: { path?: string; device?: string; totalMs?: number } = {},
+) =>
   count === undefined
     ? answered({ at, headers: { [remaining]: undefined }, ...more })
     : answered({ at, remaining: count, ...more });
@@ -424,6 +428,12 @@ const cases: Case[] = [
     'unknown: the answers do not report how many requests are left (X1 X2 X3)',
     window([0, undefined], [40_000, 58], [61_000, 59]),
   ],
+  [
+    'R29',
+    'a first request that may have been counted late',
+    undefined,
+    seenAs(left(0, 59, { totalMs: 900 }), left(40_000, 58), left(60_600, 57)),
+  ],
   ['R29', 'one request', undefined, window([0, 59])],
   ['R29', 'two requests', undefined, window([0, 59], [40_000, 58])],
   ['R29', 'four requests', undefined, window([0, 59], [40_000, 58], [61_000, 59], [62_000, 58])],
@@ -439,10 +449,11 @@ const cases: Case[] = [
       [20_000, 61_000, true],
       [59_499, 61_000, true],
       [59_500, 61_000, false],
-      [40_000, 60_500, false],
-      [40_000, 60_501, true],
-      [40_000, 83_999, true],
-      [40_000, 84_000, false],
+      // From the answer to the first request, which came after 5 ms.
+      [40_000, 60_505, false],
+      [40_000, 60_506, true],
+      [40_000, 84_004, true],
+      [40_000, 84_005, false],
     ] as const
   ).map(
     ([within, after, isSpan]): Case => [
@@ -548,25 +559,25 @@ const cases: Case[] = [
     'R31',
     'granted again',
     'pass: refused, then granted again after the reset (X61 L1)',
-    burst(61, 60, later(answered({ at: 60_000 }))),
+    burst(61, 60, later(answered({ at: 60_005 }))),
   ],
   [
     'R31',
     'refused again, with status 200',
     'fail: answered 200 after the reset ("INVALID_REQUEST: invalid") (X61 L1)',
-    burst(61, 60, later(refused({ at: 60_000, status: 200 })), 200),
+    burst(61, 60, later(refused({ at: 60_005, status: 200 })), 200),
   ],
   [
     'R31',
     'refused again',
     'fail: answered 429 after the reset ("INVALID_REQUEST: invalid") (X61 L1)',
-    burst(61, 60, later(refused({ at: 60_000, status: 429 }))),
+    burst(61, 60, later(refused({ at: 60_005, status: 429 }))),
   ],
   [
     'R31',
     'refused again, by a service that does not know the device',
     'unknown: 0 requests were granted, and the next was answered with 404 ("INVALID_REQUEST: invalid"): that need not be the limit (X1)',
-    provoked(burst(1, 0, later(refused({ at: 60_000, status: 404 })), 404)),
+    provoked(burst(1, 0, later(refused({ at: 60_005, status: 404 })), 404)),
   ],
   [
     'R31',
@@ -579,7 +590,7 @@ const cases: Case[] = [
       ).slice(0, 30),
       ...provoked([
         { id: 'X31', exchange: refused({ at: 500, status: 429 }) },
-        { id: 'X32', exchange: answered({ at: 60_500 }) },
+        { id: 'X32', exchange: answered({ at: 60_505 }) },
       ]),
     ],
   ],
@@ -587,11 +598,21 @@ const cases: Case[] = [
     'R31',
     'never refused, and asked again',
     undefined,
-    [...burst(60, 60), ...later(refused({ at: 60_000, status: 429 }))],
+    [...burst(60, 60), ...later(refused({ at: 60_005, status: 429 }))],
+  ],
+  [
+    'R31',
+    'asked too soon after a first request that may have been counted late',
+    undefined,
+    burst(61, 60, later(refused({ at: 60_500, status: 429 }))).map((one, index) =>
+      index === 0 && one.exchange.kind === 'token'
+        ? { ...one, exchange: { ...one.exchange, totalMs: 900 } }
+        : one,
+    ),
   ],
   ['R31', 'asked too soon', undefined, burst(61, 60, later(answered({ at: 59_999 })))],
   ['R31', 'not asked again', undefined, burst(61, 60)],
-  ['R31', 'never refused', undefined, burst(60, 60, later(answered({ at: 60_000 })))],
+  ['R31', 'never refused', undefined, burst(60, 60, later(answered({ at: 60_005 })))],
 ];
 
 test.each(cases)('%s of %s: %s', (id, _what, found, seen) => {

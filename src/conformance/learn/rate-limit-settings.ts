@@ -127,7 +127,9 @@ function inferWindow(view: LearnView): Learned | undefined {
     ({ exchange }) => exchange.at - (asked[0]?.exchange.at ?? 0),
   );
   const values = `Remaining ${first}, ${within} after ${secondsText(withinMs, 0)}, ${after} after ${secondsText(afterMs, 0)}`;
-  if (!spansWindow(withinMs, afterMs)) return unlearned(`${values}: they came too late to show the window`);
+  const firstMs = asked[0]?.exchange.totalMs ?? 0;
+  if (!spansWindow(withinMs, afterMs - firstMs))
+    return unlearned(`${values}: they came too late to show the window`);
   const starts = ['E1', 'E3', 'W61'].map((id) => view.answer(id));
   // A bucket that is used at a full minute is also full again at a full minute; half a minute later it is not.
   const isMinute = [...starts, view.answer('W30')].every((one) => isFullMinute(timedReset(one)));

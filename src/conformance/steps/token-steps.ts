@@ -74,10 +74,14 @@ export const lastGrantedSteps: readonly Step[] = [
   },
 ];
 
-/** From the request on, not from the start of its step: the step may have waited first. */
-async function waitAfter({ seen, clockwork, signal }: Asker, id: string, ms: number): Promise<void> {
+/** From the answer on, not from the start of its step: the step may have waited first, and the service may count late. */
+export async function waitAfter(
+  { seen, clockwork, signal }: Pick<Asker, 'seen' | 'clockwork' | 'signal'>,
+  id: string,
+  ms: number,
+): Promise<void> {
   const first = seen().find((one) => one.id.split('/')[0] === id)?.exchange;
-  if (first?.kind === 'token') await clockwork.pass(first.at + ms, signal);
+  if (first?.kind === 'token') await clockwork.pass(first.at + first.totalMs + ms, signal);
 }
 
 /** A GET without a key. */
