@@ -19,3 +19,14 @@ test('a rule that is settled after a minute compares with a token of its own, no
   expect(rules.map(({ rule, finding }) => `${rule.id} ${finding.verdict}`)).toEqual(['R12 pass', 'R41 pass']);
   expect(rules[0]?.evidence.map(({ id }) => id)).toContain('E1-again');
 });
+
+test('a stream that waits until others are opened sends audio meanwhile, so that no service ends it as idle', async () => {
+  const emulator = await start({ reply: 'silence', keepAudio: true, clock: hastyClock });
+  const result = await check(emulator, { scope: { rules: ['R42'] }, isEmulator: true });
+  expect(complaints(result)).toEqual([]);
+  const sentMs = Array.from(
+    { length: 10 },
+    (_, at) => emulator.stream({ stream: at + 1 }).audio().durationMs,
+  );
+  expect(sentMs).toEqual([200, 180, 160, 140, 120, 100, 80, 60, 40, 20]);
+});
