@@ -157,10 +157,14 @@ export const learnedStreamSettings: readonly Setting[] = [
         return learned('close', `A55 was closed with ${end.close} when its token expired`);
       return serviceClose(stream) === undefined
         ? learned('continue', 'A55 was still open 15 s after its token expired')
-        : undefined;
+        : unlearned('A55 was closed, but not when its token expired');
     },
   },
 ];
+
+/** The age of a token when a service ends its stream because it has expired. Any other time is that of another timer. */
+const expiryFromMs = 58_000;
+const expiryToMs = 64_000;
 
 /** The close of a stream whose token expired: between its `exp` and a little later. */
 export function expiryEnd(view: LearnView): ServiceClose | undefined {
@@ -170,7 +174,7 @@ export function expiryEnd(view: LearnView): ServiceClose | undefined {
   if (stream === undefined || end === undefined || grant === undefined || confirmedAt(stream) === undefined)
     return undefined;
   const ageMs = end.at - grant.exchange.at;
-  return ageMs > 58_000 && ageMs < 75_000 ? end : undefined;
+  return ageMs > expiryFromMs && ageMs < expiryToMs ? end : undefined;
 }
 
 /** The close for audio before the token; if it equals the close for an invalid token, the audio was taken for a token. */
