@@ -109,7 +109,7 @@ export function assemble(parts: ServiceParts): AssembledService {
         ...control,
         createServer: (made) =>
           createHttpServer({
-            ...{ dialect, events, token, voice, tls, clock },
+            ...{ dialect, events, token, voice, tls, clock, keys },
             ...made,
             admission: { ...settled, boundAddresses: true, links: true },
             controlHosts: control.allowHosts ?? [],

@@ -4,6 +4,7 @@ import { createEmulator, type Emulator } from '../../src/emulator/emulator.ts';
 import type { EmulatorOptions } from '../../src/emulator/options.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { createRedactor } from '../../src/kernel/redact.ts';
+import { tokenPath } from '../../src/protocol/paths.ts';
 import { interruptions } from '../../src/rules/device/device-seen.ts';
 import { endingRules } from '../../src/rules/device/endings.ts';
 import type { PageHost } from '../../src/service/control/page-handler.ts';
@@ -113,6 +114,23 @@ describe('the tap of an emulator', () => {
     expect(kept).not.toContain('canary-key');
     // A JWT has two dots; what is left of one is its hash and its claims.
     expect(kept).not.toMatch(/eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+/);
+  });
+
+  test.each([
+    ['under another name', { key: 'canary-key', deviceId: 'lamp' }, {}],
+    ['as the device', { apiKey: 'another', deviceId: 'canary-key' }, {}],
+    ['in a list', { apiKey: ['canary-key'], deviceId: 'lamp' }, {}],
+    ['in a header of its own', { deviceId: 'lamp' }, { 'X-Own': 'canary-key' }],
+  ])('keeps no accepted key that a token request has %s', async (_where, fields, headers) => {
+    const { emulator, collectors } = await startWatched({ acceptKeys: ['canary-key'] });
+    await fetch(emulator.baseUrl + tokenPath(), {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', ...headers },
+      body: JSON.stringify(fields),
+    });
+    const kept = JSON.stringify(collectors.map(({ tokens }) => tokens));
+    expect(kept).toContain('[redacted]');
+    expect(kept).not.toContain('canary-key');
   });
 
   test('that joins an open stream gets neither its token nor an accepted key, even if the device repeats them', async () => {

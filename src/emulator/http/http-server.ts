@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Clock } from '../../kernel/clock.ts';
 import { createRedactor } from '../../kernel/redact.ts';
+import type { SecretIndex } from '../../kernel/secret-index.ts';
 import { shortText } from '../../kernel/short-text.ts';
 import { controlPrefix, pagePath } from '../../protocol/control-paths.ts';
 import type { RefusalCause } from '../../protocol/dialect.ts';
@@ -37,19 +38,21 @@ export interface HttpServerOptions
   /** Whether there is a page under the control API. */
   hasPage: boolean;
   clock: Clock;
+  /** The accepted keys: no tap gets them. */
+  keys: Pick<SecretIndex, 'find'>;
   /** Gives a tap for each token request. */
   tap: (() => Tap | undefined) | undefined;
 }
 
 /** The HTTP side of the emulated service: its paths and methods. */
 export function createHttpServer(options: HttpServerOptions): Server {
-  const { voice, tap: createTap, clock } = options;
+  const { voice, tap: createTap } = options;
   return createServiceServer({
     ...options,
     upgradePath: streamPath,
     watch(request) {
       const tap = createTap !== undefined && asksForToken(request) ? createTap() : undefined;
-      return tap && watchTokenRequest(request, tap, clock);
+      return tap && watchTokenRequest(request, tap, options);
     },
     answer: (admitted, response) => answer(admitted, response, options),
     upgrade: ({ request }, socket, head) => voice.upgrade(request, socket, head),
@@ -119,7 +122,11 @@ function allowOrigin(response: ServerResponse, origin: string): void {
 }
 
 /** Passes a token request to a tap, as the service sees it, without key and token. */
-function watchTokenRequest(request: IncomingMessage, tap: Tap, clock: Clock): RequestWatch {
+function watchTokenRequest(
+  request: IncomingMessage,
+  tap: Tap,
+  { clock, keys }: Pick<HttpServerOptions, 'clock' | 'keys'>,
+): RequestWatch {
   const [at, wallAt] = [clock.now(), clock.wall()];
   const { method = '', url = '', rawHeaders } = request;
   const asked = { method, url, headers: headerPairs(rawHeaders) };
@@ -129,7 +136,7 @@ function watchTokenRequest(request: IncomingMessage, tap: Tap, clock: Clock): Re
       const totalMs = clock.now() - at;
       const token =
         typeof answer?.body === 'object' && 'token' in answer.body ? answer.body.token : undefined;
-      const redactor = createRedactor();
+      const redactor = createRedactor(keys);
       if (token !== undefined) redactor.conceal(token);
       tap.token?.({
         kind: 'token',
