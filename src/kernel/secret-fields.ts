@@ -1,4 +1,5 @@
 import { redacted } from './redact.ts';
+import { shortestSecret } from './spellings.ts';
 
 /** Ends of the names of parameters and headers whose values grant access; in lower case, without separators. */
 const secretEnds = [
@@ -62,21 +63,82 @@ export function secretInHeader(name: string, value: string): string | undefined 
   return value.slice(scheme.length);
 }
 
+/** The name of a field for a key, and what is between it and the value. */
+const keyField = /api[_-]?key["']?\s*[:=]\s*/gi;
+
 /** A text with fields, as JSON or as a form, without the values of `apiKey`. An empty key is not a secret. */
 export function concealKey(text: string): string {
   let rest = '';
   let done = 0;
-  for (const { index, 0: name } of text.matchAll(/api[_-]?key["']?\s*[:=]\s*/gi)) {
+  for (const { index, 0: name } of text.matchAll(keyField)) {
     const start = index + name.length;
-    if (start <= done) continue;
+    // The end of a value in brackets is not searched for: there may be one after another.
+    if (start <= done || /[[{]/.test(text[start] ?? '')) continue;
     const end = endOfValue(text, start);
     const value = text.slice(start, end);
-    if (/^(?:""?|''?|null|true|false|-?\d[\d.e+-]{0,30}|[[{].*)?$/is.test(value)) continue;
+    if (/^(?:""?|''?|null|true|false|-?\d[\d.e+-]{0,30})?$/i.test(value)) continue;
     const quote = /^["']/.exec(value)?.[0] ?? '';
     rest += `${text.slice(done, start)}${quote}${redacted}${quote}`;
     done = end;
   }
   return rest + text.slice(done);
+}
+
+/** A body has no more secrets than this. */
+const mostSecrets = 20;
+
+/** The values of `apiKey` in a text with fields, as JSON or as a form: also numbers, and the first one of a list. */
+export function secretsInText(text: string): string[] {
+  const secrets = new Set<string>();
+  let done = 0;
+  for (const { index, 0: name } of text.matchAll(keyField)) {
+    if (secrets.size >= mostSecrets) break;
+    if (index < done) continue;
+    const lead = /[[(\s]*/y;
+    lead.lastIndex = index + name.length;
+    const start = lead.lastIndex + (lead.exec(text)?.[0].length ?? 0);
+    if (text[start] === '{') continue;
+    done = endOfValue(text, start);
+    const value = text.slice(start, done).replace(/^["']|["']$/g, '');
+    if (value.length >= shortestSecret) secrets.add(value);
+  }
+  return [...secrets];
+}
+
+/** Every text under the name of a secret, at any depth of a value that was read from JSON. */
+export function secretsInFields(value: unknown): string[] {
+  const secrets = new Set<string>();
+  const waiting = [{ name: '', part: value }];
+  for (let next = waiting.pop(); next !== undefined && secrets.size < mostSecrets; next = waiting.pop()) {
+    const { name, part } = next;
+    if (typeof part === 'string') {
+      const secret = secretInHeader(name, part) ?? '';
+      if (secret.length >= shortestSecret) secrets.add(secret);
+    } else if (typeof part === 'object' && part !== null) {
+      const passesOn = Array.isArray(part) || isSecretName(name);
+      for (const [own, inner] of Object.entries(part))
+        waiting.push({ name: passesOn ? name : own, part: inner });
+    }
+  }
+  return [...secrets];
+}
+
+/** JSON with 0 in place of each number that is a secret: with any other mark it would not be JSON, or have no number there. */
+export function concealNumbers(json: string, isSecret: (text: string) => boolean): string {
+  let rest = '';
+  let done = 0;
+  for (let at = 0; at < json.length; at += 1) {
+    if (json[at] === '"') at = endOfValue(json, at) - 1;
+    else if (/[-\d]/.test(json[at] ?? '')) {
+      const end = endOfValue(json, at);
+      if (isSecret(json.slice(at, end))) {
+        rest += `${json.slice(done, at)}0`;
+        done = end;
+      }
+      at = end - 1;
+    }
+  }
+  return rest + json.slice(done);
 }
 
 function endOfValue(text: string, start: number): number {

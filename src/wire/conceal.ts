@@ -2,11 +2,13 @@ import { type Redactor, redacted } from '../kernel/redact.ts';
 import {
   concealHeaderValue,
   concealKey,
+  concealNumbers,
   concealUrl,
   secretInHeader,
+  secretsInFields,
+  secretsInText,
   secretsInUrl,
 } from '../kernel/secret-fields.ts';
-import { isRecord } from '../protocol/error-body.ts';
 import { withoutTokens } from '../protocol/first-message.ts';
 import { parseJson } from '../protocol/parse-json.ts';
 import type { Header, HttpAnswer, HttpRequest } from './exchange.ts';
@@ -15,10 +17,17 @@ import type { Header, HttpAnswer, HttpRequest } from './exchange.ts';
  * A text from outside without secrets, and without anything that looks like a JWT: it grants access wherever it is. JSON is
  * searched as a value, because backslashes allow many spellings of a secret in its text.
  */
-export function concealText(text: string, redactor: Redactor): string {
+export function concealText(whole: string, redactor: Redactor): string {
+  const text = withoutSecretNumbers(whole, redactor);
   const parsed = text.includes('\\') ? parseJson(text) : undefined;
   const value = redactor.value(parsed);
   return concealTokens(value === parsed ? redactor.text(text) : JSON.stringify(value));
+}
+
+/** JSON stays JSON, and a number stays a number: a rule may ask what the field is. */
+function withoutSecretNumbers(text: string, redactor: Redactor): string {
+  const isSecret = (part: string) => redactor.text(part) !== part;
+  return isSecret(text) && parseJson(text) !== undefined ? concealNumbers(text, isSecret) : text;
 }
 
 /** Whether a text in the evidence was nothing but a secret. */
@@ -45,7 +54,7 @@ export function concealRequest(request: HttpRequest, redactor: Redactor): HttpRe
     ...request,
     url: redactor.text(concealUrl(url)),
     headers: concealHeaders(headers, redactor),
-    body: redactor.text(concealKey(body)),
+    body: redactor.text(withoutSecretNumbers(concealKey(body), redactor)),
   };
 }
 
@@ -59,10 +68,8 @@ function concealHeaders(headers: readonly Header[], redactor: Redactor): Header[
 
 /** What grants access in a request. */
 export function secretsIn({ url, headers, body }: HttpRequest): string[] {
-  const fields = parseJson(body);
-  const key = isRecord(fields) ? fields.apiKey : undefined;
   return [
-    ...(typeof key === 'string' ? [key] : []),
+    ...new Set([...secretsInText(body), ...secretsInFields(parseJson(body))]),
     ...secretsInUrl(url),
     ...headers.flatMap(([name, value]) => secretInHeader(name, value) ?? []),
   ];

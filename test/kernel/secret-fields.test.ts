@@ -2,8 +2,11 @@ import { expect, test } from 'vitest';
 import {
   concealHeaderValue,
   concealKey,
+  concealNumbers,
   concealUrl,
   secretInHeader,
+  secretsInFields,
+  secretsInText,
   secretsInUrl,
 } from '../../src/kernel/secret-fields.ts';
 
@@ -55,4 +58,43 @@ test.each([
   ['{"apiKey":["x"]}', '{"apiKey":["x"]}'],
 ])('the body %s is shown as %s', (body, shown) => {
   expect(concealKey(body)).toBe(shown);
+});
+
+test.each([
+  ['{"apiKey":"canary-1"}', ['canary-1']],
+  ['{"apiKey": [ "canary-1"', ['canary-1']],
+  ["{'api_key': ('canary-1',)}", ['canary-1']],
+  ['apiKey=canary-1&api-key=canary-2', ['canary-1', 'canary-2']],
+  ['{"apiKey":4711081512345}', ['4711081512345']],
+  ['{"apiKey":"short","api_key":null}', []],
+  ['{"apiKey":{"a":1}}', []],
+])('in the text %s the keys are %j', (text, secrets) => {
+  expect(secretsInText(text)).toEqual(secrets);
+});
+
+test.each([
+  ['a key in a list', { apiKey: ['canary-1'] }, ['canary-1']],
+  ['an object under the name of a secret', { auth: { user: ['canary-1'] } }, ['canary-1']],
+  ['an authorization with its scheme', { headers: { Authorization: 'Bearer canary-1' } }, ['canary-1']],
+  ['no secret', { deviceId: 'canary-1', key: 'short', pass: 4711081512345 }, []],
+  ['nothing', undefined, []],
+])('of %s the secrets are known', (_what, value, secrets) => {
+  expect(secretsInFields(value)).toEqual(secrets);
+});
+
+test('of very many or very deep fields a bounded number of secrets is known', () => {
+  const times = 50_000;
+  const many = Array.from({ length: times }, (_, index) => ({ key: `canary-${index}` }));
+  expect(secretsInFields(many).length).toBeLessThan(50);
+  const deep = JSON.parse(`${'['.repeat(times)}${']'.repeat(times)}`);
+  expect(secretsInFields(deep)).toEqual([]);
+  for (const part of ['apiKey:\\"', 'apiKey:{', 'apiKey:[', 'apiKey: ', 'apiKey:"'])
+    expect(secretsInText(part.repeat(times)).length).toBeLessThan(50);
+  expect(concealKey('apiKey:{'.repeat(times))).toContain('apiKey:{apiKey:{');
+});
+
+test('a number that is a secret is 0 in JSON, which stays JSON', () => {
+  const json = '{"apiKey":[4711081512345,-2.5e3],"a":"\\"4711081512345","b":47110815123456}';
+  const shown = concealNumbers(json, (text) => text === '4711081512345');
+  expect(shown).toBe('{"apiKey":[0,-2.5e3],"a":"\\"4711081512345","b":47110815123456}');
 });

@@ -65,3 +65,32 @@ test.each([
   expect(shown).toContain('[redacted]');
   expect(shown).not.toContain(signature.slice(0, 8));
 });
+
+test.each([
+  ['in a list', '{"apiKey":["sk-real-key-1"],"deviceId":"lamp"}', 'sk-real-key-1'],
+  ['in an object', '{"apiKey":{"value":["sk-real-key-1"]},"deviceId":"lamp"}', 'sk-real-key-1'],
+  ['as a number', '{"apiKey":4711081512345,"deviceId":"lamp"}', '4711081512345'],
+  ['as api_key', '{"api_key":"sk-real-key-1","deviceId":"lamp"}', 'sk-real-key-1'],
+  ['as key', '{"key":"sk-real-key-1","deviceId":"lamp"}', 'sk-real-key-1'],
+  ['within another object', '{"auth":{"user":"sk-real-key-1"},"deviceId":"lamp"}', 'sk-real-key-1'],
+  ['in a form', 'deviceId=lamp&apiKey=sk-real-key-1', 'sk-real-key-1'],
+  ['as a number in a form', 'apiKey=4711081512345&deviceId=lamp', '4711081512345'],
+  ['in a list that is cut off', '{"apiKey":["sk-real-key-1"', 'sk-real-key-1'],
+])('a key that a device sends %s is in no event, even if the service repeats it', async (_, sent, key) => {
+  const service = await services.http((response) => {
+    const input = sent.startsWith('{') && sent.endsWith('}') ? sent : JSON.stringify(sent);
+    response.writeHead(422, { 'Content-Type': 'application/json' });
+    response.end(`{"detail":[{"type":"string_type","input":${input}}]}`);
+  });
+  const proxy = await startProxy(service);
+  await fetch(proxy.baseUrl + tokenPath(), {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: sent,
+  });
+  await expect.poll(() => proxy.events.some(({ type }) => type === 'request-refused')).toBe(true);
+  await proxy.close();
+  const shown = JSON.stringify([proxy.events, proxy.control.state()]);
+  expect(shown).toContain('string_type');
+  expect(shown).not.toContain(key);
+});

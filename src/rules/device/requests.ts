@@ -1,3 +1,4 @@
+import { isRecord } from '../../protocol/error-body.ts';
 import { tokenPath } from '../../protocol/paths.ts';
 import {
   earlyRetryMs,
@@ -53,7 +54,16 @@ function judgeRequest(one: SeenToken): Finding {
   );
   if (wrong === undefined) return pass('POST, JSON, both fields', one);
   const value = fields[wrong];
-  return fail(`${wrong} is ${value === undefined ? 'missing' : `${show(value)}, expected a string`}`, one);
+  // What is there instead of a key may hold the key.
+  const shown = wrong === 'apiKey' ? (kindOf(value) ?? show(value)) : show(value);
+  return fail(`${wrong} is ${value === undefined ? 'missing' : `${shown}, expected a string`}`, one);
+}
+
+/** The kind of a value that may hold a secret. */
+function kindOf(value: unknown): string | undefined {
+  if (Array.isArray(value)) return 'a list';
+  if (isRecord(value)) return 'an object';
+  return typeof value === 'number' ? 'a number' : undefined;
 }
 
 const rateLimited = 429;

@@ -106,6 +106,18 @@ const cases: Case[] = [
   ],
   [
     'D1',
+    'a list as key',
+    'fail: apiKey is a list, expected a string (X1)',
+    seenAs(asks({ body: '{"apiKey":["sk-real-key-1"],"deviceId":"d"}' })),
+  ],
+  [
+    'D1',
+    'a number as key',
+    'fail: apiKey is a number, expected a string (X1)',
+    seenAs(asks({ body: '{"apiKey":4711081512345,"deviceId":"d"}' })),
+  ],
+  [
+    'D1',
     'a number as device',
     'fail: deviceId is 7, expected a string (X1)',
     seenAs(asks({ body: '{"apiKey":"k","deviceId":7}' })),
