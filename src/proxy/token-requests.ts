@@ -12,7 +12,7 @@ import { refuseRequest } from '../service/http/refusal.ts';
 import { addressOf } from '../service/http/service-server.ts';
 import type { State } from '../service/state/state.ts';
 import { bodyText } from '../wire/body-text.ts';
-import { secretsIn } from '../wire/conceal.ts';
+import { concealTokens, secretsIn } from '../wire/conceal.ts';
 import type { TokenExchange } from '../wire/exchange.ts';
 import { headerPairs, readRateLimit } from '../wire/headers.ts';
 import { type OutgoingAnswer, sendAnswer } from '../wire/server/http-answer.ts';
@@ -64,7 +64,7 @@ export function createTokenRequests(options: TokenRequestsOptions): PassRequest 
     const redactor = secrets.redactor();
     const asker = isToken ? readAsker(text, redactor) : { device: undefined };
     const about = {
-      path: shortText(redactor.text(path)),
+      path: shortText(concealTokens(redactor.text(path))),
       remote: addressOf(request),
       ...withDevice(asker.device),
     };

@@ -52,9 +52,9 @@ export function concealRequest(request: HttpRequest, redactor: Redactor): HttpRe
   for (const secret of secretsIn(request)) redactor.conceal(secret);
   return {
     ...request,
-    url: redactor.text(concealUrl(url)),
+    url: concealTokens(redactor.text(concealUrl(url))),
     headers: concealHeaders(headers, redactor),
-    body: redactor.text(withoutSecretNumbers(concealKey(body), redactor)),
+    body: concealTokens(redactor.text(withoutSecretNumbers(concealKey(body), redactor))),
   };
 }
 

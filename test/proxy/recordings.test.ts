@@ -60,6 +60,25 @@ describe('a proxy that records', () => {
     expect(summary?.transcript).toMatchObject([{ text: 'your key is [redacted]' }]);
   });
 
+  test.each([
+    ['path', '/voice-stream/'],
+    ['query', '/voice-stream?access=Bearer%20'],
+  ])('writes no token that a device puts into the %s of the upgrade', async (_where, before) => {
+    const record = newFolder();
+    const signature = 'c2lnbmF0dXJlLXRoYXQtZ3JhbnRzLWFjY2Vzcw';
+    const proxy = await startProxy({ wsUrl: await services.ws(() => {}) }, { record });
+    const token = `eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJsYW1wIn0.${signature}`;
+    const device = new WebSocket(proxy.wsUrl + before + token);
+    await once(device, 'open');
+    device.close(1000);
+    await once(device, 'close');
+    await proxy.close();
+    const [name = ''] = readdirSync(record);
+    const text = contents(join(record, name));
+    expect(text).toContain(`${before}[redacted]`);
+    expect(text).not.toContain(signature);
+  });
+
   test('writes one recording per stream, without key and token, which inspect and replay can read', async () => {
     const record = newFolder();
     await using emulator = await createEmulator({ reply: 'echo' });

@@ -94,3 +94,13 @@ test.each([
   expect(shown).toContain('string_type');
   expect(shown).not.toContain(key);
 });
+
+test('a JWT in the path of a request that the service refuses is in no event', async () => {
+  const service = await services.http((response) => response.writeHead(404).end());
+  const proxy = await startProxy(service);
+  await fetch(`${proxy.baseUrl}/files/${jwt}`);
+  await expect.poll(() => proxy.events.some(({ type }) => type === 'request-refused')).toBe(true);
+  const shown = JSON.stringify([proxy.events, proxy.control.state()]);
+  expect(shown).toContain('/files/[redacted]');
+  expect(shown).not.toContain(signature);
+});

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createRedactor } from '../../src/kernel/redact.ts';
-import { concealText } from '../../src/wire/conceal.ts';
+import { concealRequest, concealText } from '../../src/wire/conceal.ts';
 import { jwt } from '../helpers/device-exchanges.ts';
 
 const token = jwt(1);
@@ -12,4 +12,18 @@ test.each([
   ['without one', '{"a":"b.c.d"}', '{"a":"b.c.d"}'],
 ])('a text %s has no token, also if nobody has presented or granted it', (_what, text, concealed) => {
   expect(concealText(text, createRedactor())).toBe(concealed);
+});
+
+test.each([
+  ['the path', { url: `/voice-stream/${token}` }, '/voice-stream/[redacted]'],
+  [
+    'a value of the query',
+    { url: `/voice-stream?access=Bearer%20${token}` },
+    '/voice-stream?access=Bearer%20[redacted]',
+  ],
+  ['the body', { body: `{"session":"${token}"}` }, '{"session":"[redacted]"}'],
+])('a request with a token in %s has none', (_where, given, concealed) => {
+  const request = { method: 'GET', url: '/', headers: [], body: '', ...given };
+  const { url, body } = concealRequest(request, createRedactor());
+  expect('body' in given ? body : url).toBe(concealed);
 });
