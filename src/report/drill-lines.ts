@@ -22,7 +22,7 @@ const mostLines = 12;
 export interface DrillCommand {
   /** How it listened and whom it accepted, without the keys themselves. */
   flags: readonly string[];
-  /** The command that is the device; empty if it connects by itself. */
+  /** The command that is the device, without the keys themselves; empty if it connects by itself. */
   device: readonly string[];
 }
 

@@ -16,7 +16,7 @@ import { writeWhole } from '../../files/output-file.ts';
 import { type CommandOptions, cannotRun, startCommand } from '../../kernel/command-process.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { jsonLine } from '../../kernel/escape.ts';
-import { createRedactor } from '../../kernel/redact.ts';
+import { createRedactor, redacted } from '../../kernel/redact.ts';
 import { createSecretIndex } from '../../kernel/secret-index.ts';
 import {
   drilledDetail,
@@ -46,8 +46,11 @@ export async function run(context: ContextOf<'drill'>): Promise<number> {
     await io.stdout.write(text);
     return 0;
   }
-  const command = { flags: repeatedFlags(context), device: args };
-  const subject = args.length === 0 ? (settings.device ?? 'a device') : args.join(' ');
+  const reading = acceptedKeys(settings, context);
+  // If they cannot be read, the run says so.
+  const shown = shownArguments(args, await reading.catch(() => settings.acceptKey));
+  const command = { flags: repeatedFlags(context), device: shown };
+  const subject = args.length === 0 ? (settings.device ?? 'a device') : shown.join(' ');
   return runVerdicts<Drilled, DrillResult>(context, { command: 'drill', subject }, async () => {
     if (args.length === 0 && settings.parallel > 1)
       throw new VoicectlError('usage', '--parallel needs a command, to start several devices');
@@ -56,7 +59,7 @@ export async function run(context: ContextOf<'drill'>): Promise<number> {
         'usage',
         '--parallel cannot be combined with --port: each device needs a port of its own',
       );
-    const access = await accessOf(context);
+    const access = await accessOf(context, await reading);
     const start = commandDevice(context, access.acceptKeys ?? []);
     return {
       ...{ what: 'situations', items: chosen },
@@ -112,8 +115,26 @@ function repeatedFlags({ settings, origin }: ContextOf<'drill'>): string[] {
       .filter((name) => origin(name) === 'flag')
       .flatMap((name) => [settings[name]].flat().flatMap((value) => [flagOf(name), String(value)])),
     ...(origin('noticeWithin') === 'flag' ? [flagOf('noticeWithin'), `${settings.noticeWithin}ms`] : []),
-    ...settings.acceptKey.flatMap(() => ['--accept-key', 'KEY']),
+    ...settings.acceptKey.flatMap(() => ['--accept-key', keyMark]),
   ];
+}
+
+/** Stands for a key in a command that repeats a situation. */
+const keyMark = 'KEY';
+
+/** The command of the user as outputs and reports show it. */
+function shownArguments(args: readonly string[], acceptKeys: readonly string[]): string[] {
+  const conceal = concealerOf(acceptKeys);
+  return args.map((word) => {
+    const shown = conceal(word);
+    return shown === word ? word : shown.replaceAll(redacted, keyMark);
+  });
+}
+
+/** Removes these keys, and whatever looks like a JWT. */
+function concealerOf(keys: readonly string[]): (text: string) => string {
+  const redactor = createRedactor(createSecretIndex(keys));
+  return (text) => concealTokens(redactor.text(text));
 }
 
 /** The situations with these ids, in the order of the catalogue. Throws `usage` for an unknown id. */
@@ -134,10 +155,9 @@ function chooseSituations(ids: readonly string[]): readonly Situation[] {
 }
 
 /** How the service listens and whom it accepts. A command gets a free port for each situation. */
-async function accessOf(context: ContextOf<'drill'>): Promise<ServiceAccess> {
+async function accessOf(context: ContextOf<'drill'>, acceptKeys: readonly string[]): Promise<ServiceAccess> {
   const { settings, io, args, origin } = context;
   const { host, port, allowHost, allowOrigin } = settings;
-  const acceptKeys = await acceptedKeys(settings, context);
   requireKeysBeyondLoopback(host, acceptKeys);
   const tls = await prepareTls(await tlsSettings(settings, context), { host, allowHosts: allowHost });
   if (settings.certOut !== undefined && tls !== undefined)
@@ -219,8 +239,7 @@ function commandDevice(
   return async ({ baseUrl, wsUrl, certificate }: DeviceAddress) => {
     const own = childEnvironment({ baseUrl, wsUrl, acceptKeys, device: settings.device });
     const trust = certificate === undefined ? undefined : await writeTrustFiles(certificate, io.env);
-    const redactor = createRedactor(createSecretIndex([...acceptKeys, own.VOICECTL_API_KEY]));
-    const conceal = (line: string) => concealTokens(redactor.text(line));
+    const conceal = concealerOf([...acceptKeys, own.VOICECTL_API_KEY]);
     try {
       const device = await startDevice(args, { cwd: io.cwd, env: { ...io.env, ...own, ...trust?.env } });
       return {

@@ -140,6 +140,31 @@ test('a situation is repeated with the same config file and profile, and the sam
   expect(repeated.split(' ').sort()).toEqual([...flags].sort());
 });
 
+test('a key or token among the arguments of the device is in no output and in no report', async () => {
+  const files = [join(folder, 'arguments.xml'), join(folder, 'arguments.html')] as const;
+  const argv = ['--situation', 'D1', '--accept-key', 'a-secret-key', '--junit', files[0], '--html', files[1]];
+  const sh = ['sh', '-c', 'exit 3', '--key=a-secret-key', token];
+  const { stdout, stderr } = await runInProcess(['drill', ...argv, '--', ...sh], {
+    env: { ...env, GITHUB_ACTIONS: 'true' },
+  });
+  expect(stdout).toMatch(/again: .* -- sh -c 'exit 3' --key=KEY KEY$/m);
+  const shown = [stdout, stderr, ...files.map((file) => readFileSync(file, 'utf8'))];
+  for (const text of shown) {
+    expect(text).toContain('--key=KEY');
+    expect(text).not.toContain('a-secret-key');
+    expect(text).not.toContain(token);
+  }
+});
+
+test('a file of accepted keys that cannot be read is reported like any failure of a drill', async () => {
+  const junit = join(folder, 'no-keys.xml');
+  const flags = ['--accept-key-file', join(folder, 'none.txt'), '--junit', junit];
+  const { code, stderr } = await run('--situation', 'D1', ...flags, '--', 'true');
+  expect(code).toBe(2);
+  expect(stderr).toContain('none.txt');
+  expect(readFileSync(junit, 'utf8')).toContain('none.txt');
+});
+
 test('what a device prints is shown without key and token', async () => {
   const { stdout } = await run(
     '--json',
