@@ -49,6 +49,15 @@ export function readError(body: unknown): ReadError {
   };
 }
 
+/**
+ * Whether the field `error` of a message reports an error. A service may always send the field, and leave it empty as long as
+ * nothing is wrong.
+ */
+export function reportsError(error: unknown): boolean {
+  if (typeof error === 'string') return error !== '';
+  return isRecord(error) && Object.values(error).some((value) => value !== '' && (value ?? null) !== null);
+}
+
 function textOf(value: unknown): string | undefined {
   if (typeof value === 'string' && value !== '') return value;
   return typeof value === 'number' ? String(value) : undefined;

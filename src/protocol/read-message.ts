@@ -1,4 +1,4 @@
-import { isRecord, type ReadError, readError } from './error-body.ts';
+import { isRecord, type ReadError, readError, reportsError } from './error-body.ts';
 
 /** Kind of the service's first message: the token was accepted and audio may flow. Specification: "Events". */
 export const connectedKind = 'service_voice_connected';
@@ -69,7 +69,7 @@ export function readServiceBody(body: unknown, kindField?: string): Omit<Service
   if (Object.values(body).includes(connectedKind))
     return { category: 'connected', kind: connectedKind, body };
   const error = named.find((name) => /error/i.test(name));
-  if (error !== undefined || isRecord(body.error) || typeof body.error === 'string')
+  if (error !== undefined || reportsError(body.error))
     return { category: 'error', kind: error ?? named[0], body, error: readError(body) };
   const status = named.find((name) => /status|state/i.test(name));
   return { category: status === undefined ? 'other' : 'status', kind: status ?? named[0], body };

@@ -100,6 +100,25 @@ describe('reading', () => {
   });
 
   test.each([
+    '{"type":"error","error":""}',
+    '{"type":"error","error":{}}',
+    '{"error":{"code":"","message":"M"}}',
+    '{"error":{"code":0,"message":""}}',
+  ])('%s is an error, although a part of it is empty', (text) => {
+    expect(readServiceMessage(text).category).toBe('error');
+  });
+
+  test.each(['null', '""', '{}', '{"code":"","message":""}', '{"code":null,"message":""}'])(
+    'a message whose error is %s reports none',
+    (error) => {
+      const status = readServiceMessage(`{"type":"status","status":"interrupted","error":${error}}`);
+      expect(status).toMatchObject({ category: 'status', kind: 'status' });
+      expect([status.error, isInterruption(status)]).toEqual([undefined, true]);
+      expect(readServiceMessage(`{"error":${error}}`)).toMatchObject({ category: 'other', kind: undefined });
+    },
+  );
+
+  test.each([
     '42',
     '"status"',
     'true',
