@@ -2,13 +2,19 @@ import type { Dialogue, UserTurn } from '../audio/dialogue/dialogue.ts';
 import type { MeasuredTurns } from '../kernel/audio-limits.ts';
 import { type ExpectationVerdict, verdict } from './expectations.ts';
 
+/** Whether turns can be judged, and how the stream ended. */
+interface TurnsContext extends Pick<Dialogue, 'unjudged'> {
+  /** The service ended the stream: a reply that has not begun never comes. */
+  isEndedByService?: boolean;
+}
+
 /**
  * The worst figures of some turns, for the limits of a session or of one turn. `pausedMs`: how long this process did not run
  * between two times of the dialogue, at the longest.
  */
 export function measureTurns(
   turns: readonly UserTurn[],
-  { unjudged }: Pick<Dialogue, 'unjudged'>,
+  { unjudged, isEndedByService = false }: TurnsContext,
   pausedMs: (fromMs: number, untilMs: number) => number,
 ): MeasuredTurns {
   const worst = (values: readonly (number | null)[]) => {
@@ -32,7 +38,9 @@ export function measureTurns(
     responseMs: response.ms,
     earlyMs: worst(early.map(({ ms, pausedMs }) => (pausedMs === 0 ? ms : null))),
     earlyAfterPause: early.find(({ pausedMs }) => pausedMs > 0),
-    isUnanswered: turns.some(({ reply }) => reply === 'lost' || reply === 'unanswered'),
+    isUnanswered:
+      turns.some(({ reply }) => reply === 'lost' || reply === 'unanswered') ||
+      (isEndedByService && turns.at(-1)?.reply === 'open'),
     yieldMs: yielding.ms,
     neverYields: turns.some(({ interruption }) => interruption === 'never-yields'),
     talkOverMs: turns.reduce((sum, { talkOverMs }) => sum + talkOverMs, 0),

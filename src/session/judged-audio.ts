@@ -21,8 +21,8 @@ export interface JudgedAudio {
   voice(): VoiceSummary;
   /** Who spoke when, so far. */
   dialogue(): Dialogue;
-  /** The figures that limits compare. */
-  measure(): MeasuredTurns;
+  /** The figures that limits compare. `isEndedByService`: it was the service that ended the stream. */
+  measure(isEndedByService: boolean): MeasuredTurns;
 }
 
 export interface JudgedAudioOptions {
@@ -74,9 +74,11 @@ export function createJudgedAudio(options: JudgedAudioOptions): JudgedAudio {
     end: voice.end,
     voice: voice.summary,
     dialogue,
-    measure() {
-      const found = dialogue();
-      return measureTurns(found.turns, found, (from, until) => pausedMs(startedAt + from, startedAt + until));
+    measure(isEndedByService) {
+      const { turns, unjudged } = dialogue();
+      return measureTurns(turns, { unjudged, isEndedByService }, (from, until) =>
+        pausedMs(startedAt + from, startedAt + until),
+      );
     },
   };
 }

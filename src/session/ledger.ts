@@ -200,7 +200,7 @@ export function createLedger(
       closeCode: end?.answer?.code ?? end?.code ?? null,
       voice: judged?.voice() ?? { judgements: [], unjudged: 'not listened to' },
       pausedMs: metrics.pausedMs(),
-      ...(judged === undefined ? {} : { dialogue: judged.measure() }),
+      ...(judged === undefined ? {} : { dialogue: judged.measure(end?.by === 'service') }),
     }),
     summary: (failure, verdicts, underruns) => ({
       device,

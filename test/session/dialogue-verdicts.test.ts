@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { UserTurn } from '../../src/audio/dialogue/dialogue.ts';
 import { judgeLimit } from '../../src/kernel/audio-limits.ts';
 import { measureTurns } from '../../src/session/dialogue-verdicts.ts';
@@ -16,8 +16,12 @@ const later = (turn: UserTurn, byMs: number): UserTurn => ({
 });
 
 /** Judges `max-response: 1s` if this process did not run between two times. */
-function judge(turns: readonly UserTurn[], [pausedFrom, pausedUntil]: readonly [number, number]) {
-  const dialogue = measureTurns(turns, { unjudged: null }, (from, until) =>
+function judge(
+  turns: readonly UserTurn[],
+  [pausedFrom, pausedUntil]: readonly [number, number],
+  isEndedByService = false,
+) {
+  const dialogue = measureTurns(turns, { unjudged: null, isEndedByService }, (from, until) =>
     Math.max(0, Math.min(until, pausedUntil) - Math.max(from, pausedFrom)),
   );
   const heard = { in: { bytes: 640, audioMs: 20 }, audibleMs: 20, firstAudioMs: 0 };
@@ -67,4 +71,22 @@ test.each<[what: string, turns: UserTurn[], paused: [number, number], judged: ob
   ],
 ])('an early reply %s', (_what, turns, paused, judged) => {
   expect(judge(turns, paused)).toEqual(judged);
+});
+
+describe('a last turn that is still without a reply', () => {
+  const open: UserTurn = { ...later(answered, 9_000), responseMs: null, reply: 'open' };
+  const never = failed('no-reply', 'no reply');
+  const fast = { ok: true, skipped: undefined, kind: undefined, measured: '400 ms' };
+
+  test.each<[what: string, isEndedByService: boolean, turns: UserTurn[], judged: object]>([
+    ['never gets one after the service ended the stream', true, [answered, open], never],
+    ['never gets one, even if no other turn had one', true, [open], never],
+    ['is not judged if the service did not end the stream', false, [answered, open], fast],
+  ])('%s', (_what, isEndedByService, turns, judged) => {
+    expect(judge(turns, [0, 0], isEndedByService)).toEqual(judged);
+  });
+
+  test('is judged only if it is the last', () => {
+    expect(judge([open, later(answered, 18_000)], [0, 0], true)).toEqual(fast);
+  });
 });

@@ -371,6 +371,25 @@ describe('an end by the service', () => {
   });
 
   test.each([
+    ['instead of the last reply fails `max-response`', {}, 'expectation-failed', 'no reply'],
+    ['that the end of the duration precedes does not', { durationMs: 5_700 }, 'ok', '800 ms'],
+  ] as const)('%s', async (_what, options, outcome, measured) => {
+    const session = await run({
+      options: {
+        ...options,
+        source: sourceOf(silence(400), speech(1_000), silence(3_000), speech(1_000)),
+        expectations: { 'max-response': 2_000 },
+      },
+      onLive(service) {
+        service.at(2_200, () => service.speakInTime(speech(600)));
+        service.at(5_800, () => service.close(1000));
+      },
+    });
+    expect(codeOf(session.outcome)).toBe(outcome);
+    expect(session.summary.verdicts).toMatchObject([{ name: 'max-response', measured }]);
+  });
+
+  test.each([
     [1011, 'stream-broken', 6],
     [1006, 'stream-broken', 6],
     [4000, 'service-error', 6],
