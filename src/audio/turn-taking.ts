@@ -21,6 +21,12 @@ export function isGap({ silenceMs }: Pick<MessagePair, 'silenceMs'>): boolean {
   return silenceMs >= shortestGapMs;
 }
 
+/**
+ * A service may send audible background forever. After this long, only what is speech above the background goes on with a
+ * reply; under load, where nothing listens that closely, nothing does.
+ */
+export const longestReplyMs = 30_000;
+
 /** What has been heard of a reply. */
 export interface ReplyHeard {
   /** When waiting for a reply begins. */
@@ -29,6 +35,8 @@ export interface ReplyHeard {
   begunAt: number | undefined;
   /** When audible AI audio last arrived, of this reply or of an earlier one; undefined or −∞ if none did. */
   heardAt: number | undefined;
+  /** When the AI's speech above its background last arrived; undefined if nobody tells them apart. */
+  voicedAt?: number;
   /** When reading from the service, or this process, was last paused: audio may have waited until then. */
   pausedUntil?: number;
 }
@@ -36,6 +44,22 @@ export interface ReplyHeard {
 /** Whether something audible has arrived. A service may send silence until its reply starts. */
 export function isReplyHeard({ begunAt, heardAt }: Pick<ReplyHeard, 'begunAt' | 'heardAt'>): boolean {
   return begunAt !== undefined && heardAt !== undefined && heardAt >= begunAt;
+}
+
+/** Until when a reply has been heard. */
+function heardUntil({
+  awaitedFrom,
+  begunAt = awaitedFrom,
+  heardAt = awaitedFrom,
+  voicedAt = heardAt,
+}: ReplyHeard) {
+  return Math.min(heardAt, Math.max(begunAt + longestReplyMs, voicedAt));
+}
+
+/** Whether audible audio goes on after a long reply that is only background: more than the soft end of its last word. */
+export function isBackgroundHeard(reply: ReplyHeard, { settleMs }: { settleMs: number }): boolean {
+  const { heardAt = Number.NEGATIVE_INFINITY } = reply;
+  return isReplyHeard(reply) && heardAt - heardUntil(reply) > settleMs / 2;
 }
 
 /**
@@ -46,9 +70,9 @@ export function replyOverAt(
   reply: ReplyHeard,
   { waitMs, settleMs }: { waitMs: number; settleMs: number },
 ): number {
-  const { awaitedFrom, heardAt = awaitedFrom, pausedUntil = Number.NEGATIVE_INFINITY } = reply;
+  const { awaitedFrom, pausedUntil = Number.NEGATIVE_INFINITY } = reply;
   return isReplyHeard(reply)
-    ? Math.max(heardAt, pausedUntil) + settleMs
+    ? Math.max(heardUntil(reply), pausedUntil) + settleMs
     : Math.max(awaitedFrom, pausedUntil) + waitMs;
 }
 

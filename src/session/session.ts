@@ -18,6 +18,7 @@ import { type SessionOptions, shownDevice } from './options.ts';
 import { type Backpressure, createBackpressure, createOutput, type QueueHandlers } from './output.ts';
 import { createSessionTap } from './session-tap.ts';
 import { type TalkParts, talk } from './talk.ts';
+import { createVoiceWatch } from './voice-watch.ts';
 
 /**
  * One session: gets a token, connects, streams the source at its pace, and hears the reply to its end. Yields each event as
@@ -51,6 +52,8 @@ export async function* runSession(
   await running;
 }
 
+const backgroundText = 'The AI’s audio goes on without speech above its background: the reply counts as over';
+
 interface SessionContext {
   startedAt: number;
   signal: AbortSignal;
@@ -64,12 +67,21 @@ async function converse(
 ): Promise<void> {
   const pauses = watchOwnPauses(given.clock);
   const pausedUntil = () => Math.max(backpressure.pausedUntil, pauses.lastUntil);
+  const voice = createVoiceWatch(given.clock);
+  const voicedAt = () => voice.voicedAt;
+  let isBackgroundTold = false;
+  const onBackground = () => {
+    if (!isBackgroundTold) ledger.warn('background', backgroundText);
+    isBackgroundTold = true;
+  };
   const conversation =
     given.conversation &&
     createConversation(given.conversation, {
       ...given,
       startedAt,
       pausedUntil,
+      voicedAt,
+      onBackground,
       pausedMs: pauses.longestMs,
       onClip: (clip) => ledger.clip(clip),
     });
@@ -108,9 +120,13 @@ async function converse(
       onMessage(message) {
         if (isInterruption(message)) output.flush();
       },
-      onAudio: output.write,
+      onAudio(pcm) {
+        voice.received(pcm);
+        output.write(pcm);
+      },
     });
-    await talkUntilEnd({ options, ledger, stream, pausedUntil, signal: until }, halt);
+    const watches = { pausedUntil, voicedAt, onBackground };
+    await talkUntilEnd({ options, ledger, stream, ...watches, signal: until }, halt);
   } catch (thrown) {
     failure = toVoicectlError(redactor.thrown(until.aborted ? until.reason : thrown));
   }

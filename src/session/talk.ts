@@ -1,7 +1,7 @@
 import { reframe } from '../audio/blocks.ts';
 import { createPacer, type Pace, type Pacer } from '../audio/pacer.ts';
 import type { TimedMessage } from '../audio/source.ts';
-import { isReplyHeard, replyOverAt } from '../audio/turn-taking.ts';
+import { isBackgroundHeard, isReplyHeard, replyOverAt } from '../audio/turn-taking.ts';
 import { type Clock, waitUntil } from '../kernel/clock.ts';
 import { abortable } from '../kernel/promises.ts';
 import { bytesForMs } from '../protocol/audio-format.ts';
@@ -16,6 +16,10 @@ export interface TalkParts {
   stream: VoiceStream;
   /** When reading from the service, or this process, was last paused: now, if it is. */
   pausedUntil(): number;
+  /** When the AI's speech last arrived. */
+  voicedAt(): number;
+  /** A reply counts as over although audible audio goes on: only background is left. */
+  onBackground(): void;
   signal: AbortSignal;
 }
 
@@ -93,10 +97,13 @@ async function hearReplyOverSilence(parts: TalkParts, pacer: Pacer): Promise<voi
   }
 }
 
-async function hearReply({ options, ledger, pausedUntil, signal }: TalkParts): Promise<void> {
+async function hearReply(parts: TalkParts): Promise<void> {
+  const { options, ledger, pausedUntil, voicedAt, signal } = parts;
   const { clock, waitMs, settleMs } = options;
   const { metrics } = ledger;
-  const outcome = await waitForReplyEnd({ clock, metrics, waitMs, settleMs, pausedUntil, signal });
+  const times = { clock, metrics, waitMs, settleMs, pausedUntil, voicedAt };
+  const outcome = await waitForReplyEnd({ ...times, signal });
+  if (outcome === 'background') parts.onBackground();
   if (outcome === 'none' && waitMs > 0) ledger.warn('no-reply', `No reply started within ${waitMs / 1000} s`);
 }
 
@@ -155,16 +162,19 @@ async function* silence(ms: number): AsyncGenerator<Buffer> {
 
 interface ReplyEndOptions
   extends Pick<SessionOptions, 'clock' | 'waitMs' | 'settleMs'>,
-    Pick<TalkParts, 'pausedUntil' | 'signal'> {
+    Pick<TalkParts, 'pausedUntil' | 'voicedAt' | 'signal'> {
   metrics: Metrics;
 }
 
 /** How often to check whether a reply can be heard. */
 const lookEveryMs = 20;
 
-/** Waits after the sent audio until the reply has ended, or nothing audible has come in time. */
-export async function waitForReplyEnd(options: ReplyEndOptions): Promise<'ended' | 'none'> {
-  const { clock, metrics, waitMs, settleMs, pausedUntil, signal } = options;
+/**
+ * Waits after the sent audio until the reply has ended, or nothing audible has come in time. `background`: it has ended, but
+ * audible audio goes on.
+ */
+export async function waitForReplyEnd(options: ReplyEndOptions): Promise<'ended' | 'background' | 'none'> {
+  const { clock, metrics, waitMs, settleMs, pausedUntil, voicedAt, signal } = options;
   const since = clock.now();
   for (;;) {
     const now = clock.now();
@@ -172,11 +182,15 @@ export async function waitForReplyEnd(options: ReplyEndOptions): Promise<'ended'
       awaitedFrom: since,
       begunAt: metrics.replyBegunAt,
       heardAt: metrics.lastAudibleAt,
+      voicedAt: voicedAt(),
       pausedUntil: pausedUntil(),
     };
     const overAt = replyOverAt(reply, { waitMs, settleMs });
     const isHeard = isReplyHeard(reply);
-    if (now >= overAt) return isHeard ? 'ended' : 'none';
+    if (now >= overAt) {
+      if (isBackgroundHeard(reply, { settleMs })) return 'background';
+      return isHeard ? 'ended' : 'none';
+    }
     await waitUntil(clock, isHeard ? overAt : Math.min(now + lookEveryMs, overAt), signal);
   }
 }

@@ -11,7 +11,7 @@ import type { Header, Side, WireMessage } from '../../src/wire/exchange.ts';
 import { tokenFacts } from '../../src/wire/token-facts.ts';
 import { type CountedClock, createCountedClock } from './counted-clock.ts';
 import { grantedExchange, openedUpgrade } from './exchanges.ts';
-import { framesOf } from './pcm.ts';
+import { framesOf, silence, speech } from './pcm.ts';
 
 type Untimed = WireMessage extends infer Message
   ? Message extends WireMessage
@@ -160,6 +160,17 @@ export function startSession(script: Script = {}) {
       return outcome;
     },
   };
+}
+
+/** Speaks from 2 to 4 s after the confirmation, in a room tone of −50 dBFS that never ends: it is audible, but no speech. */
+export function speakInRoomTone(service: ScriptedService): void {
+  const [tone, said] = [silence(100), speech(100)];
+  for (let at = 0; at < tone.length; at += 2) tone.writeInt16LE(at % 4 === 0 ? 104 : -104, at);
+  const speakOn = (at: number) => {
+    service.speak(at >= 2_000 && at < 4_000 ? said : tone);
+    service.at(at + 100, () => speakOn(at + 100));
+  };
+  speakOn(0);
 }
 
 /** More messages than any script hears. */

@@ -8,6 +8,7 @@ function wait({ waitMs = 1_000, settleMs = 500 } = {}) {
   const clock = createCountedClock();
   const ending = new AbortController();
   const paused = { until: -Infinity };
+  const voice = { at: -Infinity };
   const heard: { replyBegunAt: number | undefined; lastAudibleAt: number | undefined } = {
     replyBegunAt: undefined,
     lastAudibleAt: undefined,
@@ -19,12 +20,13 @@ function wait({ waitMs = 1_000, settleMs = 500 } = {}) {
     waitMs,
     settleMs,
     pausedUntil: () => paused.until,
+    voicedAt: () => voice.at,
     signal: ending.signal,
   }).then((outcome) => {
     result = { outcome, at: clock.now() };
   });
   waiting.catch(() => {});
-  return { clock, ending, heard, paused, waiting, result: () => result };
+  return { clock, ending, heard, paused, voice, waiting, result: () => result };
 }
 
 describe('the wait for a reply', () => {
@@ -67,6 +69,7 @@ describe('the wait for a reply', () => {
       waitMs: 1_000,
       settleMs: 500,
       pausedUntil: () => -Infinity,
+      voicedAt: () => 2_000,
       signal: new AbortController().signal,
     });
     expect(await outcome).toBe('ended');
@@ -83,6 +86,46 @@ describe('the wait for a reply', () => {
     expect(result()).toBeUndefined();
     await clock.run(1_000, 10);
     expect(result()).toEqual({ outcome: 'ended', at: 3_000 + 500 });
+  });
+
+  test.each([
+    ['the longest reply', 10_000, 30_000],
+    ['its last speech, if that is later', 45_000, 45_000],
+  ])('is over after %s if only audible background goes on', async (_what, spokenUntil, overFrom) => {
+    const { clock, heard, voice, result } = wait();
+    heard.replyBegunAt = 0;
+    for (let at = 0; at < 60_000; at += 100) {
+      heard.lastAudibleAt = at;
+      if (at <= spokenUntil) voice.at = at;
+      await clock.run(100, 10);
+    }
+    expect(result()).toEqual({ outcome: 'background', at: overFrom + 500 });
+    expect(clock.pending).toEqual([]);
+  });
+
+  test('goes on as long as a reply is spoken', async () => {
+    const { clock, heard, voice, result } = wait();
+    heard.replyBegunAt = 0;
+    for (let at = 0; at < 60_000; at += 100) {
+      heard.lastAudibleAt = at;
+      voice.at = at;
+      await clock.run(100, 10);
+    }
+    expect(result()).toBeUndefined();
+    await clock.run(1_000, 10);
+    expect(result()).toEqual({ outcome: 'ended', at: 59_900 + 500 });
+  });
+
+  test('is over soon after a long reply whose last word ends softly', async () => {
+    const { clock, heard, voice, result } = wait();
+    heard.replyBegunAt = 0;
+    for (let at = 0; at <= 45_200; at += 100) {
+      heard.lastAudibleAt = at;
+      if (at <= 45_000) voice.at = at;
+      await clock.run(100, 10);
+    }
+    await clock.run(1_000, 10);
+    expect(result()).toEqual({ outcome: 'ended', at: 45_000 + 500 });
   });
 
   test('rejects with the signal’s reason, and leaves no timer', async () => {

@@ -5,7 +5,14 @@ import type { SessionNotice } from '../../src/session/options.ts';
 import { runSession } from '../../src/session/session.ts';
 import { createCountedClock } from '../helpers/counted-clock.ts';
 import { framesOf, silence, speech } from '../helpers/pcm.ts';
-import { defaultOptions, failure, type Script, sourceOf, startSession } from '../helpers/scripted-session.ts';
+import {
+  defaultOptions,
+  failure,
+  type Script,
+  sourceOf,
+  speakInRoomTone,
+  startSession,
+} from '../helpers/scripted-session.ts';
 
 const utterance = () => sourceOf(silence(400), speech(1_000));
 
@@ -330,6 +337,13 @@ describe('the tail', () => {
     expect(warnings(session.events)).toEqual([]);
     expect(session.clock.pending).toEqual([]);
   });
+});
+
+test('room tone that never ends does not keep a session from its end, and is warned of', async () => {
+  const session = await run({ options: { frameMs: 100 }, onLive: speakInRoomTone });
+  expect([session.outcome, warnings(session.events)]).toEqual(['ok', ['background']]);
+  // The last frame with speech leaves at 1,300: the tone after it counts as the start of the reply.
+  expect(session.summary.elapsedMs).toBe(1_300 + 30_000 + 1_500);
 });
 
 describe('its duration', () => {

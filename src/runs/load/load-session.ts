@@ -1,5 +1,5 @@
 import { dialogueRules } from '../../audio/dialogue/rules.ts';
-import { replyOverAt } from '../../audio/turn-taking.ts';
+import { longestReplyMs, replyOverAt } from '../../audio/turn-taking.ts';
 import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
 import { type FailureKind, failureKind } from '../../kernel/failure-kind.ts';
 import { abortable, createDeferred } from '../../kernel/promises.ts';
@@ -148,8 +148,6 @@ const stoppedAfterMs = 300;
 /** A reply has not stopped if it goes on for this long, and to the end of the speech that interrupts it. */
 const stopWithinMs = 1_000;
 const { neverYieldsMs } = dialogueRules;
-/** So that a reply that never ends does not hold up the run. */
-const longestReplyMs = 30_000;
 
 /** Sends silence and listens until `until`. */
 export function createListener(

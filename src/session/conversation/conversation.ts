@@ -12,12 +12,14 @@ import { createTurn, holdOf, type Turn } from './turn.ts';
 import { speakingGraceMs, type TurnAudioOptions, type TurnReplyState } from './turn-audio.ts';
 
 export interface ConversationOptions
-  extends Pick<TurnAudioOptions, 'settleMs' | 'waitMs' | 'pausedUntil' | 'pausedMs'> {
+  extends Pick<TurnAudioOptions, 'settleMs' | 'waitMs' | 'pausedUntil' | 'voicedAt' | 'pausedMs'> {
   clock: Clock;
   /** When the session began. */
   startedAt: number;
   frameMs: number;
   onClip?(clip: ClipMoment): void;
+  /** A reply counts as over although audible audio goes on: only background is left. */
+  onBackground?(): void;
 }
 
 /** The clip of a turn begins or ends. */
@@ -57,8 +59,10 @@ export function createConversation(
     settleMs,
     waitMs,
     pausedUntil,
+    voicedAt,
     pausedMs,
     onClip = () => {},
+    onBackground = () => {},
   }: ConversationOptions,
 ): Conversation {
   const arrivals = new ReplyArrivals(settleMs);
@@ -75,7 +79,7 @@ export function createConversation(
     const now = clock.now();
     current?.passOn(now);
     current = createTurn(plan, {
-      ...{ startedAt, beganAt: now, settleMs, waitMs, pausedUntil, pausedMs },
+      ...{ startedAt, beganAt: now, settleMs, waitMs, pausedUntil, voicedAt, pausedMs },
       heardUntil: () => arrivals.audibleUntil,
       number: turns.length + (plan === listening ? 0 : 1),
     });
@@ -92,6 +96,7 @@ export function createConversation(
   /** After a sound that is not a turn no reply is awaited, unless the reply to the previous turn had not begun. */
   const replyStateOf = (turn: Turn, now: number) => {
     const state = turn.audio.replyState(now);
+    if (state === 'ended' && turn.audio.isBackgroundHeard) onBackground();
     const isNoise = noises.has(turn) && turn.isDecided(now);
     return isNoise && state === 'awaited' ? 'ended' : state;
   };
@@ -188,7 +193,8 @@ function lookForCue(
   if (state === 'none') return { missed: 'no reply started' };
   // A reply that arrives faster than it is played, or waited for this process, is heard for longer.
   const isHeard = now <= heardUntil + speakingGraceMs;
-  if (when === 'after-reply') return state === 'ended' && !isHeard ? 'now' : 'wait';
+  if (when === 'after-reply')
+    return state === 'ended' && (!isHeard || audio.isBackgroundHeard) ? 'now' : 'wait';
   const { spokenFrom } = audio;
   if (spokenFrom === undefined || now < spokenFrom + when.duringReplyMs) return 'wait';
   if (isHeard) return 'now';

@@ -1,7 +1,7 @@
 import type { Level } from '../../audio/level.ts';
 import { audibleDbfs } from '../../audio/level.ts';
 import { createSentSpeech } from '../../audio/sent-speech.ts';
-import { isReplyHeard, replyOverAt } from '../../audio/turn-taking.ts';
+import { isBackgroundHeard, isReplyHeard, type ReplyHeard, replyOverAt } from '../../audio/turn-taking.ts';
 import type { AudioLimits, MeasuredTurns } from '../../kernel/audio-limits.ts';
 import { msForBytes } from '../../protocol/audio-format.ts';
 import { roundMs } from '../../protocol/time-text.ts';
@@ -38,6 +38,8 @@ export interface TurnAudio {
   /** When the first audible AI audio arrived after speech, even between two sentences of the turn. */
   readonly firstAudibleAt: number | undefined;
   replyState(now: number): TurnReplyState;
+  /** Whether only background is left of the AI's audio, although it is audible. */
+  readonly isBackgroundHeard: boolean;
   /** When the reply began to be heard: its first audio, unless a long silence follows. */
   readonly spokenFrom: number | undefined;
   /** `dialogue`: what this turn led to. */
@@ -52,6 +54,8 @@ export interface TurnAudioOptions {
   waitMs: number;
   /** When reading from the service, or this process, was last paused: now, if it is. */
   pausedUntil(): number;
+  /** When the AI's speech last arrived. */
+  voicedAt(): number;
   /** How long this process did not run between two times, at the longest. */
   pausedMs(from: number, until: number): number;
   /** Lengths of the reply, in milliseconds, of which the times are kept; 0: any audio. */
@@ -77,7 +81,8 @@ interface Arrival {
 }
 
 export function createTurnAudio(options: TurnAudioOptions): TurnAudio {
-  const { beganAt, settleMs, waitMs, pausedUntil, pausedMs, goalsMs, onReply, onNoReply } = options;
+  const { beganAt, settleMs, waitMs, pausedUntil, voicedAt, pausedMs } = options;
+  const { goalsMs, onReply, onNoReply } = options;
   /** Holds AI audio that arrives during speech: whether it belongs to the reply is known when the speech ends. */
   const speech = createSentSpeech<Arrival>();
   let began: number | undefined;
@@ -117,6 +122,13 @@ export function createTurnAudio(options: TurnAudioOptions): TurnAudio {
   };
   const speechEndedAt = () =>
     speech.speaking || clipEndedAt === undefined ? undefined : (ended ?? clipEndedAt);
+  const heardSince = (endedAt: number): ReplyHeard => ({
+    awaitedFrom: Math.max(endedAt, clipEndedAt ?? 0),
+    begunAt: replyBegunAt,
+    heardAt: reply.lastAudibleAt,
+    voicedAt: voicedAt(),
+    pausedUntil: pausedUntil(),
+  });
 
   return {
     sent(frame, now) {
@@ -162,15 +174,14 @@ export function createTurnAudio(options: TurnAudioOptions): TurnAudio {
     replyState(now) {
       const endedAt = speechEndedAt();
       if (endedAt === undefined) return 'awaited';
-      const heard = {
-        awaitedFrom: Math.max(endedAt, clipEndedAt ?? 0),
-        begunAt: replyBegunAt,
-        heardAt: reply.lastAudibleAt,
-        pausedUntil: pausedUntil(),
-      };
+      const heard = heardSince(endedAt);
       const isOver = now >= replyOverAt(heard, { waitMs, settleMs });
       if (isReplyHeard(heard)) return isOver ? 'ended' : 'begun';
       return isOver ? 'none' : 'awaited';
+    },
+    get isBackgroundHeard() {
+      const endedAt = speechEndedAt();
+      return endedAt !== undefined && isBackgroundHeard(heardSince(endedAt), { settleMs });
     },
     judge(expectations, dialogue) {
       const endedAt = speechEndedAt();

@@ -8,6 +8,7 @@ import {
   type Script,
   type ScriptedService,
   sourceOf,
+  speakInRoomTone,
   startSession,
 } from '../../helpers/scripted-session.ts';
 
@@ -59,6 +60,18 @@ describe('a turn is spoken', () => {
       'turn 1: said': '0 ms into the stream',
       'turn 2: said': '3480 ms into the stream',
     });
+  });
+
+  test('once only background is left of a long reply', async () => {
+    const { session, verdicts } = await converse([first(), turn()], {
+      options: { frameMs: 100 },
+      onLive: speakInRoomTone,
+    });
+    expect(session.outcome).toBe('ok');
+    // From 1,300, when the last speech leaves, the tone counts as a reply; it has settled after another 1,000.
+    expect(verdicts['turn 2: said']).toBe('32300 ms into the stream');
+    const warned = session.of('warning').map(({ code }) => code);
+    expect(warned.filter((code) => code === 'background')).toHaveLength(1);
   });
 
   test.each([
