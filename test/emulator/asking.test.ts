@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { createCertificate } from '../../src/wire/server/self-signed.ts';
+import { jwt } from '../helpers/device-exchanges.ts';
 import { setUpEmulators } from '../helpers/emulators.ts';
 import { openStream } from '../helpers/stream-client.ts';
 
@@ -68,4 +69,13 @@ test('faults strike in a fixed order', async () => {
   const statuses: number[] = [];
   for (let attempt = 0; attempt < 4; attempt += 1) statuses.push((await ask(emulator.baseUrl, json)).status);
   expect(statuses).toEqual([500, 503, 503, 200]);
+});
+
+test('an event about a refused path holds no token', async () => {
+  const emulator = await startEmulator();
+  const token = jwt(1);
+  await fetch(`${emulator.baseUrl}/elsewhere/${token}`);
+  expect(emulator.control.journal.read({ type: 'request-refused' }, 10)).toMatchObject([
+    { path: '/elsewhere/[redacted]' },
+  ]);
 });

@@ -1,8 +1,10 @@
 import type { ServerResponse } from 'node:http';
+import { concealUrl } from '../../kernel/secret-fields.ts';
 import { shortText } from '../../kernel/short-text.ts';
 import type { Dialect, RefusalCause } from '../../protocol/dialect.ts';
 import { type ErrorDetails, errorBody, invalidRequestCode } from '../../protocol/error-body.ts';
 import type { InvalidTokenRequest } from '../../protocol/token-request.ts';
+import { concealTokens } from '../../wire/conceal.ts';
 import type { Admission } from '../../wire/server/admission.ts';
 import { type OutgoingAnswer, sendAnswer } from '../../wire/server/http-answer.ts';
 import type { EmulatorEvents, SentHeaders } from '../events.ts';
@@ -50,7 +52,12 @@ function refuse(
   { status, code, message, details }: RefusalWording,
   { events, device, path, remote, detail, sent }: Omit<RefusalContext, 'dialect' | 'why'>,
 ): OutgoingAnswer {
-  const known = definedFields({ device, path: path && shortText(path), remote, why: detail });
+  const known = definedFields({
+    device,
+    path: path && shortText(concealTokens(concealUrl(path))),
+    remote,
+    why: detail,
+  });
   events.emit({ type: 'request-refused', cause, status, code, message, ...known, ...(sent && { sent }) });
   return { status, body: errorBody(code, message, details) };
 }
