@@ -5,8 +5,8 @@ import { secondsText } from '../../protocol/time-text.ts';
 /** This many attempts within this time are a storm, whatever follows. */
 const stormAttempts = 7;
 const stormMs = 10_000;
-/** Attempts that stay this far apart need not spread further. */
-const restfulMs = 10_000;
+/** Attempts that stay this far apart need not spread further, and a stream that lasted this long is no failure. */
+export const restfulMs = 10_000;
 /** The later waits are longer than the earlier ones by this factor: less than two, because of jitter. */
 const leastGrowth = 1.3;
 /** And by this much: a busy machine delays single attempts. */
@@ -14,11 +14,15 @@ const leastGrowthMs = 80;
 /** Fewer waits do not show growth. */
 const leastWaits = 3;
 
-/** The first storm among attempts at these times: how many within how long. */
-export function findStorm(times: readonly number[]): { attempts: number; ms: number } | undefined {
+/** The first storm among attempts at these times, for so many streams: how many within how long. */
+export function findStorm(
+  times: readonly number[],
+  streams = 1,
+): { attempts: number; ms: number } | undefined {
+  const attempts = stormAttempts * streams;
   for (const [index, first] of times.entries()) {
-    const last = times[index + stormAttempts - 1];
-    if (last !== undefined && last - first <= stormMs) return { attempts: stormAttempts, ms: last - first };
+    const last = times[index + attempts - 1];
+    if (last !== undefined && last - first <= stormMs) return { attempts, ms: last - first };
   }
   return undefined;
 }
@@ -34,6 +38,21 @@ export function growsApart(times: readonly number[]): boolean | undefined {
 
 function waitsBetween(times: readonly number[]): number[] {
   return times.slice(1).map((at, index) => at - (times[index] ?? at));
+}
+
+/** Splits failures where one has nothing to do with the one before it: a device begins again with a short wait. */
+export function splitRuns<Failure>(
+  failures: readonly Failure[],
+  isAfresh: (failure: Failure, before: Failure) => boolean,
+): [first: Failure, ...Failure[]][] {
+  const runs: [first: Failure, ...Failure[]][] = [];
+  for (const failure of failures) {
+    const run = runs.at(-1);
+    const before = run?.at(-1);
+    if (run === undefined || before === undefined || isAfresh(failure, before)) runs.push([failure]);
+    else run.push(failure);
+  }
+  return runs;
 }
 
 /** The waits for people: `0.5 s, 1.1 s, 2.0 s`. */

@@ -63,10 +63,16 @@ export function tokenName({ token }: FirstMessage): string {
   return typeof jti === 'string' ? `jti ${jti}` : `token ${token.hash.slice(0, 8)}…`;
 }
 
-/** Confirmed streams that broke, or that the service did not end normally. */
-export function interruptions(seen: readonly Seen[]): (SeenStream & { exchange: { end: StreamEnd } })[] {
-  return confirmedConnections(seen).filter(
-    (stream): stream is SeenStream & { exchange: { end: StreamEnd } } =>
-      stream.exchange.end?.by === 'service' && stream.exchange.end.code !== closeCodes.normal,
-  );
+/** A confirmed stream that broke, or that the service did not end normally. */
+export type Interruption = SeenStream & { exchange: { end: StreamEnd } };
+
+function isInterrupted(stream: SeenStream): stream is Interruption {
+  return stream.exchange.end?.by === 'service' && stream.exchange.end.code !== closeCodes.normal;
+}
+
+/** Those of a device, in the order of their ends. */
+export function interruptions(seen: readonly Seen[]): Interruption[] {
+  return confirmedConnections(seen)
+    .filter(isInterrupted)
+    .sort((a, b) => a.exchange.end.at - b.exchange.end.at);
 }

@@ -3,9 +3,15 @@ import { connectionsPerDevice } from '../../protocol/rate-limit.ts';
 import { secondsText } from '../../protocol/time-text.ts';
 import type { Side, WireMessage } from '../../wire/exchange.ts';
 import { type Finding, fail, mostSevere, pass, type Rule, type Seen, unknown, warn } from '../rule.ts';
-import { confirmationOf, endText, type SeenStream, violationBy } from '../stream-seen.ts';
-import { findStorm, growsApart, waitsText } from './backoff.ts';
-import { confirmedConnections, connections, deviceRequests, interruptions } from './device-seen.ts';
+import { confirmationOf, endText, type SeenStream, tokenMessage, violationBy } from '../stream-seen.ts';
+import { findStorm, growsApart, restfulMs, splitRuns, waitsText } from './backoff.ts';
+import {
+  confirmedConnections,
+  connections,
+  deviceRequests,
+  type Interruption,
+  interruptions,
+} from './device-seen.ts';
 
 /** How a device ends its streams, and what it does when one is ended. */
 export const endingRules: readonly Rule[] = [
@@ -26,24 +32,45 @@ export const endingRules: readonly Rule[] = [
 ];
 
 function judgeReturn(seen: readonly Seen[]): Finding | undefined {
-  const broken = interruptions(seen);
-  const [first] = broken;
-  if (first === undefined) return undefined;
+  const runs = splitRuns(interruptions(seen), isAfresh);
+  return mostSevere(
+    runs.map((run, index) => judgeRun(run, { seen, until: runs[index + 1]?.[0].exchange.end.at })),
+  );
+}
+
+/** Whether a stream lasted so long that its end has nothing to do with earlier ones. */
+function isAfresh(stream: Interruption, before: Interruption): boolean {
+  return hasLasted(stream) && stream.exchange.end.at - before.exchange.end.at >= restfulMs;
+}
+
+function hasLasted({ exchange: { upgrade, end } }: Interruption): boolean {
+  return end.at - upgrade.at >= restfulMs;
+}
+
+type Run = readonly [first: Interruption, ...Interruption[]];
+
+/** Interruptions that follow each other, and what the device did until the next ones. */
+function judgeRun(
+  run: Run,
+  { seen, until }: { seen: readonly Seen[]; until: number | undefined },
+): Finding | undefined {
+  const [first] = run;
   const asked = deviceRequests(seen);
-  const returns = broken.flatMap((stream) => {
+  const returns = run.flatMap((stream) => {
     const next = asked.find(({ exchange }) => exchange.at >= stream.exchange.end.at);
     return next === undefined ? [] : [{ stream, next, afterMs: next.exchange.at - stream.exchange.end.at }];
   });
   const times = [...new Set(returns.map(({ next }) => next.exchange.at))];
   const evidence = returns.flatMap(({ stream, next }) => [stream, next]);
-  const later = asked.filter(({ exchange }) => exchange.at >= first.exchange.end.at);
-  const storm = findStorm(later.map(({ exchange }) => exchange.at));
+  const together = run.filter(({ exchange }) => exchange.upgrade.at <= first.exchange.end.at).length;
+  const storm = findStorm(vainAttempts(run, seen, until), together);
   if (storm !== undefined)
     return fail(
       `${endText(first)}, then ${storm.attempts} attempts in ${secondsText(storm.ms, 1)}`,
       evidence,
     );
-  if (growsApart(times) === false)
+  // Streams that end together are opened again each on its own: the waits between all of them show nothing.
+  if (together === 1 && growsApart(times) === false)
     return fail(
       `interrupted repeatedly, it reconnected after ${waitsText(times)}: the waits do not grow`,
       evidence,
@@ -51,6 +78,27 @@ function judgeReturn(seen: readonly Seen[]): Finding | undefined {
   const [back] = returns;
   if (back === undefined) return unknown(`${endText(first)}; it did not reconnect`, first);
   return pass(`${endText(first)}; it reconnected after ${secondsText(back.afterMs, 1)}`, evidence);
+}
+
+/** When a device requested a token after an interruption and before a confirmation, without a stream that lasted. */
+function vainAttempts(run: Run, seen: readonly Seen[], until = Number.POSITIVE_INFINITY): number[] {
+  const confirmed = confirmedConnections(seen);
+  const broken = new Set<SeenStream>(interruptions(seen).filter((stream) => !hasLasted(stream)));
+  const good = new Set(
+    confirmed.filter((stream) => !broken.has(stream)).map((stream) => tokenMessage(stream)?.token.hash),
+  );
+  return deviceRequests(seen)
+    .filter(({ exchange: { at, granted } }) => {
+      const lost = run.findLast(({ exchange }) => exchange.end.at <= at);
+      if (lost === undefined || at >= until || (granted !== undefined && good.has(granted.hash)))
+        return false;
+      const { end } = lost.exchange;
+      return !confirmed.some((stream) => {
+        const backAt = confirmationOf(stream)?.at ?? Number.POSITIVE_INFINITY;
+        return backAt > end.at && backAt <= at;
+      });
+    })
+    .map(({ exchange }) => exchange.at);
 }
 
 function judgeNumber(seen: readonly Seen[]): Finding | undefined {

@@ -3,6 +3,7 @@ import { tokenPath } from '../../protocol/paths.ts';
 import {
   earlyRetryMs,
   rateLimitHeaderNames,
+  rateLimitWindowMs,
   readMoment,
   retryAfterHeaderName,
 } from '../../protocol/rate-limit.ts';
@@ -12,7 +13,7 @@ import { headerValue } from '../../wire/headers.ts';
 import { type Finding, fail, mostSevere, pass, type Rule, type Seen, show, unknown } from '../rule.ts';
 import type { SeenStream } from '../stream-seen.ts';
 import { isGranted, mediaTypeOf, requestFields, type SeenToken } from '../token-seen.ts';
-import { findStorm, growsApart, waitsText } from './backoff.ts';
+import { findStorm, growsApart, splitRuns, waitsText } from './backoff.ts';
 import { answeredAt, connections, deviceRequests } from './device-seen.ts';
 
 const section = `POST ${tokenPath()}`;
@@ -77,9 +78,27 @@ function judgeLimited(seen: readonly Seen[]): Finding | undefined {
   const nextAfter = (one: SeenToken) =>
     asked.slice(asked.indexOf(one) + 1).find(({ exchange }) => exchange.at >= answeredAt(one));
   const waits = limited.map((one) => judgeWait(one, nextAfter(one)));
-  const last = limited.at(-1) ?? first;
-  const times = [...limited, nextAfter(last)].flatMap((one) => one?.exchange.at ?? []);
-  return mostSevere([judgeSpread(limited, times), ...waits]);
+  const timesOf = (run: readonly SeenToken[]) =>
+    [...run, nextAfter(run.at(-1) ?? first)].flatMap((one) => one?.exchange.at ?? []);
+  const spread = runsOf(limited, asked).map((run) => judgeSpread(run, timesOf(run)));
+  return mostSevere([judgeStorm(limited, timesOf(limited)) ?? mostSevere(spread), ...waits]);
+}
+
+/** Refusals that follow each other. After a grant, or a whole window of the limit, a refusal is a new one. */
+function runsOf(limited: readonly SeenToken[], asked: readonly SeenToken[]) {
+  return splitRuns(
+    limited,
+    (one, before) =>
+      one.exchange.at - before.exchange.at >= rateLimitWindowMs ||
+      asked.slice(asked.indexOf(before), asked.indexOf(one)).some(isGranted),
+  );
+}
+
+function judgeStorm(limited: readonly SeenToken[], times: readonly number[]): Finding | undefined {
+  const storm = findStorm(times);
+  if (storm === undefined) return undefined;
+  const { attempts, ms } = storm;
+  return fail(`${attempts} requests in ${secondsText(ms, 1)}, while it was rate limited`, limited);
 }
 
 /** The time between a refusal and the next request, against what the refusal said. */
@@ -107,12 +126,6 @@ function requestedWait({ exchange: { answer, wallAt, totalMs } }: SeenToken) {
 
 /** Whether the requests spread out, if no refusal said how long to wait. */
 function judgeSpread(limited: readonly SeenToken[], times: readonly number[]): Finding | undefined {
-  const storm = findStorm(times);
-  if (storm !== undefined)
-    return fail(
-      `${storm.attempts} requests in ${secondsText(storm.ms, 1)}, while it was rate limited`,
-      limited,
-    );
   if (limited.some((one) => requestedWait(one) !== undefined)) return undefined;
   const grows = growsApart(times);
   if (grows === undefined) return undefined;

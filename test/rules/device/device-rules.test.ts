@@ -21,6 +21,13 @@ const opaque = 'a-token-that-is-no-jwt';
 const limited = (at: number, answerHeaders: readonly (readonly [string, string])[] = [], totalMs = 0) =>
   asks({ at, status: 429, answerHeaders, totalMs });
 const unanswered = (at = 0): TokenExchange => ({ ...asks({ at }), answer: undefined });
+const s = 1_000;
+/** Confirmed streams that the service closes with 1012 at these times, and the request after each. */
+const restarts = (...rounds: readonly { from: number; to: number; back: number }[]) =>
+  rounds.flatMap(({ from, to, back }, index) => [
+    live(jwt(`t${index}`), from, to, 'service', 1012),
+    asks({ at: back, token: jwt(`t${index + 1}`) }),
+  ]);
 const retryAfter = (value: string) => [['Retry-After', value]] as const;
 const live = (token: string, at: number, endAt?: number, by: 'device' | 'service' = 'service', code = 1011) =>
   connects({
@@ -72,6 +79,10 @@ const samplesOf = (audio: string) => {
   const pcm = Buffer.from(audio, 'base64');
   return Array.from({ length: pcm.length / 2 }, (_, at) => pcm.readInt16LE(2 * at));
 };
+
+/** The names of exchanges from the first number to the last. */
+const list = (first: number, last: number) =>
+  Array.from({ length: last - first + 1 }, (_, index) => `X${first + index}`).join(' ');
 
 type Case = [id: string, what: string, found: string | undefined, seen: Seen[]];
 
@@ -561,6 +572,44 @@ const cases: Case[] = [
     'fail: 7 requests in 0.6 s, while it was rate limited (X1 X2 X3 X4 X5 X6 X7 X8 X9)',
     seenAs(...Array.from({ length: 9 }, (_, index) => limited(index * 100))),
   ],
+  [
+    'D6',
+    'a refusal an hour before others',
+    'pass: it waited 1.0 s, 2.0 s, 4.0 s (X3 X4 X5 X1 X2 X6)',
+    seenAs(
+      ...[limited(0), asks({ at: s, token: one })],
+      ...[3_600 * s, 3_601 * s, 3_603 * s].map((at) => limited(at)),
+      asks({ at: 3_607 * s, token: two }),
+    ),
+  ],
+  [
+    'D6',
+    'a refusal a minute before others',
+    'pass: it tried again 60.0 s after 429 (X1 X2 X3 X4)',
+    seenAs(...[0, 60 * s, 61 * s, 63 * s].map((at) => limited(at))),
+  ],
+  [
+    'D6',
+    'refusals that are each followed by a grant',
+    'pass: it tried again 1.0 s after 429 (X1 X2 X3 X4 X5 X6 X7 X8)',
+    seenAs(...[0, 5, 10, 15].flatMap((at) => [limited(at * s), asks({ at: (at + 1) * s, token: jwt(at) })])),
+  ],
+  [
+    'D6',
+    'waits that do not grow, long after others',
+    'fail: it waited 2.0 s, 2.0 s, 2.0 s: the waits do not grow (X2 X3 X4 X5)',
+    seenAs(...[0, 60, 62, 64, 66].map((at) => limited(at * s))),
+  ],
+  [
+    'D6',
+    'a storm in which some are granted',
+    'fail: 7 requests in 1.3 s, while it was rate limited (X1 X2 X4 X5 X7 X8 X10 X11)',
+    seenAs(
+      ...Array.from({ length: 12 }, (_, index) =>
+        index % 3 === 2 ? asks({ at: index * 140, token: jwt(index) }) : limited(index * 140),
+      ),
+    ),
+  ],
   ['D6', 'it gives up', 'unknown: it did not try again after 429 (X1)', seenAs(limited(0))],
   ['D6', 'it is refused otherwise', undefined, seenAs(asks())],
   ['D6', 'it has no answer', undefined, seenAs(unanswered())],
@@ -765,6 +814,98 @@ const cases: Case[] = [
         asks({ at: index * 2_000, token: jwt(`t${index}`) }),
         live(jwt(`t${index}`), index * 2_000 + 1, index * 2_000 + 40),
       ]).flat(),
+    ),
+  ],
+  [
+    'D9',
+    'an interruption an hour before others',
+    'pass: closed with 1012; it reconnected after 1.0 s (X1 X2 X3 X4 X5 X6 X7 X8)',
+    seenAs(
+      ...restarts(
+        { from: -60 * s, to: 0, back: s },
+        { from: s, to: 3_600 * s, back: 3_601 * s },
+        { from: 3_601 * s, to: 3_602 * s, back: 3_604 * s },
+        { from: 3_604 * s, to: 3_604.5 * s, back: 3_608.5 * s },
+      ),
+    ),
+  ],
+  [
+    'D9',
+    'a stream of ten seconds before it begins to spread again',
+    'pass: closed with 1012; it reconnected after 1.0 s (X1 X2 X3 X4 X5 X6 X7 X8)',
+    seenAs(
+      ...restarts(
+        { from: -60 * s, to: 0, back: s },
+        { from: s, to: 11 * s, back: 12 * s },
+        { from: 12 * s, to: 12.5 * s, back: 14 * s },
+        { from: 14 * s, to: 14.1 * s, back: 18 * s },
+      ),
+    ),
+  ],
+  [
+    'D9',
+    'intervals that do not grow, long after another interruption',
+    'fail: interrupted repeatedly, it reconnected after 2.0 s, 2.0 s, 2.0 s: the waits do not grow (X3 X4 X5 X6 X7 X8 X9 X10)',
+    seenAs(
+      ...restarts(
+        { from: -60 * s, to: 0, back: s },
+        ...[100, 102, 104, 106].map((at) => ({
+          from: at === 100 ? s : (at - 1) * s,
+          to: at * s,
+          back: (at + 1) * s,
+        })),
+      ),
+    ),
+  ],
+  [
+    'D9',
+    'ten streams end at once, and each comes back',
+    `pass: closed with 1012; it reconnected after 1.0 s (X1 X11 ${list(2, 10)})`,
+    seenAs(
+      ...Array.from({ length: 10 }, (_, index) => live(jwt(`t${index}`), index, 60 * s, 'service', 1012)),
+      ...Array.from({ length: 10 }, (_, index) => asks({ at: 61 * s + index * 100, token: jwt(index) })),
+    ),
+  ],
+  [
+    'D9',
+    'streams that end one shortly after the other, and come back at once',
+    'pass: closed with 1012; it reconnected after 0.0 s (X1 X5 X2 X6 X3 X7 X4 X8)',
+    seenAs(
+      ...Array.from({ length: 4 }, (_, index) =>
+        live(jwt(`t${index}`), index, 60 * s + index * 50, 'service', 1012),
+      ),
+      ...Array.from({ length: 4 }, (_, index) => asks({ at: 60 * s + index * 50 + 5, token: jwt(index) })),
+    ),
+  ],
+  [
+    'D9',
+    'ten streams end at once, and each tries seven times within ten seconds',
+    `fail: closed with 1012, then 70 attempts in 6.9 s (X1 X11 ${list(2, 10)})`,
+    seenAs(
+      ...Array.from({ length: 10 }, (_, index) => live(jwt(`t${index}`), index, 60 * s, 'service', 1012)),
+      ...Array.from({ length: 70 }, (_, index) => asks({ at: 61 * s + index * 100, token: jwt(index) })),
+    ),
+  ],
+  [
+    'D9',
+    'many streams that last come back together with one that ended',
+    'pass: closed with 1012; it reconnected after 1.0 s (X1 X2)',
+    seenAs(
+      live('t', -60 * s, 0, 'service', 1012),
+      ...Array.from({ length: 8 }, (_, index) => asks({ at: s + index * 100, token: jwt(index) })),
+      ...Array.from({ length: 8 }, (_, index) =>
+        live(jwt(index), 2 * s + index * 100, 60 * s, 'device', 1000),
+      ),
+    ),
+  ],
+  [
+    'D9',
+    'many calls long after it came back',
+    'pass: closed with 1012; it reconnected after 1.0 s (X1 X2)',
+    seenAs(
+      ...restarts({ from: -60 * s, to: 0, back: s }),
+      live(jwt('t1'), 2 * s),
+      ...Array.from({ length: 8 }, (_, index) => asks({ at: 3_600 * s + index * 100, token: jwt(index) })),
     ),
   ],
 
