@@ -194,6 +194,9 @@ export function freshPresentations(seen: readonly Seen[]): Presentation[] {
   );
 }
 
+/** What ends this soon after something ends because of it; a message of the other side may have been under way. */
+export const soonMs = 1_000;
+
 /** Whether the service ended the stream, or the device because of what the service sent. */
 export function isServiceEnd(end: StreamEnd | undefined): boolean {
   return end?.by === 'service' || end?.breakdown?.by === 'service';

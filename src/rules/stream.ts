@@ -18,6 +18,7 @@ import {
   readTextMessage,
   type SeenStream,
   serviceMessages,
+  soonMs,
   streamsSeen,
   violationBy,
 } from './stream-seen.ts';
@@ -134,8 +135,6 @@ function judgeUnasked(stream: SeenStream): Finding | undefined {
 function isPresented(message: WireMessage): boolean {
   return message.from === 'device' && ('token' in message || 'text' in message);
 }
-
-const soonMs = 1_000;
 
 /** A confirmation of something that the token endpoint did not grant. A JWT that nobody altered may have been granted unseen. */
 function judgeUngranted(stream: SeenStream, granted: ReadonlySet<string>): Finding | undefined {

@@ -2,7 +2,7 @@ import { absenceProblem, firstBinaryProblem, type TokenProblem } from '../../pro
 import { secondsText } from '../../protocol/time-text.ts';
 import { isConcealed } from '../../wire/conceal.ts';
 import { type Finding, fail, mostSevere, pass, type Rule, type Seen, unknown, warn } from '../rule.ts';
-import { deviceMessages, type SeenStream } from '../stream-seen.ts';
+import { deviceMessages, type SeenStream, soonMs } from '../stream-seen.ts';
 import { grantsSeen, isGranted } from '../token-seen.ts';
 import {
   answeredAt,
@@ -48,8 +48,8 @@ function judgeFirstMessage(stream: SeenStream, seen: readonly Seen[]): Finding |
   const [first] = messages;
   const { tokenIn } = stream.exchange.upgrade;
   if (first === undefined) {
-    const isEnded = stream.exchange.end?.by === 'service' || tokenIn !== undefined;
-    return isEnded ? failWith(absenceProblem(tokenIn, 0), stream) : undefined;
+    const isAtFault = tokenIn !== undefined || hasHadTime(stream);
+    return isAtFault ? failWith(absenceProblem(tokenIn, 0), stream) : undefined;
   }
   if (!('token' in first)) {
     const problem = messages.some((one) => 'token' in one)
@@ -67,6 +67,11 @@ function judgeFirstMessage(stream: SeenStream, seen: readonly Seen[]): Finding |
   if (first.problem !== undefined) return failWith(first.problem, stream);
   if (first.token.claims !== undefined) return pass('a JWT comes first, as text', stream);
   return fail(`the first message (${first.bytes} bytes) is not a JWT`, stream);
+}
+
+/** Whether the service waited for a token before it ended the stream; otherwise one may have been under way. */
+function hasHadTime({ exchange: { upgrade, end } }: SeenStream): boolean {
+  return end?.by === 'service' && end.at - (upgrade.at + upgrade.totalMs) >= soonMs;
 }
 
 /** A token in another place beside the first message: the specification shows none there. */

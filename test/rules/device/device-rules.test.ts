@@ -64,6 +64,10 @@ const withTokenIn = (tokenIn: string, stream: StreamExchange): StreamExchange =>
   ...stream,
   upgrade: { ...stream.upgrade, tokenIn },
 });
+const slowly = (totalMs: number, stream: StreamExchange): StreamExchange => ({
+  ...stream,
+  upgrade: { ...stream.upgrade, totalMs },
+});
 /** Streams that open one after the other and stay open. */
 const open = (count: number) => Array.from({ length: count }, (_, index) => live(jwt(`t${index}`), index));
 
@@ -228,6 +232,30 @@ const cases: Case[] = [
     'nothing at all',
     'fail: no token arrived: send it as the first text message (X1)',
     seenAs(connects({ end: { at: 5_000, by: 'service', code: 4408 } })),
+  ],
+  [
+    'D2',
+    'nothing, because the service ends the stream at once',
+    undefined,
+    seenAs(connects({ at: 100, end: { at: 105, by: 'service', code: 1006 } })),
+  ],
+  [
+    'D2',
+    'nothing within a second after an upgrade that took its time',
+    undefined,
+    seenAs(slowly(900, connects({ at: 100, end: { at: 1_999, by: 'service', code: 1006 } }))),
+  ],
+  [
+    'D2',
+    'nothing for a second',
+    'fail: no token arrived: send it as the first text message (X1)',
+    seenAs(connects({ at: 100, end: { at: 1_100, by: 'service', code: 4408 } })),
+  ],
+  [
+    'D2',
+    'the token only in the URL, and the service ends the stream at once',
+    'fail: the token arrived in the URL, where the service does not look for it: send it as the first text message (X1)',
+    seenAs(withTokenIn('the URL', connects({ end: { at: 5, by: 'service', code: 4401 } }))),
   ],
   [
     'D2',
