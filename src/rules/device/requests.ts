@@ -12,7 +12,7 @@ import { jsonMediaType } from '../../protocol/token-request.ts';
 import { headerValue } from '../../wire/headers.ts';
 import { type Finding, fail, mostSevere, pass, type Rule, type Seen, show, unknown } from '../rule.ts';
 import type { SeenStream } from '../stream-seen.ts';
-import { isGranted, mediaTypeOf, requestFields, type SeenToken } from '../token-seen.ts';
+import { isGranted, mediaTypeOf, requestFields, type SeenToken, serviceTime } from '../token-seen.ts';
 import { findStorm, growsApart, splitRuns, waitsText } from './backoff.ts';
 import { answeredAt, connections, deviceRequests } from './device-seen.ts';
 
@@ -109,17 +109,27 @@ function judgeWait(one: SeenToken, next: SeenToken | undefined): Finding {
   const waited = `it tried again ${secondsText(waitedMs, 1)} after ${rateLimited}`;
   if (requested === undefined) return pass(waited, [one, next]);
   const text = `${waited}; ${requested.name} said ${secondsText(requested.ms, 1)}`;
-  return waitedMs < requested.ms - earlyRetryMs ? fail(text, [one, next]) : pass(text, [one, next]);
+  const isTooEarly = waitedMs < requested.ms - requested.earlyMs - earlyRetryMs;
+  return isTooEarly ? fail(text, [one, next]) : pass(text, [one, next]);
 }
 
-/** How long a refusal tells the device to wait. */
-function requestedWait({ exchange: { answer, wallAt, totalMs } }: SeenToken) {
+/** `Date` has whole seconds: the service may have answered up to this much later. */
+const dateStepMs = 1_000;
+
+/** How long a refusal tells the device to wait. `earlyMs`: by how much that may be too long, because it was measured from a `Date`. */
+function requestedWait(one: SeenToken) {
+  const { answer, wallAt, totalMs } = one.exchange;
   if (answer === undefined) return undefined;
-  const nowMs = wallAt + totalMs;
+  // A moment is in the time of the service, and our clock may be wrong.
+  const theirs = serviceTime({ ...one, exchange: { ...one.exchange, answer } });
+  const nowMs = theirs ?? wallAt + totalMs;
   // A reset has whole seconds, rounded up; Retry-After is more exact.
   for (const name of [retryAfterHeaderName, rateLimitHeaderNames.reset]) {
-    const at = readMoment(headerValue(answer.headers, name), nowMs);
-    if (at !== undefined) return { name, ms: at - nowMs };
+    const value = headerValue(answer.headers, name);
+    const at = readMoment(value, nowMs);
+    if (at === undefined) continue;
+    const isMoment = at === readMoment(value, nowMs + 1);
+    return { name, ms: at - nowMs, earlyMs: isMoment && theirs !== undefined ? dateStepMs : 0 };
   }
   return undefined;
 }

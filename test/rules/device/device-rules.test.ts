@@ -28,6 +28,11 @@ const restarts = (...rounds: readonly { from: number; to: number; back: number }
     live(jwt(`t${index}`), from, to, 'service', 1012),
     asks({ at: back, token: jwt(`t${index + 1}`) }),
   ]);
+/** A moment this long after ours, in headers that say when to try again. */
+const dated = (afterMs: number): [name: string, value: string][] => [
+  ['Retry-After', new Date(epochMs + afterMs).toUTCString()],
+  ['X-RateLimit-Reset', String((epochMs + afterMs) / 1_000)],
+];
 const retryAfter = (value: string) => [['Retry-After', value]] as const;
 const live = (token: string, at: number, endAt?: number, by: 'device' | 'service' = 'service', code = 1011) =>
   connects({
@@ -558,6 +563,42 @@ const cases: Case[] = [
     seenAs(
       { ...limited(0, retryAfter(new Date(epochMs + 4_000).toUTCString()), 500), wallAt: epochMs },
       asks({ at: 1_000, token: one }),
+    ),
+  ],
+  ...(
+    [
+      ['of its answer', 'pass', 0, 20_000],
+      ['of the service, whose clock is ahead', 'pass', 30_000, 20_000],
+      ['of the service, within the second of its Date', 'pass', 30_000, 18_850],
+      ['of the service, but is too early', 'fail', 30_000, 18_849],
+      ['of ours, though the clock of the service is behind', 'fail', -30_000, 3_000],
+    ] as const
+  ).flatMap(([what, verdict, aheadMs, waitMs]) =>
+    dated(aheadMs + 20_000).map(
+      ([name, value]): Case => [
+        'D6',
+        `it waits until the moment ${what}, in ${name}: ${value}`,
+        `${verdict}: it tried again ${(waitMs / 1_000).toFixed(1)} s after 429; ${name} said 20.0 s (X1 X2)`,
+        seenAs(
+          {
+            ...limited(0, [
+              ['Date', new Date(epochMs + aheadMs).toUTCString()],
+              [name, value],
+            ]),
+            wallAt: epochMs,
+          },
+          asks({ at: waitMs, token: one }),
+        ),
+      ],
+    ),
+  ),
+  [
+    'D6',
+    'it waits as told in seconds, exactly, though the answer has a Date',
+    'fail: it tried again 1.8 s after 429; Retry-After said 2.0 s (X1 X2)',
+    seenAs(
+      limited(0, [['Date', new Date(epochMs).toUTCString()], ...retryAfter('2')]),
+      asks({ at: 1_849, token: one }),
     ),
   ],
   [
