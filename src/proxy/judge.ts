@@ -6,6 +6,7 @@ import { deviceRules } from '../rules/device/catalogue.ts';
 import { reuseRule } from '../rules/expiry.ts';
 import { type JudgedVoice, judgeReplyVoice } from '../rules/reply-audio.ts';
 import type { Finding, Rule, Seen } from '../rules/rule.ts';
+import { isData } from '../rules/stream-seen.ts';
 import type { Judgement } from '../service/events.ts';
 import { runGuarded } from '../service/guard.ts';
 import { estimateBytes } from '../service/state/newest.ts';
@@ -339,6 +340,8 @@ function gather({ tokens, open, ended }: Dossier, side: Side, subject: StreamSub
 /** Keeps a first message of audio from the device: the first message of the service may be an answer to it. */
 function withoutAudio(exchange: StreamExchange): StreamExchange {
   const { messages } = exchange;
-  const early = messages.find((message) => message.from === 'service' || 'data' in message);
+  const early = messages.find(
+    (message) => (message.from === 'service' && isData(message)) || 'data' in message,
+  );
   return { ...exchange, messages: messages.filter((message) => !('data' in message) || message === early) };
 }

@@ -8,7 +8,8 @@ import type { DialectInput } from '../../src/protocol/dialect.ts';
 import { createProxyJudge, type StreamSubject } from '../../src/proxy/judge.ts';
 import { nameSides } from '../../src/proxy/proxy-events.ts';
 import { createEmulatorEvents, type Judgement } from '../../src/service/events.ts';
-import type { Header } from '../../src/wire/exchange.ts';
+import type { Header, WireMessage } from '../../src/wire/exchange.ts';
+import { presents, speaks } from '../helpers/device-exchanges.ts';
 import { openedUpgrade } from '../helpers/exchanges.ts';
 import { farDialects } from '../helpers/far-dialects.ts';
 import { hasForeignService, startForeignService } from '../helpers/foreign-service.ts';
@@ -16,7 +17,7 @@ import { createManualClock } from '../helpers/manual-clock.ts';
 import { startMiniService } from '../helpers/mini-service.ts';
 import { converse } from '../helpers/proxied-device.ts';
 import { setUpProxies, type WatchedProxy } from '../helpers/proxies.ts';
-import { refused } from '../helpers/service-exchanges.ts';
+import { answered, refused, serviceToken, tells } from '../helpers/service-exchanges.ts';
 import { openStream } from '../helpers/stream-client.ts';
 import { setUpSandbox } from '../helpers/voicectl.ts';
 import { writeRaw } from '../helpers/write-raw.ts';
@@ -223,4 +224,39 @@ test('a stream that has ended is forgotten, even if its owner would be another o
   const exchange = refused({ at: 0, device: 'lamp', status: 429 });
   judge.token({ device: exchange, service: exchange }, 'lamp');
   expect(looks).toBe(0);
+});
+
+test('an error that may answer early audio is not held against the service later, even if it pinged before', () => {
+  const clock = createManualClock();
+  const events = nameSides(createEmulatorEvents(clock.now));
+  const broken: string[] = [];
+  events.subscribe((event) => {
+    if (event.type === 'violation') broken.push(`${event.from} ${event.rule}`);
+  });
+  const judge = createProxyJudge({ clock, events, isStrict: false });
+  const token = serviceToken(0, { sub: 'lamp' });
+  const messages: WireMessage[] = [
+    { at: 10, from: 'service', opcode: 'ping', bytes: 0 },
+    presents(token, 11),
+    ...speaks(12),
+    tells('{"type":"error"}', 13),
+  ];
+  const end = { at: 2_000, by: 'device', code: 1000, reason: '', breakdown: undefined } as const;
+  const stream: StreamSubject = {
+    ...{ id: 1, device: 'lamp', isPartial: false, hearsSpoiltAudio: false },
+    ...{ owner: 'device lamp', heard: () => undefined, failed() {} },
+    seenBy: () => ({ kind: 'stream', upgrade: openedUpgrade(9), messages, end }),
+  };
+  const ask = (at: number) => {
+    const exchange = answered({ at, device: 'lamp', remaining: at === 0 ? 59 : 58 });
+    judge.token({ device: exchange, service: exchange }, 'lamp');
+  };
+  ask(0);
+  judge.opened(1);
+  judge.identified(stream);
+  judge.ended(stream);
+  const atItsEnd = [...broken];
+  ask(5_000);
+  expect(atItsEnd).toContain('device D4');
+  expect(broken).toEqual(atItsEnd);
 });
