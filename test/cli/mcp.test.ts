@@ -13,6 +13,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { findMarked } from '../helpers/marked-processes.ts';
+import { startMiniService } from '../helpers/mini-service.ts';
 import { jsonLines, program, setUpSandboxForAll } from '../helpers/voicectl.ts';
 
 /** The whole file shares the servers and their folder: starting a server takes longer than most calls. */
@@ -263,6 +264,22 @@ describe('the tools', () => {
     expect(good.situations.pass.sort()).toEqual(['D1', 'D2']);
   }, 60_000);
 });
+
+test('stream: messages that are too long for an answer are counted, and listed by their length', async () => {
+  const service = await startMiniService({
+    connected({ say }) {
+      say({ type: 'service_voice_connected' });
+      for (let count = 0; count < 10; count += 1) say({ type: 'status', text: 'x'.repeat(1024 * 1024) });
+    },
+  });
+  sandbox.defer(() => service[Symbol.asyncDispose]());
+  const { ask } = await stranger.connect();
+  const { answer } = await ask('stream', { service: service.baseUrl, wait: '1s' });
+  const long = answer.events.filter(({ characters }: Answer) => characters > 1024 * 1024);
+  expect(long).toHaveLength(10);
+  expect(long[0]).toEqual({ type: 'message', t: expect.any(Number), characters: expect.any(Number) });
+  expect(answer.counts.message).toBe(11);
+}, 60_000);
 
 describe('what a client may not do', () => {
   test('reach a host that is not this machine, in any spelling', async () => {

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { limitSetting } from '../../config/options/expectation.ts';
 import { audioLimitNames, audioLimits } from '../../kernel/audio-limits.ts';
 import { type PrintedLine, plainEnvironment, startChild } from './child-command.ts';
+import { createKeptLines } from './kept-lines.ts';
 import {
   anyDialect,
   anyDuration,
@@ -63,7 +64,7 @@ export const commandTools = {
       const { events, forbid, close, ...limits } = args.expect ?? {};
       const { env, words } = connection(args.service, context);
       const counts = new Map<string, number>();
-      const shown: PrintedLine[] = [];
+      const shown = createKeptLines();
       const { exitCode, last, errors } = await runChild('stream', context, call, {
         env,
         words: [
@@ -85,11 +86,10 @@ export const commandTools = {
           counts.set(type, (counts.get(type) ?? 0) + 1);
           if (type === 'summary' || type === 'error') return;
           if (type === 'audio' || type === 'figures' || type === 'state') return;
-          if (shown.length < maxKeptLines) shown.push(line);
-          call.progress(progressText(line));
+          call.progress(progressText(shown.add(line)));
         },
       });
-      return { exitCode, ...last, counts: Object.fromEntries(counts), events: shown, ...errors };
+      return { exitCode, ...last, counts: Object.fromEntries(counts), events: shown.lines, ...errors };
     },
   }),
 
@@ -168,9 +168,6 @@ export const commandTools = {
     },
   }),
 } as const;
-
-/** A long run prints more lines than fit into an answer. */
-const maxKeptLines = 500;
 
 /** How a command reaches a service: its flags, and an environment with the key if that may go there. */
 function connection(name: string | undefined, context: ToolContext) {
