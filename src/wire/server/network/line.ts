@@ -172,9 +172,9 @@ export class Line extends Duplex {
     return rate === 0 || upload === 0;
   }
 
-  /** Bytes that wait or are under way, in both directions. */
+  /** Memory for what waits or is under way, in both directions, about. */
   get bytes(): number {
-    return this.upload.bytes + this.download.bytes + (this.destroyed ? 0 : this.writableLength);
+    return this.upload.costBytes + this.download.costBytes + (this.destroyed ? 0 : this.writableLength);
   }
 
   /** One end has closed: what is under way arrives, if it is not too much. */

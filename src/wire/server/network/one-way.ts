@@ -13,6 +13,8 @@ export interface OneWay {
   readonly isFull: boolean;
   /** Bytes that wait or are under way. */
   readonly bytes: number;
+  /** The memory that they take, about: a packet costs more than its bytes. 0 if nothing waits or is under way. */
+  readonly costBytes: number;
   /** `lostMs`: time so far in which the sender could not send. */
   send(bytes: Buffer, lostMs?: number): void;
   /** Calls when everything sent so far has arrived. */
@@ -49,14 +51,15 @@ export interface OneWayOptions {
 /** Payload of a packet on Ethernet, and what its headers (IP, TCP) add to it. */
 const packetBytes = 1_460;
 const headerBytes = 40;
-/** Maximum bytes that wait for a slow line, and that are under way. */
+/** What a packet costs besides its bytes: a peer may send byte by byte. */
+const packetCostBytes = 200;
+/** Maximum bytes that wait for a slow line in whole packets, what these packets cost, and what is under way. */
 const maxWaitingBytes = 64 * 1024;
+const maxWaitingCost = maxWaitingBytes + Math.ceil(maxWaitingBytes / packetBytes) * packetCostBytes;
 const maxFlyingBytes = 1024 * 1024;
 /** Maximum bytes under way on all lines together. Beyond it each line is limited to its share. */
 const maxTotalBytes = 16 * 1024 * 1024;
 const shareBytes = 32 * 1024;
-/** What a packet costs besides its bytes: a peer may send byte by byte. */
-const packetCostBytes = 200;
 /** A lost packet is sent again after two round trips, at least 200 ms (as on Linux). Each further loss doubles this wait. */
 const minRetransmitMs = 200;
 const maxRetransmits = 8;
@@ -74,6 +77,8 @@ export function createOneWay({ clock, quality, chance, deliver, onRoom, inFlight
   let waiting: Packet[] = [];
   let flying: Packet[] = [];
   let waitingBytes = 0;
+  /** What the waiting packets cost besides. */
+  let waitingCostBytes = 0;
   let flyingBytes = 0;
   /** When the line can take the next packet, and when the last one arrives. */
   let freeAt = 0;
@@ -87,7 +92,7 @@ export function createOneWay({ clock, quality, chance, deliver, onRoom, inFlight
   let isClosed = false;
   const isLineFull = () =>
     flyingBytes > maxFlyingBytes || (inFlight.bytes > maxTotalBytes && flyingBytes > shareBytes);
-  const isFull = () => waitingBytes > maxWaitingBytes || isLineFull();
+  const isFull = () => waitingBytes + waitingCostBytes > maxWaitingCost || isLineFull();
   const fly = (bytes: number) => {
     flyingBytes += bytes;
     inFlight.bytes += bytes;
@@ -104,6 +109,7 @@ export function createOneWay({ clock, quality, chance, deliver, onRoom, inFlight
       lastAt = Math.max(lastAt, freeAt + delayOf(rest, chance));
       flying.push({ ...packet, bytes: packet.bytes && alone(packet.bytes), at: lastAt });
       waitingBytes -= bytes;
+      if (packet.bytes !== undefined) waitingCostBytes -= packetCostBytes;
       fly(bytes + packetCostBytes);
     }
     isHeld = waiting.length > 0 && isLineFull();
@@ -136,7 +142,9 @@ export function createOneWay({ clock, quality, chance, deliver, onRoom, inFlight
   const add = (bytes: Buffer | undefined, lostMs: number, call?: () => void) => {
     if (isClosed && bytes !== undefined) return;
     waiting.push({ bytes, call, sent: { at: clock.now(), lostMs }, at: 0 });
-    waitingBytes += bytes?.length ?? 0;
+    if (bytes === undefined) return;
+    waitingBytes += bytes.length;
+    waitingCostBytes += packetCostBytes;
   };
 
   return {
@@ -145,6 +153,9 @@ export function createOneWay({ clock, quality, chance, deliver, onRoom, inFlight
     },
     get bytes() {
       return waitingBytes + flyingBytes;
+    },
+    get costBytes() {
+      return waitingBytes + waitingCostBytes + flyingBytes;
     },
     send(bytes, lostMs = 0) {
       for (let at = 0; at < bytes.length; at += packetBytes)
@@ -170,6 +181,7 @@ export function createOneWay({ clock, quality, chance, deliver, onRoom, inFlight
     drop() {
       waiting = [];
       waitingBytes = 0;
+      waitingCostBytes = 0;
       isHeld = false;
     },
     close() {
@@ -179,6 +191,7 @@ export function createOneWay({ clock, quality, chance, deliver, onRoom, inFlight
       waiting = [];
       flying = [];
       waitingBytes = 0;
+      waitingCostBytes = 0;
       fly(-flyingBytes);
     },
   };

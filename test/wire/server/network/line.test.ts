@@ -82,6 +82,14 @@ test('knows how long an answer takes: both ways, a loss on each, and what waits'
   expect((await (await network(quality)).open()).line.roundTripMs).toBe(0);
 });
 
+test('takes no more single bytes than it has memory for', async () => {
+  const { open } = await network({ rate: 1_000 });
+  const { line } = await open();
+  for (let count = 0; count < 1_000; count += 1) line.write(Buffer.alloc(1));
+  expect(line.writableLength).toBeGreaterThan(500);
+  expect(line.bytes).toBeGreaterThan(64 * 1024);
+});
+
 test('says when what was written has reached the device', async () => {
   const { clock, open } = await network({ latency: 100 });
   const { line } = await open();

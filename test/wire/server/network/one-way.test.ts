@@ -97,6 +97,24 @@ describe('one direction of a network', () => {
     expect(line.rooms()).toBe(1);
   });
 
+  test('is full with fewer bytes if they come one by one: each packet costs memory', async () => {
+    const line = create({ bitsPerSecond: 1_000 });
+    for (let count = 0; count < 2_000; count += 1) line.way.send(Buffer.alloc(1));
+    expect(line.way.isFull).toBe(true);
+    expect(line.way.bytes).toBeLessThan(3_000);
+    expect(line.way.costBytes).toBeGreaterThan(2_000 * 200);
+    line.way.close();
+    expect(line.way.costBytes).toBe(0);
+  });
+
+  test('takes 64 KiB of whole packets before it is full', () => {
+    const line = create({ bitsPerSecond: 0 });
+    line.way.send(Buffer.alloc(64 * 1024));
+    expect(line.way.isFull).toBe(false);
+    line.way.send(Buffer.alloc(1));
+    expect(line.way.isFull).toBe(true);
+  });
+
   test('holds everything while nothing passes, and sends it when the network is back', async () => {
     const line = create({ latency: 50, bitsPerSecond: 0 });
     await speak(line, 3);
