@@ -77,6 +77,9 @@ export interface HeardVoice {
 /** Audio under one peak. */
 export const peakMs = 20;
 
+/** Stretches of speech of each voice, and gaps, that are kept of a stream: the newest. */
+export const maxStretches = 2_000;
+
 export interface StateMessage {
   type: 'state';
   at: number;

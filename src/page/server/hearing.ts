@@ -16,7 +16,7 @@ import {
 } from '../../report/turn-watch.ts';
 import type { PageHost } from '../../service/control/page-handler.ts';
 import type { Tap } from '../../wire/tap.ts';
-import { type HeardStream, type HeardVoice, peakMs } from '../messages.ts';
+import { type HeardStream, type HeardVoice, maxStretches, peakMs } from '../messages.ts';
 import { markOfDialogue } from '../recording-view.ts';
 
 /** Ended streams that a tab which opens later still gets. */
@@ -128,8 +128,10 @@ function beginToHear(openedAt: number, heardFromMs: number): Heard {
       onPair(pair) {
         if (!isGap(pair)) return;
         const gap = { startMs: pair.at - pair.silenceMs, endMs: pair.at };
-        one.gaps.push(gap);
-        one.newGaps.push(gap);
+        for (const gaps of [one.gaps, one.newGaps]) {
+          gaps.push(gap);
+          if (gaps.length > maxStretches) gaps.shift();
+        }
       },
     }),
     watch: createTurnWatch(defaultWaitMs),
@@ -240,8 +242,12 @@ function createVoiceTrace(voice: Direction, fromMs: number): VoiceTrace {
 
   const addEvents = (events: ReturnType<typeof gate.push>) => {
     for (const event of events) {
-      if (event.type === 'speech-start') speech.push({ startMs: event.atMs - goneMs, endMs: null });
-      else {
+      if (event.type === 'speech-start') {
+        speech.push({ startMs: event.atMs - goneMs, endMs: null });
+        if (speech.length <= maxStretches) continue;
+        speech.shift();
+        firstNews = Math.max(0, firstNews - 1);
+      } else {
         const at = speech.length - 1;
         const last = speech[at];
         if (last !== undefined) speech[at] = { ...last, endMs: event.atMs - goneMs };

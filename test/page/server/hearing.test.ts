@@ -4,6 +4,7 @@ import { startHearing } from '../../../src/page/server/hearing.ts';
 import type { Mark } from '../../../src/page/view-data.ts';
 import type { Tap } from '../../../src/wire/tap.ts';
 import { fixturePcm } from '../../helpers/fixtures.ts';
+import { speech } from '../../helpers/pcm.ts';
 
 /** What a tab hears of one stream, at a time that is moved. */
 function listenTo({ openForMs = 0 } = {}) {
@@ -235,4 +236,33 @@ test('gaps are the same as in a recording: also of silence, but not if the user 
   for (let now = spokenAt; now < spokenAt + 1_000; now += 20) at(now, 'device', frame);
   at(spokenAt + 1_000, 'service', frame);
   expect(hearing.drain(true)[0]?.gaps).toEqual([{ startMs: 40, endMs: 340 }]);
+});
+
+test('the newest 2,000 stretches of speech are kept, however many there are, and each is told once', () => {
+  const { hearing, tap, time } = listenTo();
+  const tone = speech(100);
+  const text = '{"type":"status","status":"interrupted"}';
+  const told: number[] = [];
+  const stretches = (all?: boolean) =>
+    hearing.drain(all).flatMap(({ voices }) => voices.flatMap((voice) => voice.speech));
+  for (let count = 1; count <= 2_500; count += 1) {
+    tap.message?.({ from: 'service', at: time.now, data: tone } as never);
+    time.now += 60;
+    tap.message?.({ from: 'service', at: time.now, opcode: 'text', text, bytes: text.length } as never);
+    time.now += 60;
+    if (count % 500 === 0) told.push(...stretches().map(({ startMs }) => startMs));
+  }
+  expect(told).toHaveLength(2_500);
+  expect(stretches(true).map(({ startMs }) => startMs)).toEqual(told.slice(-2_000));
+});
+
+test('the newest 2,000 gaps are kept', () => {
+  const { hearing, tap, time } = listenTo();
+  for (; time.now < 2_501 * 200; time.now += 200)
+    tap.message?.({ from: 'service', at: time.now, data: Buffer.alloc(640) } as never);
+  for (const all of [true, false]) {
+    const gaps = hearing.drain(all)[0]?.gaps ?? [];
+    expect(gaps).toHaveLength(2_000);
+    expect(gaps.at(-1)?.endMs).toBe(2_500 * 200);
+  }
 });

@@ -6,7 +6,7 @@ import { describeEmulatorEvent } from '../../../report/emulator-lines.ts';
 import type { EventWords } from '../../../report/event-words.ts';
 import type { EmulatorEvent, Judgement } from '../../../service/events.ts';
 import { createTranscript } from '../../../session/transcript.ts';
-import { type HeardStream, type HeardVoice, peakMs } from '../../messages.ts';
+import { type HeardStream, type HeardVoice, maxStretches, peakMs } from '../../messages.ts';
 import { type Axis, type Mark, type PictureSpan, tones } from '../../view-data.ts';
 
 /** Maximum number of marks of a stream; the oldest are dropped. */
@@ -79,6 +79,7 @@ export function hearPageStream(stream: PageStream, heard: HeardStream, at: numbe
     stream.turnMarks = [...stream.turnMarks.filter(({ t }) => t < turns.fromMs), ...turns.marks];
   const last = stream.gaps.at(-1)?.startMs ?? Number.NEGATIVE_INFINITY;
   stream.gaps.push(...heard.gaps.filter(({ startMs }) => startMs > last));
+  keepNewest(stream.gaps);
 }
 
 /** The emulator started listening again, after a time without viewers; or it has listened all along for another viewer. */
@@ -227,6 +228,7 @@ function createLiveVoice(): LiveVoice {
         if (at < 0) speech.push(one);
         else speech[at] = one;
       }
+      keepNewest(speech);
     },
     endAt(ms) {
       const last = speech.at(-1);
@@ -237,4 +239,9 @@ function createLiveVoice(): LiveVoice {
     },
     speech,
   };
+}
+
+/** Drops the oldest of too many. */
+function keepNewest(stretches: unknown[]): void {
+  stretches.splice(0, Math.max(0, stretches.length - maxStretches));
 }
