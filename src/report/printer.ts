@@ -1,7 +1,8 @@
 import type { OutputStream } from '../kernel/output-stream.ts';
 import { createDeferred } from '../kernel/promises.ts';
+import { countText } from '../protocol/count-text.ts';
 
-/** Maximum data that waits for a slow reader of standard output; beyond it lines are dropped and counted. */
+/** Maximum data that waits for a slow reader of the output; beyond it lines are dropped and counted. */
 const maxWaitingBytes = 8 * 1024 * 1024;
 
 /** Prints lines for callbacks that cannot wait. */
@@ -56,4 +57,16 @@ export function createPrinter(
       if (failure !== undefined) throw failure.thrown;
     },
   };
+}
+
+/** The same for standard error: `write` writes a line of text there. */
+export function createNotePrinter(write: (line: string) => Promise<void>): Printer {
+  return createPrinter({ write: (line) => write(String(line)) }, (count) =>
+    lossText(count, 'standard error'),
+  );
+}
+
+/** What replaces lines that were dropped. */
+export function lossText(lines: number, output: 'standard output' | 'standard error'): string {
+  return `(dropped ${countText(lines, 'line')}: ${output} is read too slowly)`;
 }

@@ -2,6 +2,7 @@ import { flagOf } from '../../config/options.ts';
 import { createEmulator } from '../../emulator/emulator.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { emulatorLines } from '../../report/emulator-lines.ts';
+import { createNotePrinter } from '../../report/printer.ts';
 import { plainStyle } from '../../report/style.ts';
 import { childEnvironment } from '../child/environment.ts';
 import type { ContextOf } from '../command.ts';
@@ -16,12 +17,13 @@ export async function run(context: ContextOf<'exec'>): Promise<number> {
   refuseProxyFlags(context);
   const { settings, verbose, note } = context;
   const options = await readEmulatorSettings(context);
+  const notes = createNotePrinter(note);
   // A note is escaped whole, even its colours.
   const emulator = await createEmulator({
     ...options,
     tls: settings.tls ?? false,
     onEvent(event) {
-      if (verbose) for (const line of emulatorLines(event, plainStyle)) void note(line);
+      if (verbose) for (const line of emulatorLines(event, plainStyle)) notes.print(line);
     },
   });
   try {
@@ -30,6 +32,7 @@ export async function run(context: ContextOf<'exec'>): Promise<number> {
     return await runCommand(context, env, emulator.certificate);
   } finally {
     await emulator.close();
+    await notes.flush();
   }
 }
 

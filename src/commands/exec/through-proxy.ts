@@ -1,6 +1,7 @@
 import { defaultDevice } from '../../config/target.ts';
 import { checkProxy, createProxy } from '../../proxy/proxy.ts';
 import { emulatorLines } from '../../report/emulator-lines.ts';
+import { createNotePrinter } from '../../report/printer.ts';
 import { plainStyle } from '../../report/style.ts';
 import type { ContextOf } from '../command.ts';
 import { reachTarget, readProxySettings, requireLawful } from '../proxy/proxy-settings.ts';
@@ -11,10 +12,11 @@ import { runCommand } from './run-command.ts';
  * command, or 1 if that is 0 and `--fail-on` applies.
  */
 export async function runThroughProxy(context: ContextOf<'exec'>): Promise<number> {
-  const { settings, io, signal, verbose, note, warn } = context;
+  const { settings, io, signal, verbose, quiet, warn } = context;
   const options = await readProxySettings(context);
   checkProxy(options);
   await reachTarget(options.target, { clock: io.clock, signal });
+  const notes = createNotePrinter(warn);
   // A note is escaped whole, even its colours.
   const proxy = await createProxy({
     ...options,
@@ -22,9 +24,9 @@ export async function runThroughProxy(context: ContextOf<'exec'>): Promise<numbe
     allowHosts: settings.allowHost,
     allowOrigins: settings.allowOrigin,
     onEvent(event) {
-      const write = event.type === 'violation' ? warn : note;
-      if (verbose || event.type === 'violation' || event.type === 'remark')
-        for (const line of emulatorLines(event, plainStyle)) void write(line);
+      const isNote = !quiet && (verbose || event.type === 'remark');
+      if (isNote || event.type === 'violation')
+        for (const line of emulatorLines(event, plainStyle)) notes.print(line);
     },
   });
   let status = 0;
@@ -35,6 +37,7 @@ export async function runThroughProxy(context: ContextOf<'exec'>): Promise<numbe
     status = await runCommand(context, env, certificate);
   } finally {
     await proxy.close();
+    await notes.flush();
   }
   if (status === 0) requireLawful(proxy.judged(), settings.failOn);
   return status;

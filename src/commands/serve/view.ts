@@ -1,9 +1,8 @@
 import type { ServedEmulator } from '../../cluster/processes/messages.ts';
 import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
 import { jsonLine } from '../../kernel/escape.ts';
-import { countText } from '../../protocol/count-text.ts';
 import { emulatorLines } from '../../report/emulator-lines.ts';
-import { createPrinter } from '../../report/printer.ts';
+import { createNotePrinter, createPrinter, lossText } from '../../report/printer.ts';
 import { foldRepeats } from '../../report/repeats.ts';
 import { type StartFacts, startLines } from '../../report/start-lines.ts';
 import { plainStyle, type Style } from '../../report/style.ts';
@@ -53,10 +52,9 @@ function refuseLoss(thrown: unknown): never {
 export function createServeLines(context: ServeContext, facts: ServeFacts): ServeView {
   const { settings, io, json, quiet, style, warn } = context;
   const printer = createPrinter(io.stdout, (count) =>
-    json
-      ? jsonLine({ type: 'left-out', count })
-      : `(dropped ${countText(count, 'line')}: standard output is read too slowly)\n`,
+    json ? jsonLine({ type: 'left-out', count }) : `${lossText(count, 'standard output')}\n`,
   );
+  const warnings = createNotePrinter(warn);
   const speakers = { reply: settings.reply, scenario: settings.scenario };
   let running: RunningFacts = {};
   const linesOf = (event: EmulatorEvent, again?: string) =>
@@ -67,7 +65,7 @@ export function createServeLines(context: ServeContext, facts: ServeFacts): Serv
   const repeats = foldRepeats(io.clock, (event, again) => {
     if (!quiet) for (const line of linesOf(event, again)) printer.print(`${line}\n`);
     else if (event.level === 'warning')
-      for (const line of emulatorLines(event, plainStyle, again)) void warn(line);
+      for (const line of emulatorLines(event, plainStyle, again)) warnings.print(line);
   });
   return {
     show(event) {
@@ -80,9 +78,10 @@ export function createServeLines(context: ServeContext, facts: ServeFacts): Serv
       running = known;
     },
     ended: printer.failed,
-    close() {
+    async close() {
       repeats.flush();
-      return printer.flush().catch(refuseLoss);
+      await warnings.flush();
+      await printer.flush().catch(refuseLoss);
     },
   };
 }
