@@ -232,7 +232,13 @@ function inferConnectionLimit(view: LearnView): Learned | undefined {
   const refused = refusedUpgrade(view);
   if (refused !== undefined) return learned('refuse-upgrade', `the upgrade of ${refused.id} was refused`);
   const last = view.stream(streamTooMany);
-  if (last === undefined) return undefined;
+  if (last === undefined) {
+    const [other] = refusedUpgrades(view);
+    return (
+      other &&
+      unlearned(`the upgrade of ${other.id} was refused with ${statusOf(other)}: the service may be full`)
+    );
+  }
   if (confirmedAt(last) === undefined)
     return serviceClose(last) && learned('refuse', `the token of ${streamTooMany} was refused`);
   const evicted = evictedEnd(view);
@@ -241,11 +247,20 @@ function inferConnectionLimit(view: LearnView): Learned | undefined {
     : learned('evict-oldest', `C1 was closed to make room for ${streamTooMany}`);
 }
 
-/** The first of many connections of a device whose upgrade was refused: a limit by address counts other streams too. */
+/**
+ * The first of many connections of a device whose upgrade was refused: a limit by address counts other streams too. With 5xx,
+ * the service may be full or in trouble.
+ */
 export function refusedUpgrade(view: LearnView): SeenStream | undefined {
-  const ids = Array.from({ length: connectionsPerDevice + 1 }, (_, index) => `C${index + 1}`);
-  return ids.map((id) => view.refusedUpgrade(id)).find((stream) => stream !== undefined);
+  return refusedUpgrades(view).find((stream) => statusOf(stream) < 500);
 }
+
+function refusedUpgrades(view: LearnView): SeenStream[] {
+  const ids = Array.from({ length: connectionsPerDevice + 1 }, (_, index) => `C${index + 1}`);
+  return ids.flatMap((id) => view.refusedUpgrade(id) ?? []);
+}
+
+const statusOf = ({ exchange }: SeenStream) => exchange.upgrade.answer?.status ?? 0;
 
 /** The close of the oldest stream of a device that makes room for the newest. */
 export function evictedEnd(view: LearnView): ServiceClose | undefined {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Seen } from '../../../src/rules/rule.ts';
+import { connects } from '../../helpers/device-exchanges.ts';
 import { answered, refused } from '../../helpers/service-exchanges.ts';
 import { learnedFrom } from './options.ts';
 
@@ -30,3 +31,23 @@ test('what a second try is answered counts, not the trouble before it', () => {
   ]);
   expect(values['rateLimit.headersOn']).toBe('all');
 });
+
+test.each([
+  [429, { limit: 'refuse-upgrade', status: 429 }],
+  [403, { limit: 'refuse-upgrade', status: 403 }],
+  // A service that is full refuses any device.
+  [503, { limit: undefined, status: undefined }],
+])(
+  'an upgrade of many is refused with %i: what is learned about the limit of a device is %o',
+  (status, expected) => {
+    const opened = connects();
+    const answer = { status, headers: [], body: '', firstByteMs: 0 };
+    const values = learnedFrom([
+      { id: 'C8', exchange: { ...opened, upgrade: { ...opened.upgrade, answer } } },
+    ]);
+    expect({
+      limit: values['stream.connectionLimit'],
+      status: values['refusals.tooManyConnections.status'],
+    }).toEqual(expected);
+  },
+);
