@@ -22,8 +22,8 @@ export function isGap({ silenceMs }: Pick<MessagePair, 'silenceMs'>): boolean {
 }
 
 /**
- * A service may send audible background forever. After this long, only what is speech above the background goes on with a
- * reply; under load, where nothing listens that closely, nothing does.
+ * A service may send audible background forever. A reply is over after so long without speech above the background; under load,
+ * where nothing listens that closely, after so long in all.
  */
 export const longestReplyMs = 30_000;
 
@@ -46,20 +46,15 @@ export function isReplyHeard({ begunAt, heardAt }: Pick<ReplyHeard, 'begunAt' | 
   return begunAt !== undefined && heardAt !== undefined && heardAt >= begunAt;
 }
 
-/** Until when a reply has been heard. */
-function heardUntil({
-  awaitedFrom,
-  begunAt = awaitedFrom,
-  heardAt = awaitedFrom,
-  voicedAt = heardAt,
-}: ReplyHeard) {
-  return Math.min(heardAt, Math.max(begunAt + longestReplyMs, voicedAt));
+/** Until when a reply has been heard. It may begin, and begin softly, until the wait for it is over. */
+function heardUntil({ awaitedFrom, heardAt = awaitedFrom, voicedAt = heardAt }: ReplyHeard, waitMs: number) {
+  return Math.min(heardAt, Math.max(awaitedFrom + waitMs, voicedAt) + longestReplyMs);
 }
 
-/** Whether audible audio goes on after a long reply that is only background: more than the soft end of its last word. */
-export function isBackgroundHeard(reply: ReplyHeard, { settleMs }: { settleMs: number }): boolean {
+/** Whether audible audio goes on although the reply is over: only background. */
+export function isBackgroundHeard(reply: ReplyHeard, { waitMs }: { waitMs: number }): boolean {
   const { heardAt = Number.NEGATIVE_INFINITY } = reply;
-  return isReplyHeard(reply) && heardAt - heardUntil(reply) > settleMs / 2;
+  return isReplyHeard(reply) && heardAt > heardUntil(reply, waitMs);
 }
 
 /**
@@ -72,7 +67,7 @@ export function replyOverAt(
 ): number {
   const { awaitedFrom, pausedUntil = Number.NEGATIVE_INFINITY } = reply;
   return isReplyHeard(reply)
-    ? Math.max(heardUntil(reply), pausedUntil) + settleMs
+    ? Math.max(heardUntil(reply, waitMs), pausedUntil) + settleMs
     : Math.max(awaitedFrom, pausedUntil) + waitMs;
 }
 

@@ -188,7 +188,7 @@ export async function waitForReplyEnd(options: ReplyEndOptions): Promise<'ended'
     const overAt = replyOverAt(reply, { waitMs, settleMs });
     const isHeard = isReplyHeard(reply);
     if (now >= overAt) {
-      if (isBackgroundHeard(reply, { settleMs })) return 'background';
+      if (isBackgroundHeard(reply, { waitMs })) return 'background';
       return isHeard ? 'ended' : 'none';
     }
     await waitUntil(clock, isHeard ? overAt : Math.min(now + lookEveryMs, overAt), signal);

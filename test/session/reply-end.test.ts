@@ -89,17 +89,17 @@ describe('the wait for a reply', () => {
   });
 
   test.each([
-    ['the longest reply', 10_000, 30_000],
-    ['its last speech, if that is later', 45_000, 45_000],
-  ])('is over after %s if only audible background goes on', async (_what, spokenUntil, overFrom) => {
+    ['in a reply without speech', -Infinity, 1_000],
+    ['after the last speech', 45_000, 45_000],
+  ])('is over 30 s later if only audible background goes on %s', async (_what, spokenUntil, overFrom) => {
     const { clock, heard, voice, result } = wait();
     heard.replyBegunAt = 0;
-    for (let at = 0; at < 60_000; at += 100) {
+    for (let at = 0; at < 90_000; at += 100) {
       heard.lastAudibleAt = at;
       if (at <= spokenUntil) voice.at = at;
       await clock.run(100, 10);
     }
-    expect(result()).toEqual({ outcome: 'background', at: overFrom + 500 });
+    expect(result()).toEqual({ outcome: 'background', at: overFrom + 30_000 + 500 });
     expect(clock.pending).toEqual([]);
   });
 
@@ -116,6 +116,18 @@ describe('the wait for a reply', () => {
     expect(result()).toEqual({ outcome: 'ended', at: 59_900 + 500 });
   });
 
+  test('hears a reply whole that begins late, after silence of the service', async () => {
+    const { clock, heard, result } = wait({ waitMs: 60_000 });
+    heard.replyBegunAt = 0;
+    await clock.run(35_000, 10);
+    for (let at = 35_000; at <= 36_000; at += 20) {
+      heard.lastAudibleAt = at;
+      await clock.run(20, 10);
+    }
+    await clock.run(1_000, 10);
+    expect(result()).toEqual({ outcome: 'ended', at: 36_000 + 500 });
+  });
+
   test('is over soon after a long reply whose last word ends softly', async () => {
     const { clock, heard, voice, result } = wait();
     heard.replyBegunAt = 0;
@@ -125,7 +137,7 @@ describe('the wait for a reply', () => {
       await clock.run(100, 10);
     }
     await clock.run(1_000, 10);
-    expect(result()).toEqual({ outcome: 'ended', at: 45_000 + 500 });
+    expect(result()).toEqual({ outcome: 'ended', at: 45_200 + 500 });
   });
 
   test('rejects with the signal’s reason, and leaves no timer', async () => {

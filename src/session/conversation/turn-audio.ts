@@ -181,7 +181,7 @@ export function createTurnAudio(options: TurnAudioOptions): TurnAudio {
     },
     get isBackgroundHeard() {
       const endedAt = speechEndedAt();
-      return endedAt !== undefined && isBackgroundHeard(heardSince(endedAt), { settleMs });
+      return endedAt !== undefined && isBackgroundHeard(heardSince(endedAt), { waitMs });
     },
     judge(expectations, dialogue) {
       const endedAt = speechEndedAt();

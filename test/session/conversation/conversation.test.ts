@@ -68,8 +68,8 @@ describe('a turn is spoken', () => {
       onLive: speakInRoomTone,
     });
     expect(session.outcome).toBe('ok');
-    // From 1,300, when the last speech leaves, the tone counts as a reply; it has settled after another 1,000.
-    expect(verdicts['turn 2: said']).toBe('32300 ms into the stream');
+    // The speech of the reply ends at 4,300; what follows has settled 1,000 after the longest background.
+    expect(verdicts['turn 2: said']).toBe('35300 ms into the stream');
     const warned = session.of('warning').map(({ code }) => code);
     expect(warned.filter((code) => code === 'background')).toHaveLength(1);
   });
