@@ -1,5 +1,5 @@
 import { closeCodes } from '../../protocol/close-codes.ts';
-import { connectionsPerDevice } from '../../protocol/rate-limit.ts';
+import { connectionsPerDevice, rateLimitWindowMs } from '../../protocol/rate-limit.ts';
 import { secondsText } from '../../protocol/time-text.ts';
 import type { Side, WireMessage } from '../../wire/exchange.ts';
 import { type Finding, fail, mostSevere, pass, type Rule, type Seen, unknown, warn } from '../rule.ts';
@@ -32,19 +32,30 @@ export const endingRules: readonly Rule[] = [
 ];
 
 function judgeReturn(seen: readonly Seen[]): Finding | undefined {
-  const runs = splitRuns(interruptions(seen), isAfresh);
+  const confirmed = confirmedConnections(seen);
+  const runs = splitRuns(interruptions(seen), (stream, before) => isAfresh(stream, before, confirmed));
   return mostSevere(
     runs.map((run, index) => judgeRun(run, { seen, until: runs[index + 1]?.[0].exchange.end.at })),
   );
 }
 
-/** Whether a stream lasted so long that its end has nothing to do with earlier ones. */
-function isAfresh(stream: Interruption, before: Interruption): boolean {
-  return hasLasted(stream) && stream.exchange.end.at - before.exchange.end.at >= restfulMs;
+/** Whether an interruption has nothing to do with the one before it: a stream lasted in between, or nobody connected for long. */
+function isAfresh(stream: Interruption, before: Interruption, confirmed: readonly SeenStream[]): boolean {
+  const since = before.exchange.end.at;
+  if (hasLasted(stream) && stream.exchange.end.at - since >= restfulMs) return true;
+  const { at } = stream.exchange.upgrade;
+  if (at - since >= rateLimitWindowMs) return true;
+  return confirmed.some(
+    (other) => other.exchange.upgrade.at >= since && endedAt(other) <= at && hasLasted(other),
+  );
 }
 
-function hasLasted({ exchange: { upgrade, end } }: Interruption): boolean {
-  return end.at - upgrade.at >= restfulMs;
+function hasLasted(stream: SeenStream): boolean {
+  return endedAt(stream) - stream.exchange.upgrade.at >= restfulMs;
+}
+
+function endedAt({ exchange: { end } }: SeenStream): number {
+  return end?.at ?? Number.POSITIVE_INFINITY;
 }
 
 type Run = readonly [first: Interruption, ...Interruption[]];
@@ -60,7 +71,6 @@ function judgeRun(
     const next = asked.find(({ exchange }) => exchange.at >= stream.exchange.end.at);
     return next === undefined ? [] : [{ stream, next, afterMs: next.exchange.at - stream.exchange.end.at }];
   });
-  const times = [...new Set(returns.map(({ next }) => next.exchange.at))];
   const evidence = returns.flatMap(({ stream, next }) => [stream, next]);
   const together = run.filter(({ exchange }) => exchange.upgrade.at <= first.exchange.end.at).length;
   const storm = findStorm(vainAttempts(run, seen, until), together);
@@ -69,15 +79,27 @@ function judgeRun(
       `${endText(first)}, then ${storm.attempts} attempts in ${secondsText(storm.ms, 1)}`,
       evidence,
     );
-  // Streams that end together are opened again each on its own: the waits between all of them show nothing.
-  if (together === 1 && growsApart(times) === false)
+  const waves = firstOfWaves(returns.map(({ stream, next }) => ({ stream, at: next.exchange.at })));
+  if (growsApart(waves) === false)
     return fail(
-      `interrupted repeatedly, it reconnected after ${waitsText(times)}: the waits do not grow`,
+      `interrupted repeatedly, it reconnected after ${waitsText(waves)}: the waits do not grow`,
       evidence,
     );
   const [back] = returns;
   if (back === undefined) return unknown(`${endText(first)}; it did not reconnect`, first);
   return pass(`${endText(first)}; it reconnected after ${secondsText(back.afterMs, 1)}`, evidence);
+}
+
+/**
+ * When a device first came back after each wave of interruptions: streams that were open together are opened again each on its
+ * own, and the waits between them show nothing.
+ */
+function firstOfWaves(returns: readonly { stream: Interruption; at: number }[]): number[] {
+  const waves = splitRuns(
+    returns,
+    ({ stream }, before) => stream.exchange.upgrade.at > before.stream.exchange.end.at,
+  );
+  return [...new Set(waves.map(([first]) => first.at))];
 }
 
 /** When a device requested a token after an interruption and before a confirmation, without a stream that lasted. */
@@ -87,11 +109,12 @@ function vainAttempts(run: Run, seen: readonly Seen[], until = Number.POSITIVE_I
   const good = new Set(
     confirmed.filter((stream) => !broken.has(stream)).map((stream) => tokenMessage(stream)?.token.hash),
   );
+  const isUndecided = undecidedTokens(seen);
   return deviceRequests(seen)
     .filter(({ exchange: { at, granted } }) => {
       const lost = run.findLast(({ exchange }) => exchange.end.at <= at);
-      if (lost === undefined || at >= until || (granted !== undefined && good.has(granted.hash)))
-        return false;
+      if (lost === undefined || at >= until) return false;
+      if (granted !== undefined && (good.has(granted.hash) || isUndecided(granted.hash, at))) return false;
       const { end } = lost.exchange;
       return !confirmed.some((stream) => {
         const backAt = confirmationOf(stream)?.at ?? Number.POSITIVE_INFINITY;
@@ -99,6 +122,22 @@ function vainAttempts(run: Run, seen: readonly Seen[], until = Number.POSITIVE_I
       });
     })
     .map(({ exchange }) => exchange.at);
+}
+
+/** After this long, a token whose stream was not confirmed was requested in vain. */
+const undecidedMs = 2_000;
+
+/** Whether the stream of a token, requested at `at`, may still be confirmed: a proxy judges at any time. */
+function undecidedTokens(seen: readonly Seen[]): (hash: string, at: number) => boolean {
+  const newestAt = Math.max(
+    ...seen.map(({ exchange }) => (exchange.kind === 'token' ? exchange.at : exchange.upgrade.at)),
+  );
+  const ended = new Set(
+    connections(seen)
+      .filter(({ exchange: { end } }) => end !== undefined)
+      .map((stream) => tokenMessage(stream)?.token.hash),
+  );
+  return (hash, at) => newestAt - at < undecidedMs && !ended.has(hash);
 }
 
 function judgeNumber(seen: readonly Seen[]): Finding | undefined {

@@ -900,6 +900,54 @@ const cases: Case[] = [
   ],
   [
     'D9',
+    'a call that ended well between two interruptions',
+    'pass: closed with 1012; it reconnected after 1.0 s (X1 X2 X4 X5 X6 X7 X8 X9)',
+    seenAs(
+      ...restarts({ from: -60 * s, to: 0, back: s }),
+      live(jwt('call'), 2 * s, 300 * s, 'device', 1000),
+      ...restarts(
+        { from: 3_600 * s, to: 3_605 * s, back: 3_606 * s },
+        { from: 3_606 * s, to: 3_606.5 * s, back: 3_608.5 * s },
+        { from: 3_608.5 * s, to: 3_609 * s, back: 3_613 * s },
+      ),
+    ),
+  ],
+  ...(
+    [
+      [
+        'steadily',
+        [2.5, 2.5, 2.5, 2.5],
+        'fail: interrupted repeatedly, it reconnected after 3.5 s, 3.5 s, 3.5 s: the waits do not grow',
+      ],
+      ['later each time', [1, 2, 4, 8], 'pass: closed with 1012; it reconnected after 1.0 s'],
+    ] as const
+  ).map(([how, waits, found]): Case => {
+    const ends = waits.map((_, index) => waits.slice(0, index).reduce((sum, wait) => sum + wait + 1, 0) * s);
+    return [
+      'D9',
+      `two streams that end together, and return ${how}`,
+      `${found} (X1 X3 X2 X5 X7 X6 X9 X11 X10 X13 X15 X14)`,
+      seenAs(
+        ...ends.flatMap((end, index) => [
+          live(jwt(`a${index}`), end - s / 2, end, 'service', 1012),
+          live(jwt(`b${index}`), end - s / 2, end, 'service', 1012),
+          asks({ at: end + waits[index]! * s, token: jwt(`a${index + 1}`) }),
+          asks({ at: end + waits[index]! * s + 50, token: jwt(`b${index + 1}`) }),
+        ]),
+      ),
+    ];
+  }),
+  [
+    'D9',
+    'many requests after one lost stream, not yet presented',
+    'pass: closed with 1012; it reconnected after 1.0 s (X1 X2)',
+    seenAs(
+      live('t', -60 * s, 0, 'service', 1012),
+      ...Array.from({ length: 8 }, (_, index) => asks({ at: s + index * 100, token: jwt(index) })),
+    ),
+  ],
+  [
+    'D9',
     'a stream of ten seconds before it begins to spread again',
     'pass: closed with 1012; it reconnected after 1.0 s (X1 X2 X3 X4 X5 X6 X7 X8)',
     seenAs(
@@ -953,6 +1001,7 @@ const cases: Case[] = [
     seenAs(
       ...Array.from({ length: 10 }, (_, index) => live(jwt(`t${index}`), index, 60 * s, 'service', 1012)),
       ...Array.from({ length: 70 }, (_, index) => asks({ at: 61 * s + index * 100, token: jwt(index) })),
+      asks({ at: 71 * s, token: jwt(70) }),
     ),
   ],
   [
