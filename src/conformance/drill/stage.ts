@@ -194,11 +194,12 @@ function createWatch({ clock, device, onChange }: WatchOptions): Watch {
   let epoch: number | undefined;
   let isShared = false;
 
-  // A request that names nobody may be anybody's. A stream names its device when it presents its token: it is nobody's until
-  // then, and the device's if no token comes.
+  // A request that names nobody may be anybody's. A stream names its device when it presents its token: if others connect too,
+  // it is nobody's until then, and the device's if no token comes.
   const isOurs = (one: Seen): boolean => {
     const named = deviceOf(one);
-    return device === undefined || named === device || (named === undefined && hasNoToken(one));
+    const mayBe = one.exchange.kind === 'stream' && (!isShared || hasNoToken(one.exchange));
+    return device === undefined || named === device || (named === undefined && mayBe);
   };
   const isSign = ({ type }: EmulatorEvent): boolean =>
     // A stream of somebody, until it presents its token.
@@ -267,12 +268,8 @@ function deviceOf({ id, exchange }: Seen): unknown {
 }
 
 /** Whether a stream began without a token, or ended without one. */
-function hasNoToken({ exchange }: Seen): boolean {
-  return (
-    exchange.kind === 'stream' &&
-    (exchange.end !== undefined ||
-      exchange.messages.some((message) => message.from === 'device' && isData(message)))
-  );
+function hasNoToken({ messages, end }: StreamExchange): boolean {
+  return end !== undefined || messages.some((message) => message.from === 'device' && isData(message));
 }
 
 /** A tap that keeps everything as exchanges. */

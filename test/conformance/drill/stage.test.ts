@@ -99,7 +99,7 @@ test('a situation of one device is nothing that another one brings about, or sho
   }
 });
 
-test('a stream that begins without a token may be of the device that counts', async () => {
+test('a stream without a token is of the device that counts, unless others connect too: then once none comes', async () => {
   const stage = await openStage({
     situation: {
       id: 'D2',
@@ -111,12 +111,19 @@ test('a stream that begins without a token may be of the device that counts', as
     ...{ access: {}, clock: systemClock, device: 'lamp', onChange: () => {} },
   });
   try {
-    const client = openStream(stage.address.wsUrl);
-    await client.opened;
-    await client.send('hello');
-    await client.closed;
+    const alone = openStream(stage.address.wsUrl);
+    await alone.opened;
     expect(stage.watch.seen()).toMatchObject([{ id: 'S1' }]);
     expect(stage.watch.isShared).toBe(false);
+    await fetch(`${stage.address.baseUrl}${tokenPath()}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ apiKey: 'key', deviceId: 'stranger' }),
+    });
+    expect(stage.watch.seen()).toEqual([]);
+    await alone.send('hello');
+    await alone.closed;
+    expect(stage.watch.seen()).toMatchObject([{ id: 'S1' }]);
   } finally {
     await stage.close();
   }
