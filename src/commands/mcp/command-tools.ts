@@ -89,7 +89,9 @@ export const commandTools = {
           call.progress(progressText(shown.add(line)));
         },
       });
-      return { exitCode, ...last, counts: Object.fromEntries(counts), events: shown.lines, ...errors };
+      const omitted = shown.leftOut > 0 && { omitted: { events: shown.leftOut } };
+      const answer = { exitCode, ...last, counts: Object.fromEntries(counts), events: shown.lines };
+      return { ...answer, ...errors, ...omitted };
     },
   }),
 

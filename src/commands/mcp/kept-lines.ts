@@ -10,6 +10,8 @@ const longestLine = 64 * 1024;
 /** The first lines of a command, as many as an answer may need. */
 export interface KeptLines {
   readonly lines: readonly PrintedLine[];
+  /** Number of lines that were not kept. */
+  readonly leftOut: number;
   /** Returns the line as it may be kept: a line that is too long as its type and its number of characters. */
   add(line: PrintedLine): PrintedLine;
 }
@@ -17,13 +19,18 @@ export interface KeptLines {
 export function createKeptLines(): KeptLines {
   const lines: PrintedLine[] = [];
   let characters = 0;
+  let leftOut = 0;
   return {
     lines,
+    get leftOut() {
+      return leftOut;
+    },
     add(line) {
       const { length } = JSON.stringify(line);
       const kept = length > longestLine ? lengthOnly(line, length) : line;
-      characters += Math.min(length, longestLine);
+      characters += kept === line ? length : JSON.stringify(kept).length;
       if (lines.length < maxKeptLines && characters <= maxKeptCharacters) lines.push(kept);
+      else leftOut += 1;
       return kept;
     },
   };

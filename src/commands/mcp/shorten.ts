@@ -19,17 +19,25 @@ const steps = [
 
 /**
  * The answer, with lists and texts cut where it is too long: `omitted` counts what was left out, by place. Lists keep
- * their first items.
+ * their first items. An answer may bring counts of what it lacks already.
  */
-export function shorten(answer: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  let shortened: Record<string, unknown> = { ...answer };
+export function shorten({
+  omitted: before,
+  ...answer
+}: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  let shortened: Record<string, unknown>;
   for (const [items, characters] of steps) {
-    const omitted = new Map<string, number>();
+    const omitted = countsOf(before);
     const cut = cutAll(answer, '', { items, characters, omitted }) as Record<string, unknown>;
     shortened = omitted.size === 0 ? cut : { ...cut, omitted: Object.fromEntries(omitted) };
     if (Buffer.byteLength(JSON.stringify(shortened)) <= maxAnswerBytes) return shortened;
   }
   return { omitted: { everything: 1 } };
+}
+
+function countsOf(omitted: unknown): Map<string, number> {
+  const counts = Object.entries(omitted ?? {}).map(([place, count]) => [place, Number(count)] as const);
+  return new Map(counts);
 }
 
 interface Limits {

@@ -17,6 +17,16 @@ test('a long list keeps its first items and a count of the others', () => {
   expect(size(short)).toBeGreaterThan(maxAnswerBytes / 4);
 });
 
+test('what an answer lacks already is counted too', () => {
+  expect(shorten({ events: [1], omitted: { events: 7 } })).toEqual({ events: [1], omitted: { events: 7 } });
+  const events = Array.from({ length: 500 }, () => 'x'.repeat(400));
+  const short = shorten({ events, omitted: { events: 7 } }) as {
+    events: string[];
+    omitted: Record<string, number>;
+  };
+  expect(short.events.length + (short.omitted.events ?? 0)).toBe(507);
+});
+
 test('a long text is cut, wherever it is, and the characters are counted', () => {
   const short = shorten({ rules: [{ evidence: ['y'.repeat(90_000)] }, { evidence: ['z'] }] });
   expect(short).toMatchObject({
