@@ -97,12 +97,9 @@ export function requireSafeTransport(url: string): void {
   );
 }
 
-async function resolveKey(
-  { settings, origin }: Connection,
-  input: Stdin,
-  loopback: boolean,
-): Promise<string> {
-  const { apiKey, apiKeyFile } = settings;
+async function resolveKey(connection: Connection, input: Stdin, loopback: boolean): Promise<string> {
+  const { settings, origin } = connection;
+  const { apiKey } = settings;
   if (origin('apiKey') === 'flag' && !loopback) {
     throw new VoicectlError(
       'usage',
@@ -110,12 +107,18 @@ async function resolveKey(
       { hint: keyHint },
     );
   }
-  // The stronger source wins. A key wins over a file named in the same source.
-  const isFileStronger = strength(origin('apiKeyFile')) < strength(origin('apiKey'));
-  if (apiKeyFile !== undefined && isFileStronger) return readKeyFile(apiKeyFile, input);
+  const keyFile = keyFileOf(connection);
+  if (keyFile !== undefined) return readKeyFile(keyFile, input);
   if (apiKey !== undefined) return checkSecret(apiKey, 'The API key');
   if (loopback) return developmentKey;
   throw new VoicectlError('usage', 'No API key', { hint: keyHint });
+}
+
+/** The file that a key is read from, if one is needed; undefined if the key itself was given in a stronger source. */
+export function keyFileOf({ settings, origin }: WithOrigins<'apiKey' | 'apiKeyFile'>): string | undefined {
+  // The stronger source wins. A key wins over a file named in the same source.
+  const isFileStronger = strength(origin('apiKeyFile')) < strength(origin('apiKey'));
+  return isFileStronger ? settings.apiKeyFile : undefined;
 }
 
 const keyHint = 'Set VOICECTL_API_KEY, or use --api-key-file FILE (- reads standard input).';

@@ -214,6 +214,26 @@ describe('a raw session', () => {
     },
   );
 
+  test.each<[string, string[], Record<string, string>]>([
+    ['a token is given', ['--token-from', 'TOKEN'], { TOKEN: 'token-1' }],
+    ['the emulator needs none', ['--local'], {}],
+    ['the key is in the environment', [], { VOICECTL_API_KEY: 'key-of-mine-1' }],
+  ])(
+    'reads typed lines although a config file names standard input for a key: %s',
+    async (_why, args, env) => {
+      const config = sandbox.write('voicectl.config.yaml', 'apiKeyFile: "-"\n');
+      const stub = await startTokenStub(sandbox, grant('t'));
+      const wsUrl = await services.ws((peer) => peer.once('message', () => peer.close(1000)));
+      const target = args.includes('--local') ? [] : ['--base-url', stub.baseUrl, '--ws-url', wsUrl];
+      const { stdout, stderr } = await runInProcess(
+        ['stream', '--interactive', '--config', config, ...args, ...target],
+        { env, clock: createManualClock(), input: 'hello\n' },
+      );
+      expect(stderr).not.toContain('Standard input cannot be both');
+      expect(stdout).toContain('· upgrade: 101');
+    },
+  );
+
   test('cannot be combined with another source', async () => {
     const { code, stderr } = await run('', '--file', 'hello.wav');
     expect(code).toBe(2);

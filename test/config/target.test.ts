@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { optionsOf } from '../../src/config/options.ts';
 import { type Flags, resolveSettings } from '../../src/config/settings.ts';
 import { resolveTarget } from '../../src/config/target.ts';
+import { runInProcess } from '../helpers/in-process.ts';
 
 let cwd = '';
 beforeEach(() => {
@@ -87,5 +88,18 @@ test.each<[string, Flags, Record<string, string>, string]>([
       signal: new AbortController().signal,
     });
     expect(apiKey).toBe(key);
+  },
+);
+
+test.each([['load', '--file', '-'], ['mcp']])(
+  'standard input is free for other things if a stronger place than its key file has the key: %s',
+  async (...argv) => {
+    const config = join(cwd, 'config.yaml');
+    writeFileSync(config, 'apiKeyFile: "-"\n');
+    const { stderr } = await runInProcess([...argv, '--config', config], {
+      env: { VOICECTL_API_KEY: 'key-of-mine-1' },
+      input: '',
+    });
+    expect(stderr).not.toMatch(/Standard input (cannot be both|carries)/);
   },
 );

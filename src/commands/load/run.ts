@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { loadPcm, openWavStream } from '../../audio/wav/wav-source.ts';
 import { convertToPcm } from '../../audio/whole-pcm.ts';
 import { arrivalText } from '../../config/arrival.ts';
-import { resolveTarget, type Target, warnOfShortSecret } from '../../config/target.ts';
+import { keyFileOf, resolveTarget, type Target, warnOfShortSecret } from '../../config/target.ts';
 import type { Threshold } from '../../config/threshold.ts';
 import { nameOf } from '../../files/refusal.ts';
 import { systemClock } from '../../kernel/clock.ts';
@@ -102,10 +102,11 @@ async function load(context: ContextOf<'load'>, report: (make: MakeReport) => vo
 }
 
 /** What the users of the sessions say. */
-async function readSound({ settings, stdin, signal, awaits }: ContextOf<'load'>): Promise<Buffer> {
-  const { file = defaultSound, apiKeyFile } = settings;
+async function readSound(context: ContextOf<'load'>): Promise<Buffer> {
+  const { settings, stdin, signal, awaits } = context;
+  const { file = defaultSound } = settings;
   if (file !== '-') return loadPcm(file, { signal });
-  if (apiKeyFile === '-')
+  if (keyFileOf(context) === '-')
     throw new VoicectlError('usage', 'Standard input cannot be both the audio and a key');
   awaits(nameOf(file));
   return convertToPcm(await openWavStream(stdin, { signal }), { signal });

@@ -131,16 +131,15 @@ const instructions =
 
 async function readSecrets(context: ContextOf<'mcp'>) {
   const { settings, origin, io } = context;
-  if (settings.apiKeyFile === '-')
+  const ofEnvironment = (io.env.VOICECTL_API_KEY ?? '').trim();
+  const isFileStronger = origin('apiKeyFile') === 'flag' || ofEnvironment === '';
+  const keyFile = isFileStronger ? settings.apiKeyFile : undefined;
+  if (keyFile === '-')
     throw new VoicectlError('usage', 'Standard input carries the protocol: name a file for the key');
   if (settings.ca === '-')
     throw new VoicectlError('usage', 'Standard input carries the protocol: name a file for --ca');
-  const ofEnvironment = (io.env.VOICECTL_API_KEY ?? '').trim();
-  const isFileStronger = origin('apiKeyFile') === 'flag' || ofEnvironment === '';
   const apiKey =
-    settings.apiKeyFile !== undefined && isFileStronger
-      ? await readKeyFile(settings.apiKeyFile, context)
-      : checkSecret(ofEnvironment, 'The API key');
+    keyFile !== undefined ? await readKeyFile(keyFile, context) : checkSecret(ofEnvironment, 'The API key');
   if (apiKey !== '') await warnOfShortSecret(apiKey, 'The API key', context.warn);
   return {
     apiKey: apiKey === '' ? undefined : apiKey,

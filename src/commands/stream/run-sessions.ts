@@ -219,13 +219,9 @@ interface OpenedSource {
  * Opens the file of the flags; undefined if they name the microphone. Throws `usage` for no source or several,
  * `bad-input` for one that cannot be read.
  */
-async function openSource({
-  settings,
-  origin,
-  io,
-  signal,
-}: ContextOf<'stream'>): Promise<OpenedSource | undefined> {
-  const { file, raw, mic, replay, expectFile, strictFormat, loop, pace, apiKeyFile, tokenFrom } = settings;
+async function openSource(context: ContextOf<'stream'>): Promise<OpenedSource | undefined> {
+  const { settings, origin, io, signal } = context;
+  const { file, raw, mic, replay, expectFile, strictFormat, loop, pace } = settings;
   const path = file ?? raw ?? replay ?? expectFile;
   const named = [file, raw, replay, expectFile, mic || undefined].filter((one) => one !== undefined);
   if (named.length !== 1) {
@@ -235,7 +231,7 @@ async function openSource({
     });
   }
   if (path === undefined) return undefined;
-  if (path === '-') refuseSecretInput({ apiKeyFile, tokenFrom }, 'the audio');
+  if (path === '-') refuseSecretInput(context, 'the audio');
   const name = nameOf(path);
   if (expectFile !== undefined) {
     if (pace === 'max' && origin('pace') === 'flag')

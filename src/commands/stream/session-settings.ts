@@ -1,6 +1,6 @@
 import type { NamedSource } from '../../audio/source.ts';
 import { limitSetting } from '../../config/options/expectation.ts';
-import { checkSecret, type Target } from '../../config/target.ts';
+import { checkSecret, keyFileOf, type Target } from '../../config/target.ts';
 import { readText, type Stdin } from '../../files/read-text.ts';
 import { fileExists } from '../../files/shipped-file.ts';
 import { audioLimitNames } from '../../kernel/audio-limits.ts';
@@ -33,11 +33,11 @@ export async function readAuth(
 }
 
 /** Throws `usage` if the key or the token is read from standard input too, which is `what`. */
-export function refuseSecretInput(
-  { apiKeyFile, tokenFrom }: Pick<ContextOf<'stream'>['settings'], 'apiKeyFile' | 'tokenFrom'>,
-  what: string,
-): void {
-  if (apiKeyFile === '-' || tokenFrom === '-')
+export function refuseSecretInput(context: ContextOf<'stream'>, what: string): void {
+  const { tokenFrom, local } = context.settings;
+  // A config file may name a key file for other runs.
+  const readsFrom = tokenFrom ?? (local ? undefined : keyFileOf(context));
+  if (readsFrom === '-')
     throw new VoicectlError('usage', `Standard input cannot be both ${what} and a key or token`);
 }
 

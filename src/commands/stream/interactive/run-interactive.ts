@@ -33,7 +33,7 @@ export async function runInteractive(context: ContextOf<'stream'>): Promise<void
   const { io, json, settings, signal } = context;
   const isTerminal = io.terminal !== undefined && !json;
   checkSoundFlags(context);
-  refuseSecretInput(settings, 'the typed lines');
+  refuseSecretInput(context, 'the typed lines');
   const target = await openTarget(context, { needsKey: settings.tokenFrom === undefined });
   const stopped = new AbortController();
   const until = AbortSignal.any([signal, stopped.signal]);
