@@ -10,6 +10,7 @@ export function nameSides(events: EmulatorEvents): ProxyEvents {
   const of = (side: Side): EmulatorEvents => ({
     emit: (body: EmulatorEventBody) => events.emit({ ...body, from: side }),
     subscribe: events.subscribe,
+    redact: events.redact,
   });
   return { ...events, of: { device: of('device'), service: of('service') } };
 }

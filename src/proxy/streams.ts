@@ -250,7 +250,7 @@ function createUpgrades(options: StreamsOptions, streams: OpenStreams): Upgrades
         { ...deadlines, url, ca: target.ca, headers, device: request.socket },
         (outcome) =>
           void answer(outcome, asked).catch((thrown: unknown) => {
-            events.emit(bugOf(thrown, aboutRequest(request)));
+            events.emit(bugOf(thrown, aboutRequest(request, events)));
             sendRawAnswer(socket, ownFailure);
           }),
       );

@@ -65,6 +65,7 @@ export function concealKeys(events: EmulatorEvents, keys: readonly string[]): Em
   };
   return {
     subscribe: events.subscribe,
+    redact: redactor.text,
     emit(body) {
       const cleaned = Object.entries(body).map(([name, value]) => [name, clean(name, value)]);
       return events.emit(Object.assign({ ...body }, Object.fromEntries(cleaned)));

@@ -60,6 +60,7 @@ export function foldFloods(events: EmulatorEvents, clock: Clock): FoldedEvents {
 
   return {
     subscribe: events.subscribe,
+    redact: events.redact,
     flush,
     emit(body) {
       if (body.type === 'stopping') flush();

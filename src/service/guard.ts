@@ -6,7 +6,8 @@ import { shortText } from '../kernel/short-text.ts';
 import { closeCodeName, closeCodes } from '../protocol/close-codes.ts';
 import { plainAddress } from '../wire/addresses.ts';
 import type { Tap } from '../wire/tap.ts';
-import type { EmulatorEventBody } from './events.ts';
+import { eventPath } from './event-path.ts';
+import type { EmulatorEventBody, EmulatorEvents } from './events.ts';
 
 /** Stack frames that are reported: those nearest to the error. */
 const maxCalls = 4;
@@ -90,6 +91,9 @@ export function closeAfterBug(
 }
 
 /** Where a request or an upgrade came from, and for what. */
-export function aboutRequest({ url = '', socket }: IncomingMessage): { path: string; remote: string } {
-  return { path: shortText(url.split('?', 1)[0] ?? ''), remote: plainAddress(socket.remoteAddress) };
+export function aboutRequest(
+  { url = '', socket }: IncomingMessage,
+  events: Pick<EmulatorEvents, 'redact'>,
+): { path: string; remote: string } {
+  return { path: eventPath(url.split('?', 1)[0] ?? '', events), remote: plainAddress(socket.remoteAddress) };
 }

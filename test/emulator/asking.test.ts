@@ -79,3 +79,14 @@ test('an event about a refused path holds no token', async () => {
     { path: '/elsewhere/[redacted]' },
   ]);
 });
+
+test('no event holds a part of an accepted key, where a long text is cut', async () => {
+  const emulator = await startEmulator({ acceptKeys: ['canary-secret-key'] });
+  const long = `${'a'.repeat(190)}/canary-secret-key`;
+  await fetch(`${emulator.baseUrl}/${long}`);
+  for (const name of ['User-Agent', 'Accept', 'Content-Type'])
+    await ask(emulator.baseUrl, { ...json, [name]: long });
+  const told = emulator.events.filter(({ type }) => ['request-refused', 'token-issued'].includes(type));
+  expect(told).toHaveLength(4);
+  expect(JSON.stringify(told)).not.toContain('canary');
+});

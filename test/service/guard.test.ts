@@ -1,9 +1,12 @@
+import type { IncomingMessage } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
 import { emulatorLines } from '../../src/report/emulator-lines.ts';
 import { createStyle } from '../../src/report/style.ts';
 import type { CreatePage, PageHost } from '../../src/service/control/page-handler.ts';
 import type { EmulatorEvent } from '../../src/service/events.ts';
+import { aboutRequest } from '../../src/service/guard.ts';
 import type { Tap } from '../../src/wire/tap.ts';
+import { jwt } from '../helpers/device-exchanges.ts';
 import { setUpEmulators } from '../helpers/emulators.ts';
 import { createManualClock } from '../helpers/manual-clock.ts';
 import { setUpProxies } from '../helpers/proxies.ts';
@@ -174,6 +177,15 @@ test('what a handler of a token request throws is a 500 in the service’s forma
   ]);
   isBroken = false;
   expect((await askToken(service)).status).toBe(200);
+});
+
+test('the path of a report holds no token, not even a part of one that is cut', () => {
+  const about = (path: string) =>
+    aboutRequest({ url: `${path}?apiKey=k`, socket: { remoteAddress: '127.0.0.1' } } as IncomingMessage, {
+      redact: (text) => text,
+    });
+  expect(about(`/elsewhere/${jwt(1)}`)).toEqual({ path: '/elsewhere/[redacted]', remote: '127.0.0.1' });
+  expect(about(`/${'a'.repeat(180)}/${jwt(1)}`).path).not.toContain(jwt(1).slice(0, 10));
 });
 
 describe.each(kinds)('every name of Object.prototype is a name like any other to the %s', (kind) => {

@@ -72,7 +72,7 @@ const upgradeHeaders: [string, string][] = [
 async function answer(
   { request, path, origin, about, watch }: AdmittedRequest,
   response: ServerResponse,
-  { token, hasPage }: HttpServerOptions,
+  { token, hasPage, events }: HttpServerOptions,
 ): Promise<RequestOutcome> {
   if (origin !== undefined) allowOrigin(response, origin);
   const refuse = (cause: RefusalCause) => refuseRequest(cause, about);
@@ -88,7 +88,7 @@ async function answer(
     response.writeHead(204, allowedMethods.flat()).end();
     return 'answered';
   }
-  const sent = sentHeaders(request);
+  const sent = sentHeaders(request, events);
   const refuseToken = (cause: RefusalCause) => refuseRequest(cause, { ...about, sent });
   if (request.method !== 'POST') {
     return { ...refuseToken('methodNotAllowed'), headers: allowedMethods, hangUp: true };
@@ -102,12 +102,16 @@ async function answer(
 }
 
 /** For the journal: short, because a device may send anything. */
-function sentHeaders({ headers }: IncomingMessage): SentHeaders {
+function sentHeaders(
+  { headers }: IncomingMessage,
+  { redact }: Pick<HttpServerOptions['events'], 'redact'>,
+): SentHeaders {
+  const short = (text: string) => shortText(redact(text));
   const { 'content-type': contentType, accept, 'user-agent': userAgent } = headers;
   return {
-    ...(contentType === undefined ? {} : { contentType: shortText(contentType) }),
-    ...(accept === undefined ? {} : { accept: shortText(accept) }),
-    ...(userAgent === undefined ? {} : { userAgent: shortText(userAgent) }),
+    ...(contentType === undefined ? {} : { contentType: short(contentType) }),
+    ...(accept === undefined ? {} : { accept: short(accept) }),
+    ...(userAgent === undefined ? {} : { userAgent: short(userAgent) }),
   };
 }
 

@@ -1,12 +1,10 @@
 import type { ServerResponse } from 'node:http';
-import { concealUrl } from '../../kernel/secret-fields.ts';
-import { shortText } from '../../kernel/short-text.ts';
 import type { Dialect, RefusalCause } from '../../protocol/dialect.ts';
 import { type ErrorDetails, errorBody, invalidRequestCode } from '../../protocol/error-body.ts';
 import type { InvalidTokenRequest } from '../../protocol/token-request.ts';
-import { concealTokens } from '../../wire/conceal.ts';
 import type { Admission } from '../../wire/server/admission.ts';
 import { type OutgoingAnswer, sendAnswer } from '../../wire/server/http-answer.ts';
+import { eventPath } from '../event-path.ts';
 import type { EmulatorEvents, SentHeaders } from '../events.ts';
 
 export interface RefusalContext {
@@ -54,7 +52,7 @@ function refuse(
 ): OutgoingAnswer {
   const known = definedFields({
     device,
-    path: path && shortText(concealTokens(concealUrl(path))),
+    path: path && eventPath(path, events),
     remote,
     why: detail,
   });
