@@ -59,6 +59,10 @@ export function concealHeaderValue(name: string, value: string): string {
 /** What grants access in a header. */
 export function secretInHeader(name: string, value: string): string | undefined {
   if (!isSecretName(name) || value === '') return undefined;
+  return withoutScheme(name, value);
+}
+
+function withoutScheme(name: string, value: string): string {
   const [scheme = ''] = /authorization$/i.test(name) ? (/^[a-z]{1,16} +(?=\S)/i.exec(value) ?? []) : [];
   return value.slice(scheme.length);
 }
@@ -108,19 +112,33 @@ export function secretsInText(text: string): string[] {
 /** Every text under the name of a secret, at any depth of a value that was read from JSON. */
 export function secretsInFields(value: unknown): string[] {
   const secrets = new Set<string>();
-  const waiting = [{ name: '', part: value }];
-  for (let next = waiting.pop(); next !== undefined && secrets.size < mostSecrets; next = waiting.pop()) {
-    const { name, part } = next;
-    if (typeof part === 'string') {
-      const secret = secretInHeader(name, part) ?? '';
+  const waiting: { name: string; isSecret: boolean; part: object }[] = [];
+  // Nearly all of a large body can hold no secret: only lists and objects wait, and each has its name judged once.
+  const add = (name: string, isSecret: boolean, part: unknown) => {
+    if (typeof part === 'object' && part !== null) waiting.push({ name, isSecret, part });
+    else if (isSecret && typeof part === 'string' && secrets.size < mostSecrets) {
+      const secret = withoutScheme(name, part);
       if (secret.length >= shortestSecret) secrets.add(secret);
-    } else if (typeof part === 'object' && part !== null) {
-      const passesOn = Array.isArray(part) || isSecretName(name);
-      for (const [own, inner] of Object.entries(part))
-        waiting.push({ name: passesOn ? name : own, part: inner });
     }
+  };
+  add('', false, value);
+  for (let next = waiting.pop(); next !== undefined && secrets.size < mostSecrets; next = waiting.pop()) {
+    const { name, isSecret, part } = next;
+    if (Array.isArray(part)) for (const inner of part) add(name, isSecret, inner);
+    else
+      for (const own of Object.keys(part)) {
+        const inner: unknown = Reflect.get(part, own);
+        if (!mayHoldSecret(inner)) continue;
+        if (isSecret) add(name, true, inner);
+        else add(own, isSecretName(own), inner);
+      }
   }
   return [...secrets];
+}
+
+function mayHoldSecret(value: unknown): boolean {
+  if (typeof value === 'string') return value.length >= shortestSecret;
+  return typeof value === 'object' && value !== null;
 }
 
 /** JSON with 0 in place of each number that is a secret: with any other mark it would not be JSON, or have no number there. */

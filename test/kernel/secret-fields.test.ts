@@ -93,6 +93,19 @@ test('of very many or very deep fields a bounded number of secrets is known', ()
   expect(concealKey('apiKey:{'.repeat(times))).toContain('apiKey:{apiKey:{');
 });
 
+test('a long list is read to its end, and no name is made of each of its elements', () => {
+  let named = 0;
+  const list = new Proxy([...Array.from({ length: 50_000 }, () => 1), { key: 'canary-1' }], {
+    ownKeys(target) {
+      named += target.length;
+      return Reflect.ownKeys(target);
+    },
+  });
+  expect(secretsInFields({ auth: list })).toEqual(['canary-1']);
+  expect(secretsInFields(list)).toEqual(['canary-1']);
+  expect(named).toBe(0);
+});
+
 test('a number that is a secret is 0 in JSON, which stays JSON', () => {
   const json = '{"apiKey":[4711081512345,-2.5e3],"a":"\\"4711081512345","b":47110815123456}';
   const shown = concealNumbers(json, (text) => text === '4711081512345');
