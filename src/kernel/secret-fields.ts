@@ -141,30 +141,33 @@ function mayHoldSecret(value: unknown): boolean {
   return typeof value === 'object' && value !== null;
 }
 
+/** The start of a text in JSON, or a number that is as long as a secret: most are shorter, and each would cost a search. */
+const textOrNumber = new RegExp(`"|[-\\d][^\\s,;&}\\]]{${shortestSecret - 1},}`, 'g');
+
 /** JSON with 0 in place of each number that is a secret: with any other mark it would not be JSON, or have no number there. */
 export function concealNumbers(json: string, isSecret: (text: string) => boolean): string {
   let rest = '';
   let done = 0;
-  for (let at = 0; at < json.length; at += 1) {
-    if (json[at] === '"') at = endOfValue(json, at) - 1;
-    else if (/[-\d]/.test(json[at] ?? '')) {
-      const end = endOfValue(json, at);
-      if (isSecret(json.slice(at, end))) {
-        rest += `${json.slice(done, at)}0`;
-        done = end;
-      }
-      at = end - 1;
+  const next = new RegExp(textOrNumber);
+  for (let found = next.exec(json); found !== null; found = next.exec(json)) {
+    const { index, 0: part } = found;
+    if (part === '"') next.lastIndex = endOfValue(json, index);
+    else if (isSecret(part)) {
+      rest += `${json.slice(done, index)}0`;
+      done = next.lastIndex;
     }
   }
   return rest + json.slice(done);
 }
 
+/** What ends a value without quotes. */
+const valueEnd = /[\s,;&}\]]|$/g;
+
 function endOfValue(text: string, start: number): number {
   const quote = text[start];
   if (quote !== '"' && quote !== "'") {
-    const rest = /[\s,;&}\]]|$/g;
-    rest.lastIndex = start;
-    return rest.exec(text)?.index ?? text.length;
+    valueEnd.lastIndex = start;
+    return valueEnd.exec(text)?.index ?? text.length;
   }
   for (let at = start + 1; at < text.length; at += 1) {
     if (text[at] === '\\') at += 1;

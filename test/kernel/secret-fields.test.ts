@@ -111,3 +111,12 @@ test('a number that is a secret is 0 in JSON, which stays JSON', () => {
   const shown = concealNumbers(json, (text) => text === '4711081512345');
   expect(shown).toBe('{"apiKey":[0,-2.5e3],"a":"\\"4711081512345","b":47110815123456}');
 });
+
+test('of the numbers in JSON only those that are as long as a secret are looked up', () => {
+  const asked: string[] = [];
+  concealNumbers('[1,-12.5,99999,471108,"4711081512345",4711081512345]', (text) => {
+    asked.push(text);
+    return false;
+  });
+  expect(asked).toEqual(['471108', '4711081512345']);
+});
