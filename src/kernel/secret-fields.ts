@@ -141,8 +141,11 @@ function mayHoldSecret(value: unknown): boolean {
   return typeof value === 'object' && value !== null;
 }
 
-/** The start of a text in JSON, or a number that is as long as a secret: most are shorter, and each would cost a search. */
-const textOrNumber = new RegExp(`"|[-\\d][^\\s,;&}\\]]{${shortestSecret - 1},}`, 'g');
+/**
+ * The start of a text in JSON, or of a number that is as long as a secret: most are shorter, and each would cost a search. It
+ * does not read to the end of the number: a pattern cannot match some million characters.
+ */
+const textOrNumber = new RegExp(`"|[-\\d][^\\s,;&}\\]]{${shortestSecret - 1}}`, 'g');
 
 /** JSON with 0 in place of each number that is a secret: with any other mark it would not be JSON, or have no number there. */
 export function concealNumbers(json: string, isSecret: (text: string) => boolean): string {
@@ -150,12 +153,12 @@ export function concealNumbers(json: string, isSecret: (text: string) => boolean
   let done = 0;
   const next = new RegExp(textOrNumber);
   for (let found = next.exec(json); found !== null; found = next.exec(json)) {
-    const { index, 0: part } = found;
-    if (part === '"') next.lastIndex = endOfValue(json, index);
-    else if (isSecret(part)) {
-      rest += `${json.slice(done, index)}0`;
-      done = next.lastIndex;
-    }
+    const { index } = found;
+    const end = endOfValue(json, index);
+    next.lastIndex = end;
+    if (json[index] === '"' || !isSecret(json.slice(index, end))) continue;
+    rest += `${json.slice(done, index)}0`;
+    done = end;
   }
   return rest + json.slice(done);
 }

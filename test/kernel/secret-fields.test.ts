@@ -120,3 +120,8 @@ test('of the numbers in JSON only those that are as long as a secret are looked 
   });
   expect(asked).toEqual(['471108', '4711081512345']);
 });
+
+test('a number of any length is looked up whole', () => {
+  const long = '1'.repeat(2 ** 25);
+  expect(concealNumbers(`[${long}]`, (text) => text === long)).toBe('[0]');
+});
