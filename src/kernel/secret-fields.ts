@@ -15,6 +15,19 @@ const secretEnds = [
   'cookie',
 ];
 const secretNames: ReadonlySet<string> = new Set(['key', 'auth', 'sig', 'jwt', 'pass', 'pwd']);
+/** What says who or what kind, also within an object that is a secret: ends of names, and whole names. */
+const describingEnds = ['deviceid', 'devicename', 'type', 'method', 'scheme', 'provider'];
+const describingNames: ReadonlySet<string> = new Set([
+  'device',
+  'id',
+  'name',
+  'kind',
+  'alg',
+  'algorithm',
+  'realm',
+]);
+/** Names in every token request: as secrets, they would be concealed in each of them. */
+const requestNames: ReadonlySet<string> = new Set(['apiKey', 'deviceId']);
 const urlHeaders: ReadonlySet<string> = new Set(['location', 'referer']);
 const longestName = 64;
 /** Of a parameter without a name. Shorter ones are words. */
@@ -22,11 +35,25 @@ const shortestBareSecret = 16;
 
 /** Whether a parameter or header of this name grants access. */
 function isSecretName(name: string): boolean {
-  const plain = name
+  const plain = plainName(name);
+  return secretNames.has(plain) || secretEnds.some((end) => plain.endsWith(end));
+}
+
+function isDescribingName(name: string): boolean {
+  const plain = plainName(name);
+  return describingNames.has(plain) || describingEnds.some((end) => plain.endsWith(end));
+}
+
+function plainName(name: string): string {
+  return name
     .slice(-longestName)
     .toLowerCase()
     .replace(/[^a-z\d]/g, '');
-  return secretNames.has(plain) || secretEnds.some((end) => plain.endsWith(end));
+}
+
+/** Whether a text under the name of a secret is worth concealing wherever it is. */
+function canBeSecret(text: string): boolean {
+  return text.length >= shortestSecret && !requestNames.has(text);
 }
 
 /** A URL without what grants access: user and password, secret parameters, and the fragment, which is never sent. */
@@ -104,12 +131,15 @@ export function secretsInText(text: string): string[] {
     if (text[start] === '{') continue;
     done = endOfValue(text, start);
     const value = text.slice(start, done).replace(/^["']|["']$/g, '');
-    if (value.length >= shortestSecret) secrets.add(value);
+    if (canBeSecret(value)) secrets.add(value);
   }
   return [...secrets];
 }
 
-/** Every text under the name of a secret, at any depth of a value that was read from JSON. */
+/**
+ * Every text under the name of a secret, at any depth of a value that was read from JSON, but not the fields there that say who
+ * or what kind.
+ */
 export function secretsInFields(value: unknown): string[] {
   const secrets = new Set<string>();
   const waiting: { name: string; isSecret: boolean; part: object }[] = [];
@@ -118,7 +148,7 @@ export function secretsInFields(value: unknown): string[] {
     if (typeof part === 'object' && part !== null) waiting.push({ name, isSecret, part });
     else if (isSecret && typeof part === 'string' && secrets.size < mostSecrets) {
       const secret = withoutScheme(name, part);
-      if (secret.length >= shortestSecret) secrets.add(secret);
+      if (canBeSecret(secret)) secrets.add(secret);
     }
   };
   add('', false, value);
@@ -129,7 +159,7 @@ export function secretsInFields(value: unknown): string[] {
       for (const own of Object.keys(part)) {
         const inner: unknown = Reflect.get(part, own);
         if (!mayHoldSecret(inner)) continue;
-        if (isSecret) add(name, true, inner);
+        if (isSecret && !isDescribingName(own)) add(name, true, inner);
         else add(own, isSecretName(own), inner);
       }
   }

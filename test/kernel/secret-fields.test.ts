@@ -68,6 +68,7 @@ test.each([
   ['{"apiKey":4711081512345}', ['4711081512345']],
   ['{"apiKey":"short","api_key":null}', []],
   ['{"apiKey":{"a":1}}', []],
+  ['{"apiKey":"deviceId"}', []],
 ])('in the text %s the keys are %j', (text, secrets) => {
   expect(secretsInText(text)).toEqual(secrets);
 });
@@ -77,6 +78,11 @@ test.each([
   ['an object under the name of a secret', { auth: { user: ['canary-1'] } }, ['canary-1']],
   ['an authorization with its scheme', { headers: { Authorization: 'Bearer canary-1' } }, ['canary-1']],
   ['no secret', { deviceId: 'canary-1', key: 'short', pass: 4711081512345 }, []],
+  ['who has a secret', { auth: { type: 'Bearer', deviceId: 'lamp-1', value: 'canary-1' } }, ['canary-1']],
+  ['what kind a secret is', { credentials: { token_type: 'Bearer', 'Auth-Scheme': 'Digest-1' } }, []],
+  ['a secret of the one who has it', { auth: { device: { id: 'lamp-1', key: 'canary-1' } } }, ['canary-1']],
+  ['a method with the name of a field', { auth: { method: 'apiKey' } }, []],
+  ['the names of fields', { auth: ['apiKey', 'deviceId'] }, []],
   ['nothing', undefined, []],
 ])('of %s the secrets are known', (_what, value, secrets) => {
   expect(secretsInFields(value)).toEqual(secrets);

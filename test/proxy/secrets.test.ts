@@ -95,6 +95,26 @@ test.each([
   expect(shown).not.toContain(key);
 });
 
+test('a device that a body names among its secrets keeps its name, and a fault for it strikes', async () => {
+  const granted = JSON.stringify({ token: jwt });
+  const service = await services.http((response) => {
+    response.writeHead(200, { 'Content-Type': 'application/json' }).end(granted);
+  });
+  const proxy = await startProxy(service, { faults: ['token-bad-signature:device=lamp-1'] });
+  const auth = { type: 'Bearer', deviceId: 'lamp-1' };
+  await fetch(proxy.baseUrl + tokenPath(), {
+    method: 'POST',
+    body: JSON.stringify({ apiKey: 'k-123456', deviceId: 'lamp-1', auth }),
+  });
+  const seen = ({ type }: { type: string }) => type === 'token-issued' || type === 'fault-struck';
+  await expect.poll(() => proxy.events.some(({ type }) => type === 'token-issued')).toBe(true);
+  const named = { device: 'lamp-1' };
+  expect(proxy.events.filter(seen)).toMatchObject([
+    { type: 'fault-struck', ...named },
+    { type: 'token-issued', ...named },
+  ]);
+});
+
 test('a JWT in the path of a request that the service refuses is in no event', async () => {
   const service = await services.http((response) => response.writeHead(404).end());
   const proxy = await startProxy(service);
