@@ -51,13 +51,34 @@ function tokenHead(part: string): string | undefined {
   return start < 0 ? undefined : tail.slice(start);
 }
 
+/** The shortest header of a JWT says nothing but its algorithm, in 20 characters or more. */
+const shortestHeader = 16;
+const headerStart = new RegExp(`^eyJ[\\w+/-]{${shortestHeader - 3}}`);
+
 /** The text with `mark` in place of anything that looks like a JWT, padded or not, and whatever it is attached to. */
 export function withoutTokens(text: string, mark: string): string {
+  if (!text.includes('eyJ')) return text;
   return text.replace(words, (word) => {
-    const start = word.indexOf('eyJ');
-    const parts = start < 0 ? [] : word.slice(start).split('.');
-    return parts.length < 3 ? word : word.slice(0, start) + mark;
+    const start = tokenStart(word);
+    return start < 0 ? word : word.slice(0, start) + mark;
   });
+}
+
+/** Where the first JWT of a word starts; -1 if it has none. Other words have these three letters too, and dots. */
+function tokenStart(word: string): number {
+  // Two dots come after it.
+  const before = word.lastIndexOf('.', word.lastIndexOf('.') - 1);
+  let start = word.indexOf('eyJ');
+  while (start >= 0 && start < before && !startsHeader(word.slice(start, start + shortestHeader)))
+    start = word.indexOf('eyJ', start + 1);
+  return start < before ? start : -1;
+}
+
+/** Whether it decodes to the start of an object, with a name of plain characters. */
+function startsHeader(text: string): boolean {
+  return (
+    headerStart.test(text) && /^\{"[!#-~]+(?:"|$)/.test(Buffer.from(text, 'base64url').toString('latin1'))
+  );
 }
 
 /** Whether a binary message holds a JWT, which should have come as text. */

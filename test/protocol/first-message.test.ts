@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { findToken, holdsBinaryToken, tokenPlace } from '../../src/protocol/first-message.ts';
+import { findToken, holdsBinaryToken, tokenPlace, withoutTokens } from '../../src/protocol/first-message.ts';
+import { jwt } from '../helpers/device-exchanges.ts';
 
 describe('a token is found', () => {
   test.each([
@@ -29,12 +30,41 @@ describe('a token is found', () => {
   });
 });
 
+test.each([
+  '{"code":"com.acme.SurveyJob.run.failed"}',
+  'com.acme.SurveyJobExecutionManagerFactory.run.failed',
+  '/voice/journeyJson/1.2.3/x',
+  'device.keyJson.v1.js',
+  'eyJhbGciOiJIUzI1NiJ9.two-parts',
+])('%s looks like no token', (text) => {
+  expect(withoutTokens(text, '…')).toBe(text);
+});
+
+const token = jwt(1);
+const unsigned = `${Buffer.from('{"alg":"none"}').toString('base64url')}.eyJzdWIiOiJ4In0.`;
+
+test.each([
+  ['nothing', '', token],
+  ['another word', 'Survey', token],
+  ['a word with the letters of a token', 'journeyJson', token],
+  ['the same letters', 'eyJeyJ', token],
+  ['other parts', 'a.surveyJob.b.', token],
+  ['a path', '/voice/', token],
+  ['an equals sign', 'token=', token],
+  ['nothing, with padding', '', token.replaceAll('.', '==.')],
+  ['nothing, without a signature', '', unsigned],
+])('a token that comes after %s is replaced', (_what, before, attached) => {
+  expect(withoutTokens(`{"a":"${before}${attached}","b":1}`, '…')).toBe(`{"a":"${before}…","b":1}`);
+});
+
 // In processor time, because a busy machine is slow: reread from each beginning, this takes more than a second.
 test('a long text full of beginnings of tokens is read once', () => {
   const text = '+eyJ'.repeat(16_384);
   const before = process.cpuUsage();
   expect(tokenPlace(text, {})).toBeUndefined();
   expect(holdsBinaryToken(Buffer.from(text))).toBe(false);
+  const letters = `${'eyJ'.repeat(16_384)}.b.c`;
+  expect(withoutTokens(letters, '…') === letters).toBe(true);
   const { user, system } = process.cpuUsage(before);
   expect((user + system) / 1_000).toBeLessThan(300);
 });
