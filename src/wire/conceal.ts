@@ -13,15 +13,20 @@ import { withoutTokens } from '../protocol/first-message.ts';
 import { parseJson } from '../protocol/parse-json.ts';
 import type { Header, HttpAnswer, HttpRequest } from './exchange.ts';
 
+/** A text from outside without secrets, and without anything that looks like a JWT: it grants access wherever it is. */
+export function concealText(text: string, redactor: Redactor): string {
+  return concealTokens(concealKnown(text, redactor));
+}
+
 /**
- * A text from outside without secrets, and without anything that looks like a JWT: it grants access wherever it is. JSON is
- * searched as a value, because backslashes allow many spellings of a secret in its text.
+ * A text from outside without the secrets that the redactor knows. JSON is searched as a value, because backslashes allow many
+ * spellings of a secret in its text.
  */
-export function concealText(whole: string, redactor: Redactor): string {
+export function concealKnown(whole: string, redactor: Redactor): string {
   const text = withoutSecretNumbers(whole, redactor);
   const parsed = text.includes('\\') ? parseJson(text) : undefined;
   const value = redactor.value(parsed);
-  return concealTokens(value === parsed ? redactor.text(text) : JSON.stringify(value));
+  return value === parsed ? redactor.text(text) : JSON.stringify(value);
 }
 
 /** JSON stays JSON, and a number stays a number: a rule may ask what the field is. */

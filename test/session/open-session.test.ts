@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createEmulator } from '../../src/emulator/emulator.ts';
 import { type ClientEvent, type ClientSession, openSession } from '../../src/session/open-session.ts';
+import { jwt } from '../helpers/device-exchanges.ts';
 import { setUpEmulators } from '../helpers/emulators.ts';
 import { hasten } from '../helpers/hasten.ts';
 import { createManualClock } from '../helpers/manual-clock.ts';
@@ -38,6 +39,27 @@ describe('a session', () => {
     expect(await hear(session, 640)).toEqual(sound.subarray(0, 640));
     await session.send(new Uint8Array(sound.subarray(641, 1281)));
     expect((await hear(session, 640))[0]).toBe(sound[640]);
+  });
+
+  test('hears a token that the service grants it on the stream, but not its own, and no error has one', async () => {
+    const [own, granted] = [jwt(1), jwt(2).replace(/[^.]*$/, 'YW5vdGhlci1zaWduYXR1cmU')];
+    const wsUrl = await services.ws((peer) => {
+      peer.once('message', () => {
+        peer.send('{"type":"service_voice_connected"}');
+        peer.send(JSON.stringify({ type: 'resume', granted, own }));
+        peer.send(JSON.stringify({ type: 'error', code: 'GONE', message: `not ${granted}` }));
+        peer.close(1011);
+      });
+    });
+    const baseUrl = wsUrl.replace(/^ws/, 'http');
+    await using session = await openSession({ baseUrl, wsUrl, token: own, device: 'd1' });
+    const heard: string[] = [];
+    const failure = await (async () => {
+      for await (const event of session) if (event.type === 'message') heard.push(JSON.stringify(event.body));
+    })().catch((thrown: Error) => thrown);
+    expect(heard.find((text) => text.includes('resume'))).toContain(`"granted":"${granted}"`);
+    expect(heard.join()).not.toContain(own);
+    expect(String(failure)).toContain('not [redacted]');
   });
 
   test('speaks in frames of 20 ms, pads the last one, and then sends a tail of silence', async () => {

@@ -3,7 +3,7 @@ import { atTurnEnd, type Clock, repeat, systemClock } from '../../kernel/clock.t
 import { VoicectlError } from '../../kernel/errors.ts';
 import { whenAborted } from '../../kernel/promises.ts';
 import { closeCodes, streamCloseMs } from '../../protocol/close-codes.ts';
-import { concealText } from '../conceal.ts';
+import { concealKnown, concealText, concealTokens } from '../conceal.ts';
 import type { Breakdown, Side, StreamEnd, WireMessage } from '../exchange.ts';
 import { tokenFacts } from '../token-facts.ts';
 import { maxMessageBytes, tooLongText } from './frames.ts';
@@ -70,7 +70,10 @@ export interface ConnectOptions extends ClientLeg {
   timeoutMs?: number | undefined;
   /** Additional headers of the upgrade. */
   headers?: Record<string, string>;
-  /** Called with each text message, without secrets. */
+  /**
+   * Called with each text message, without the secrets of this connection. A JWT that the service grants in it is still there,
+   * for the application; the tap gets none.
+   */
   onText: (text: string) => void;
   /** Called with each binary message, unchanged. */
   onBinary: (data: Buffer) => void;
@@ -127,8 +130,8 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
       onBinary(data);
       return;
     }
-    const text = concealText(data.toString(), redactor);
-    report?.text('service', text);
+    const text = concealKnown(data.toString(), redactor);
+    report?.text('service', concealTokens(text));
     onText(text);
   };
 

@@ -3,6 +3,7 @@ import { createDeferred, withDeadline } from '../../kernel/promises.ts';
 import { createRedactor, type Redactor } from '../../kernel/redact.ts';
 import { createMessageReader, type ServiceMessage } from '../../protocol/messages.ts';
 import { serviceUrl, streamPath } from '../../protocol/paths.ts';
+import { concealTokens } from '../conceal.ts';
 import { connect, cutSoonAfter } from './connect.ts';
 import type { ClientLeg } from './http.ts';
 import { createOutbox } from './outbox.ts';
@@ -68,7 +69,9 @@ export async function openVoiceStream(options: VoiceStreamOptions): Promise<Voic
     },
     onText(text) {
       const message = readText(text);
-      errors.heard(message);
+      // An error may be printed.
+      const shown = concealTokens(text);
+      errors.heard(shown === text ? message : readText(shown));
       if (message.category === 'connected') confirmed.resolve();
       onMessage(message);
     },

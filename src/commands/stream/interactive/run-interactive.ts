@@ -17,6 +17,7 @@ import { type Connection, connect, cutSoonAfter } from '../../../wire/client/con
 import { createOutbox } from '../../../wire/client/outbox.ts';
 import { ServiceErrors, type StreamClose } from '../../../wire/client/refusal-error.ts';
 import { requestToken } from '../../../wire/client/token.ts';
+import { concealTokens } from '../../../wire/conceal.ts';
 import type { Tap } from '../../../wire/tap.ts';
 import type { ContextOf } from '../../command.ts';
 import { openTarget } from '../../service/target.ts';
@@ -78,7 +79,7 @@ async function join(
     ...leg,
     url: serviceUrl(wsUrl, streamPath),
     onText(text) {
-      const message = readText(text);
+      const message = readText(concealTokens(text));
       errors.heard(message);
       isConfirmed ||= message.category === 'connected';
     },
