@@ -82,9 +82,28 @@ async function allRead(socket: Socket): Promise<void> {
   }
 }
 
-/** Requests to the system that are under way: while there are any, time stands still. */
+/** How many keys and signatures other threads work on, of which the process has no list. */
+let ciphers = 0;
+const { subtle } = globalThis.crypto;
+for (const name of ['generateKey', 'importKey', 'sign', 'verify', 'digest'] as const) {
+  const work = subtle[name].bind(subtle) as (...args: unknown[]) => Promise<unknown>;
+  const counted = async (...args: unknown[]) => {
+    ciphers += 1;
+    try {
+      return await work(...args);
+    } finally {
+      ciphers -= 1;
+    }
+  };
+  Object.defineProperty(subtle, name, { value: counted, configurable: true });
+}
+
+/** Requests to the system and to other threads that are under way: while there are any, time stands still. */
 function isBusy(): boolean {
-  return process
-    .getActiveResourcesInfo()
-    .some((name) => /^FSReq|^CloseReq|GetAddrInfo|Connect|WriteWrap|Shutdown/.test(name));
+  return (
+    ciphers > 0 ||
+    process
+      .getActiveResourcesInfo()
+      .some((name) => /^FSReq|^CloseReq|GetAddrInfo|Connect|WriteWrap|Shutdown/.test(name))
+  );
 }
