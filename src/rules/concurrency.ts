@@ -2,6 +2,7 @@ import { closeCodes } from '../protocol/close-codes.ts';
 import { connectionsPerDevice } from '../protocol/rate-limit.ts';
 import { type Finding, fail, mostSevere, pass, type Rule, type Seen, unknown } from './rule.ts';
 import {
+  endedAt,
   endText,
   freshMs,
   isDecided,
@@ -131,9 +132,7 @@ function judgeExcess(seen: readonly Seen[]): Finding | undefined {
   const isSoon = end !== undefined && isServiceEnd(end) && end.at <= confirmed.at + evictionMs;
   if (isSoon && end.code !== closeCodes.normal)
     return pass(`refused after its confirmation: ${endText(stream)}`, stream);
-  const left = openBefore.filter(
-    ({ exchange }) => (exchange.end?.at ?? Number.POSITIVE_INFINITY) > confirmed.at,
-  );
+  const left = openBefore.filter((one) => endedAt(one) > confirmed.at);
   if (left.length < connectionsPerDevice) return pass('it waited until another stream had ended', stream);
   return fail(`with ${left.length} open, one more was accepted`, stream);
 }

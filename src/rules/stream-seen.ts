@@ -96,6 +96,11 @@ function shownOn(seen: readonly Seen[]): { stream: SeenStream; message: FirstMes
   });
 }
 
+/** When a stream ended; never, if it is open. */
+export function endedAt({ exchange: { end } }: SeenStream): number {
+  return end?.at ?? Number.POSITIVE_INFINITY;
+}
+
 /** Every presentation of a token whose grant was seen, in the order of time. A stream is open whether its grant was seen or not. */
 export function presentations(seen: readonly Seen[]): Presentation[] {
   const byHash = new Map(grantsSeen(seen).map((grant) => [grant.exchange.granted.hash, grant]));
@@ -112,11 +117,10 @@ export function presentations(seen: readonly Seen[]): Presentation[] {
     const answers = serviceMessages(stream).filter(({ at }) => at >= message.at);
     const confirmed = answers.find(isConfirmation);
     const device = message.token.claims?.sub;
-    const endOf = (one: SeenStream) => one.exchange.end?.at ?? Number.POSITIVE_INFINITY;
     const own = opened.filter((one) => one.device === device).map((one) => one.stream);
-    const openBefore = own.filter((one) => endOf(one) > message.at);
+    const openBefore = own.filter((one) => endedAt(one) > message.at);
     // One that ends at that moment counts: the device itself is never full because of it.
-    const others = opened.filter((one) => one.device !== device && endOf(one.stream) >= message.at);
+    const others = opened.filter((one) => one.device !== device && endedAt(one.stream) >= message.at);
     if (confirmed !== undefined) opened.push({ stream, device });
     if (grant === undefined) continue;
     const ageMs = message.at - grant.exchange.at;
@@ -159,7 +163,7 @@ export function secondUses(seen: readonly Seen[]): SecondUse[] {
         .map(({ stream, message }) => ({
           first,
           stream,
-          isFirstOpen: (first.exchange.end?.at ?? Number.POSITIVE_INFINITY) > message.at,
+          isFirstOpen: endedAt(first) > message.at,
           isConfirmed: serviceMessages(stream).some((one) => one.at >= message.at && isConfirmation(one)),
         })),
     );

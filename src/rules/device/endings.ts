@@ -3,7 +3,14 @@ import { connectionsPerDevice, rateLimitWindowMs } from '../../protocol/rate-lim
 import { secondsText } from '../../protocol/time-text.ts';
 import type { Side, WireMessage } from '../../wire/exchange.ts';
 import { type Finding, fail, mostSevere, pass, type Rule, type Seen, unknown, warn } from '../rule.ts';
-import { confirmationOf, endText, type SeenStream, tokenMessage, violationBy } from '../stream-seen.ts';
+import {
+  confirmationOf,
+  endedAt,
+  endText,
+  type SeenStream,
+  tokenMessage,
+  violationBy,
+} from '../stream-seen.ts';
 import { findStorm, growsApart, restfulMs, splitRuns, waitsText } from './backoff.ts';
 import {
   confirmedConnections,
@@ -52,10 +59,6 @@ function isAfresh(stream: Interruption, before: Interruption, confirmed: readonl
 
 function hasLasted(stream: SeenStream): boolean {
   return endedAt(stream) - stream.exchange.upgrade.at >= restfulMs;
-}
-
-function endedAt({ exchange: { end } }: SeenStream): number {
-  return end?.at ?? Number.POSITIVE_INFINITY;
 }
 
 type Run = readonly [first: Interruption, ...Interruption[]];
@@ -144,9 +147,7 @@ function judgeNumber(seen: readonly Seen[]): Finding | undefined {
   const confirmed = confirmedConnections(seen);
   for (const stream of confirmed) {
     const { at } = stream.exchange.upgrade;
-    const open = confirmed.filter(
-      ({ exchange }) => exchange.upgrade.at <= at && (exchange.end?.at ?? Number.POSITIVE_INFINITY) > at,
-    );
+    const open = confirmed.filter((other) => other.exchange.upgrade.at <= at && endedAt(other) > at);
     if (open.length > connectionsPerDevice) return fail(`${open.length} connections were open at once`, open);
   }
   return undefined;
