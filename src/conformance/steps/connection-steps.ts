@@ -1,4 +1,4 @@
-import { bytesForMs } from '../../protocol/audio-format.ts';
+import { bytesForMs, defaultFrameMs } from '../../protocol/audio-format.ts';
 import { connectionsPerDevice } from '../../protocol/rate-limit.ts';
 import type { Asker } from '../asker.ts';
 import type { DeviceRole } from '../devices.ts';
@@ -10,7 +10,7 @@ import { presentToken } from './stream-steps.ts';
 const noticeMs = 1_000;
 
 /** What an open stream sends before each further one is opened: a service may end one that is silent. */
-const signOfLife = Buffer.alloc(bytesForMs(20));
+const signOfLife = Buffer.alloc(bytesForMs(defaultFrameMs));
 
 /** Streams that are closed now were open before: their ends are later than the last token. */
 const apartMs = 10;

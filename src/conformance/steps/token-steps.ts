@@ -1,5 +1,5 @@
 import { type ApiVersion, serviceUrl, streamPath, tokenPath } from '../../protocol/paths.ts';
-import type { Asker, AskerTokenOptions, PlainRequest, ServiceUnderTest } from '../asker.ts';
+import type { AskerTokenOptions, PlainRequest, ServiceUnderTest } from '../asker.ts';
 import { onePlain, oneToken } from '../cost.ts';
 import type { CheckLevel, Step } from './step.ts';
 
@@ -64,24 +64,27 @@ export const refusedSteps: readonly Step[] = [
 ];
 
 export const lastGrantedSteps: readonly Step[] = [
-  {
-    ...tokenStep('E11', 'valid request, later', { accept: true }),
-    after: { step: 'E1', ms: apartMs },
-    async run(ask) {
-      await waitAfter(ask, 'E1', apartMs);
-      await ask.token('E11', { accept: true });
-    },
-  },
+  laterTokenStep('E11', 'valid request, later', { accept: true }, { step: 'E1', ms: apartMs }),
 ];
 
-/** From the answer on, not from the start of its step: the step may have waited first, and the service may count late. */
-export async function waitAfter(
-  { seen, clockwork, signal }: Pick<Asker, 'seen' | 'clockwork' | 'signal'>,
+/**
+ * A request that comes so long after the answer to an earlier one, by default that of the step before it: that step may have
+ * waited before it asked, and a service may count a request when it answers it.
+ */
+export function laterTokenStep(
   id: string,
-  ms: number,
-): Promise<void> {
-  const first = seen().find((one) => one.id.split('/')[0] === id)?.exchange;
-  if (first?.kind === 'token') await clockwork.pass(first.at + first.totalMs + ms, signal);
+  title: string,
+  options: AskerTokenOptions,
+  { step, ms, request = step, ...more }: { step: string; ms: number; request?: string } & Partial<Step>,
+): Step {
+  return {
+    ...tokenStep(id, title, options, { after: { step, ms }, ...more }),
+    async run(ask) {
+      const first = ask.seen().find((one) => one.id.split('/')[0] === request)?.exchange;
+      if (first?.kind === 'token') await ask.clockwork.pass(first.at + first.totalMs + ms, ask.signal);
+      await ask.token(id, options);
+    },
+  };
 }
 
 /** A GET without a key. */

@@ -1,9 +1,8 @@
 import { tokenRequestsPerWindow } from '../../protocol/rate-limit.ts';
 import { isGranted, tokenAnswers } from '../../rules/token-seen.ts';
 import type { Asker } from '../asker.ts';
-import { oneToken } from '../cost.ts';
 import type { Step } from './step.ts';
-import { tokenStep, waitAfter } from './token-steps.ts';
+import { laterTokenStep } from './token-steps.ts';
 
 const withinMs = 30_000;
 const afterMs = 61_000;
@@ -19,14 +18,7 @@ export const windowSteps: readonly Step[] = [
 ];
 
 function windowStep(id: string, title: string, ms: number): Step {
-  const when = { level: 'standard', uses: ['E3'], after: { step: 'E3', ms } } as const;
-  return {
-    ...tokenStep(id, title, { device: 'second' }, when),
-    async run(ask) {
-      await waitAfter(ask, 'E3', ms);
-      await ask.token(id, { device: 'second' });
-    },
-  };
+  return laterTokenStep(id, title, { device: 'second' }, { step: 'E3', ms, level: 'standard', uses: ['E3'] });
 }
 
 /** A separate device, until it is refused; and again when its window has passed. */
@@ -41,14 +33,12 @@ export const exhaustSteps: readonly Step[] = [
     takesMs: (burst / perSecond) * 1000,
     run: exhaust,
   },
-  {
-    ...{ id: 'X61', title: 'the same device, after its window has passed', level: 'exhaust' },
-    ...{ cost: oneToken, device: 'exhausted', uses: ['X'], after: { step: 'X', ms: afterMs } },
-    async run(ask) {
-      await waitAfter(ask, 'X-1', afterMs);
-      await ask.token('X61', { device: 'exhausted', provoked: true });
-    },
-  },
+  laterTokenStep(
+    'X61',
+    'the same device, after its window has passed',
+    { device: 'exhausted', provoked: true },
+    { step: 'X', request: 'X-1', ms: afterMs, level: 'exhaust', uses: ['X'] },
+  ),
 ];
 
 async function exhaust(ask: Asker): Promise<void> {
