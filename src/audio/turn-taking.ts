@@ -1,5 +1,7 @@
+import type { Clock } from '../kernel/clock.ts';
 import { msForBytes } from '../protocol/audio-format.ts';
 import { createSentSpeech, type SpeechMoment } from './sent-speech.ts';
+import { createSpeechGate } from './speech-gate.ts';
 
 /** Two consecutive AI messages of one reply. Times are monotonic milliseconds. */
 export interface MessagePair {
@@ -212,6 +214,28 @@ export function createTurnTaking({ settleMs, onPair }: TurnTakingOptions): TurnT
     },
     get audibleUntil() {
       return arrivals.audibleUntil;
+    },
+  };
+}
+
+/** Tells the AI's voice from the background of its audio, message by message. */
+interface VoiceWatch {
+  received(pcm: Buffer): void;
+  /** When the last message with speech arrived; −∞ before the first. */
+  readonly voicedAt: number;
+}
+
+export function createVoiceWatch(clock: Clock): VoiceWatch {
+  const gate = createSpeechGate();
+  let voicedAt = Number.NEGATIVE_INFINITY;
+  return {
+    received(pcm) {
+      const { speaking, lastVoicedMs } = gate;
+      const isSpeech = gate.push(pcm).length > 0 || speaking || gate.speaking;
+      if (isSpeech && gate.lastVoicedMs > lastVoicedMs) voicedAt = clock.now();
+    },
+    get voicedAt() {
+      return voicedAt;
     },
   };
 }

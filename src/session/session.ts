@@ -1,4 +1,5 @@
 import type { Pace } from '../audio/pacer.ts';
+import { createVoiceWatch } from '../audio/turn-taking.ts';
 import { type ErrorCode, toVoicectlError, VoicectlError } from '../kernel/errors.ts';
 import { watchOwnPauses } from '../kernel/lateness.ts';
 import { createDeferred } from '../kernel/promises.ts';
@@ -18,7 +19,6 @@ import { type SessionOptions, shownDevice } from './options.ts';
 import { type Backpressure, createBackpressure, createOutput, type QueueHandlers } from './output.ts';
 import { createSessionTap } from './session-tap.ts';
 import { type TalkParts, talk } from './talk.ts';
-import { createVoiceWatch } from './voice-watch.ts';
 
 /**
  * One session: gets a token, connects, streams the source at its pace, and hears the reply to its end. Yields each event as

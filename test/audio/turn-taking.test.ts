@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { createTurnTaking, isGap, type MessagePair, ReplyArrivals } from '../../src/audio/turn-taking.ts';
+import {
+  createTurnTaking,
+  createVoiceWatch,
+  isGap,
+  type MessagePair,
+  ReplyArrivals,
+} from '../../src/audio/turn-taking.ts';
 import { bytesForMs } from '../../src/protocol/audio-format.ts';
+import { createManualClock } from '../helpers/manual-clock.ts';
 import { framesOf, silence, speech } from '../helpers/pcm.ts';
 
 /** Two voices: what is sent leaves in real time. */
@@ -151,4 +158,33 @@ test('audio that an interruption drops does not count as played, then or later',
   expect(arrivals.playedBefore(400)).toBe(400);
   arrivals.arrived(bytesForMs(20), 1_000);
   expect(arrivals.playedBefore(2_000)).toBe(420);
+});
+
+/** −50 dBFS: audible, but no speech. */
+function tone(ms: number): Buffer {
+  const pcm = silence(ms);
+  for (let at = 0; at < pcm.length; at += 2) pcm.writeInt16LE(at % 4 === 0 ? 104 : -104, at);
+  return pcm;
+}
+
+/** When speech last arrived, if the audio arrives in messages of `messageMs`, each when it begins. */
+function voicedAt(pcm: Buffer, messageMs: number): number {
+  const clock = createManualClock();
+  const voice = createVoiceWatch(clock);
+  const startedAt = clock.now();
+  for (const message of framesOf(pcm, messageMs)) {
+    voice.received(message);
+    clock.advance(messageMs);
+  }
+  return voice.voicedAt - startedAt;
+}
+
+test.each([
+  ['room tone is none', tone(5_000), 100, -Infinity],
+  ['a click is none', Buffer.concat([tone(1_000), speech(40), tone(1_000)]), 20, -Infinity],
+  ['a word in room tone is', Buffer.concat([tone(1_000), speech(400), tone(1_000)]), 100, 1_300],
+  ['a word within one message is', Buffer.concat([tone(2_500), speech(400), tone(3_000)]), 2_000, 2_000],
+  ['a hum counts as background within 4 s', speech(10_000), 100, 3_400],
+])('is it speech? %s', (_what, pcm, messageMs, expected) => {
+  expect(voicedAt(pcm, messageMs)).toBe(expected);
 });
