@@ -26,8 +26,6 @@ const describingNames: ReadonlySet<string> = new Set([
   'algorithm',
   'realm',
 ]);
-/** Names in every token request: as secrets, they would be concealed in each of them. */
-const requestNames: ReadonlySet<string> = new Set(['apiKey', 'deviceId']);
 const urlHeaders: ReadonlySet<string> = new Set(['location', 'referer']);
 const longestName = 64;
 /** Of a parameter without a name. Shorter ones are words. */
@@ -49,11 +47,6 @@ function plainName(name: string): string {
     .slice(-longestName)
     .toLowerCase()
     .replace(/[^a-z\d]/g, '');
-}
-
-/** Whether a text under the name of a secret is worth concealing wherever it is. */
-function canBeSecret(text: string): boolean {
-  return text.length >= shortestSecret && !requestNames.has(text);
 }
 
 /** A URL without what grants access: user and password, secret parameters, and the fragment, which is never sent. */
@@ -131,7 +124,7 @@ export function secretsInText(text: string): string[] {
     if (text[start] === '{') continue;
     done = endOfValue(text, start);
     const value = text.slice(start, done).replace(/^["']|["']$/g, '');
-    if (canBeSecret(value)) secrets.add(value);
+    if (value.length >= shortestSecret) secrets.add(value);
   }
   return [...secrets];
 }
@@ -148,7 +141,7 @@ export function secretsInFields(value: unknown): string[] {
     if (typeof part === 'object' && part !== null) waiting.push({ name, isSecret, part });
     else if (isSecret && typeof part === 'string' && secrets.size < mostSecrets) {
       const secret = withoutScheme(name, part);
-      if (canBeSecret(secret)) secrets.add(secret);
+      if (secret.length >= shortestSecret) secrets.add(secret);
     }
   };
   add('', false, value);

@@ -32,7 +32,8 @@ export const maxTokenRequestBytes = 16 * 1024;
 export const maxFieldLength = 256;
 const maxNesting = 32;
 
-const fields = ['apiKey', 'deviceId'] as const;
+/** The names of the fields of the body. */
+export const tokenRequestFields = ['apiKey', 'deviceId'] as const;
 const casesOf = {
   apiKey: { missing: 'missingApiKey', empty: 'emptyApiKey' },
   deviceId: { missing: 'missingDeviceId', empty: 'emptyDeviceId' },
@@ -48,13 +49,15 @@ export function parseTokenRequest(body: Uint8Array): ParsedTokenRequest {
   const root = parseUtf8(body);
   if (root === undefined) return invalid('invalidJson', 'Request body is not valid JSON');
   if (!isRecord(root)) return invalid('notAnObject', 'Request body must be a JSON object');
-  const problem = fields.map((field) => fieldProblem(field, root)).find((found) => found !== undefined);
+  const problem = tokenRequestFields
+    .map((field) => fieldProblem(field, root))
+    .find((found) => found !== undefined);
   const named = fieldProblem('deviceId', root) === undefined ? { deviceId: root.deviceId as string } : {};
   if (problem !== undefined) {
     const details = { field: problem.field, expected: 'string' };
     return { ok: false, problem: { case: problem.case, message: problem.message, details, ...named } };
   }
-  const hasOthers = Object.keys(root).length > fields.length;
+  const hasOthers = Object.keys(root).length > tokenRequestFields.length;
   if (hasOthers && !isNestedWithin(root, maxNesting, forbiddenKeys))
     return invalid('badNesting', 'Request body contains a forbidden key or is nested too deeply', named);
   return { ok: true, request: { apiKey: root.apiKey as string, deviceId: root.deviceId as string } };
@@ -76,7 +79,7 @@ function invalid(
   return { ok: false, problem: { case: of, message, ...named } };
 }
 
-type Field = (typeof fields)[number];
+type Field = (typeof tokenRequestFields)[number];
 
 function fieldProblem(field: Field, root: Record<string, unknown>) {
   const value = Object.hasOwn(root, field) ? root[field] : undefined;

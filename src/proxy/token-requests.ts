@@ -2,17 +2,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../kernel/clock.ts';
 import { toVoicectlError } from '../kernel/errors.ts';
 import type { Redactor } from '../kernel/redact.ts';
-import { shortText } from '../kernel/short-text.ts';
 import type { Dialect } from '../protocol/dialect.ts';
 import { isRecord } from '../protocol/error-body.ts';
 import { parseJson } from '../protocol/parse-json.ts';
 import { tokenPaths } from '../protocol/paths.ts';
+import { eventPath } from '../service/event-path.ts';
 import type { Faults } from '../service/faults/faults.ts';
 import { refuseRequest } from '../service/http/refusal.ts';
 import { addressOf } from '../service/http/service-server.ts';
 import type { State } from '../service/state/state.ts';
 import { bodyText } from '../wire/body-text.ts';
-import { concealTokens, secretsIn } from '../wire/conceal.ts';
+import { secretsIn } from '../wire/conceal.ts';
 import type { TokenExchange } from '../wire/exchange.ts';
 import { headerPairs, readRateLimit } from '../wire/headers.ts';
 import { type OutgoingAnswer, sendAnswer } from '../wire/server/http-answer.ts';
@@ -64,7 +64,7 @@ export function createTokenRequests(options: TokenRequestsOptions): PassRequest 
     const redactor = secrets.redactor();
     const asker = isToken ? readAsker(text, redactor) : { device: undefined };
     const about = {
-      path: shortText(concealTokens(redactor.text(path))),
+      path: eventPath(path, { redact: redactor.text }),
       remote: addressOf(request),
       ...withDevice(asker.device),
     };

@@ -11,6 +11,7 @@ import {
 } from '../kernel/secret-fields.ts';
 import { withoutTokens } from '../protocol/first-message.ts';
 import { parseJson } from '../protocol/parse-json.ts';
+import { tokenRequestFields } from '../protocol/token-request.ts';
 import type { Header, HttpAnswer, HttpRequest } from './exchange.ts';
 
 /** A text from outside without secrets, and without anything that looks like a JWT: it grants access wherever it is. */
@@ -71,10 +72,14 @@ function concealHeaders(headers: readonly Header[], redactor: Redactor): Header[
   ]);
 }
 
+/** In every token request: as secrets, these names would be concealed in each of them. */
+const namesOfFields: readonly string[] = tokenRequestFields;
+
 /** What grants access in a request. */
 export function secretsIn({ url, headers, body }: HttpRequest): string[] {
+  const inBody = new Set([...secretsInText(body), ...secretsInFields(parseJson(body))]);
   return [
-    ...new Set([...secretsInText(body), ...secretsInFields(parseJson(body))]),
+    ...[...inBody].filter((secret) => !namesOfFields.includes(secret)),
     ...secretsInUrl(url),
     ...headers.flatMap(([name, value]) => secretInHeader(name, value) ?? []),
   ];

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createRedactor } from '../../src/kernel/redact.ts';
-import { concealRequest, concealText } from '../../src/wire/conceal.ts';
+import { concealRequest, concealText, secretsIn } from '../../src/wire/conceal.ts';
 import { jwt } from '../helpers/device-exchanges.ts';
 
 const token = jwt(1);
@@ -26,4 +26,9 @@ test.each([
   const request = { method: 'GET', url: '/', headers: [], body: '', ...given };
   const { url, body } = concealRequest(request, createRedactor());
   expect('body' in given ? body : url).toBe(concealed);
+});
+
+test('the names of the fields of a token request are no secrets, wherever they stand', () => {
+  const body = JSON.stringify({ apiKey: 'deviceId', auth: { keys: ['apiKey', 'a-secret-key'] } });
+  expect(secretsIn({ method: 'POST', url: '/', headers: [], body })).toEqual(['a-secret-key']);
 });
