@@ -6,8 +6,8 @@ const missingShare = 0.25;
 
 /**
  * The likeness of a sound and the most similar place in audio, both 16 kHz s16le mono: 1 is identical; other speech reaches
- * about 0.5 or less. Throws `usage` for anything but PCM. Compares how loud each frequency band is over time. Level, noise, resampling, and a missing start or end
- * change little.
+ * about 0.5 or less. Compares how loud each frequency band is over time. Level, noise, resampling, and a missing start or end
+ * change little. Throws `usage` for anything but PCM.
  */
 export function measureLikeness(audio: Pcm, expected: Pcm): number {
   const sound = measureSpectrogram(pcmBytes(expected));
