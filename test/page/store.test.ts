@@ -81,15 +81,25 @@ test('the axis of a stream shows who speaks, waits and talks over whom', () => {
   expect(axis.marks).toMatchObject([{ t: 2_400, name: 'barge-in' }]);
 });
 
-test('of a stream the newest 2,000 stretches of speech and gaps are kept', () => {
+test('of a stream the newest 2,000 stretches of speech, gaps and marks of turns are kept', () => {
   const stream = createPageStream(1, 0);
   const stretch = (number: number) => ({ startMs: number * 1_000, endMs: number * 1_000 + 100 });
   for (let first = 0; first < 3_000; first += 500) {
     const stretches = Array.from({ length: 500 }, (_, index) => stretch(first + index));
     const voices = [{ voice: 'out' as const, from: 0, peaks: '', speech: stretches }];
-    const heard = { stream: 1, openedAt: 0, heardFromMs: 0, gaps: stretches, voices };
+    const marks = stretches.map(({ startMs: t }) => ({
+      t,
+      tone: 'note' as const,
+      name: 'barge-in',
+      text: '',
+    }));
+    const turns = { fromMs: first * 1_000, marks };
+    const heard = { stream: 1, openedAt: 0, heardFromMs: 0, gaps: stretches, voices, turns };
     hearPageStream(stream, heard, 3_000_000);
   }
+  expect(stream.turnMarks.map(({ t }) => t / 1_000)).toEqual(
+    Array.from({ length: 2_000 }, (_, at) => 1_000 + at),
+  );
   for (const kept of [stream.voices.out.speech, stream.gaps]) {
     expect(kept).toHaveLength(2_000);
     expect([kept[0], kept.at(-1)]).toEqual([stretch(1_000), stretch(2_999)]);

@@ -77,6 +77,7 @@ export function hearPageStream(stream: PageStream, heard: HeardStream, at: numbe
   const { turns } = heard;
   if (turns !== undefined)
     stream.turnMarks = [...stream.turnMarks.filter(({ t }) => t < turns.fromMs), ...turns.marks];
+  keepNewest(stream.turnMarks);
   const last = stream.gaps.at(-1)?.startMs ?? Number.NEGATIVE_INFINITY;
   stream.gaps.push(...heard.gaps.filter(({ startMs }) => startMs > last));
   keepNewest(stream.gaps);
@@ -242,6 +243,6 @@ function createLiveVoice(): LiveVoice {
 }
 
 /** Drops the oldest of too many. */
-function keepNewest(stretches: unknown[]): void {
-  stretches.splice(0, Math.max(0, stretches.length - maxStretches));
+function keepNewest(heard: unknown[]): void {
+  heard.splice(0, Math.max(0, heard.length - maxStretches));
 }
