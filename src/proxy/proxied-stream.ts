@@ -221,12 +221,11 @@ export class ProxiedStream implements ControlledStream {
 
   /** A handler of this stream threw: both sides are closed, once. */
   private fail(thrown: unknown): void {
-    const { id, remote, events, redactor, device, service } = this.options;
+    const { id, remote, events, device, service } = this.options;
     const { totals } = this.facts;
     if (totals.cause === 'bug') return;
     totals.cause = 'bug';
-    const { why, ...bug } = bugOf(thrown, { stream: id, remote });
-    events.emit({ ...bug, why: redactor.text(why) });
+    events.emit(bugOf(thrown, { stream: id, remote }, events));
     closeAfterBug([device.socket, service.socket], (code, reason) => this.joined.close(code, reason));
   }
 

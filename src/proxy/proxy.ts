@@ -60,7 +60,9 @@ export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> 
     baseClock,
   );
   if (options.onEvent !== undefined) folded.subscribe(options.onEvent);
-  const events = nameSides(folded);
+  const secrets = createSecrets();
+  const redact = (text: string) => secrets.redactor().text(text);
+  const events = nameSides({ ...folded, redact });
   const [rateLimit, maxConnections] = [tokenRequestsPerWindow, connectionsPerDevice];
   const state = createMemoryState({ clock, dialect, rateLimit, maxConnections, maxSpent });
   folded.subscribe(state.journal.add);
@@ -69,7 +71,6 @@ export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> 
     initial: options.faults ?? [],
     ...{ random, events, refuses: proxyRefusal },
   });
-  const secrets = createSecrets();
   const judge = createProxyJudge({ clock: baseClock, events, isStrict: options.dialect !== undefined });
   const matches = createTokenMatches();
   const pulse = createPulse({ clock: baseClock, periodMs: dialect.stream.replyFrameMs });
@@ -112,7 +113,7 @@ export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> 
   const opened = await openService({
     ...{ host, port, tls, events, faults, random, clock, baseClock, control },
     ...{ page: options.page, observe: streams.observe, metrics: options.metrics, command: 'proxy' },
-    redact: (text) => secrets.redactor().text(text),
+    redact,
     open: () => streams.streams().map(({ connection }) => connection.totals),
     secret: options.controlSecret,
     trustsThisMachine: isLoopbackHost(host),

@@ -14,14 +14,18 @@ const maxCalls = 4;
 
 type Bug = Extract<EmulatorEventBody, { type: 'bug' }>;
 
-/** What a handler of one connection threw, as an event. The message may contain text of a peer, so it is shortened. */
-export function bugOf(thrown: unknown, about: Pick<Bug, 'stream' | 'path' | 'remote'>): Bug {
+/** What a handler of one connection threw, as an event. The message may contain text of a peer: it has no keys, and is short. */
+export function bugOf(
+  thrown: unknown,
+  about: Pick<Bug, 'stream' | 'path' | 'remote'>,
+  { redact }: Pick<EmulatorEvents, 'redact'>,
+): Bug {
   const { name, stack = '' } = isError(thrown) ? thrown : { name: 'Thrown' };
   const calls = stack.split('\n').flatMap((line) => /^ {4}at (.{1,300})/.exec(line)?.[1] ?? []);
   return {
     type: 'bug',
     ...about,
-    why: `${name}: ${shortText(messageOf(thrown))}`,
+    why: `${name}: ${shortText(redact(messageOf(thrown)))}`,
     calls: calls.slice(0, maxCalls),
   };
 }

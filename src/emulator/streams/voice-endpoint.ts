@@ -182,7 +182,7 @@ function guardStream(
   const onThrown = (thrown: unknown) => {
     if (isOver) return;
     isOver = true;
-    options.events.emit(bugOf(thrown, { stream: id, remote }));
+    options.events.emit(bugOf(thrown, { stream: id, remote }, options.events));
     closeAfterBug([socket], (code, reason) => {
       if (guards.connection === undefined) socket.close(code, reason);
       else guards.connection.closeWith(code, reason, 'bug');

@@ -113,7 +113,7 @@ export function createServiceServer(options: ServiceServerOptions): Server {
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => socket.destroy());
     const onThrown = (thrown: unknown) => {
-      events.emit(bugOf(thrown, aboutRequest(request, events)));
+      events.emit(bugOf(thrown, aboutRequest(request, events), events));
       sendRawAnswer(socket, ownFailure);
     };
     runGuarded(() => {
@@ -189,7 +189,7 @@ function failRequest(
 ): void {
   // A client that hung up gets no answer.
   const isOurs = !request.socket.destroyed && toVoicectlError(thrown).code === 'internal';
-  if (isOurs) events.emit(bugOf(thrown, aboutRequest(request, events)));
+  if (isOurs) events.emit(bugOf(thrown, aboutRequest(request, events), events));
   if (isOurs && !response.headersSent) sendIfOpen({ response, outcome: ownFailure });
   else response.destroy();
 }
