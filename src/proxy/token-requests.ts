@@ -12,7 +12,7 @@ import { refuseRequest } from '../service/http/refusal.ts';
 import { addressOf } from '../service/http/service-server.ts';
 import type { State } from '../service/state/state.ts';
 import { bodyText } from '../wire/body-text.ts';
-import { secretsIn } from '../wire/conceal.ts';
+import { concealText, secretsIn } from '../wire/conceal.ts';
 import type { TokenExchange } from '../wire/exchange.ts';
 import { headerPairs, readRateLimit } from '../wire/headers.ts';
 import { type OutgoingAnswer, sendAnswer } from '../wire/server/http-answer.ts';
@@ -60,11 +60,12 @@ export function createTokenRequests(options: TokenRequestsOptions): PassRequest 
     };
     const isToken = tokenPaths.includes(path);
     const text = bodyText(sent);
-    for (const secret of secretsIn({ ...sent, body: text })) secrets.learn(secret);
+    // A body that asks for no token may have anything under the name of a secret.
+    for (const secret of secretsIn({ ...sent, body: isToken ? text : '' })) secrets.learn(secret);
     const redactor = secrets.redactor();
     const asker = isToken ? readAsker(text, redactor) : { device: undefined };
     const about = {
-      path: eventPath(path, { redact: redactor.text }),
+      path: eventPath(path, events),
       remote: addressOf(request),
       ...withDevice(asker.device),
     };
@@ -113,12 +114,12 @@ function sendIfPossible(response: ServerResponse, answer: OutgoingAnswer): void 
   else sendAnswer(response, { ...answer, hangUp: true });
 }
 
-/** The device that a body names. A key that was put there by mistake is not shown. */
+/** The device that a body names. A key or token that was put there by mistake is not shown. */
 function readAsker(body: string, redactor: Redactor): { device: string | undefined } {
   const fields = parseJson(body);
   if (!isRecord(fields)) return { device: undefined };
   const { deviceId } = fields;
-  return { device: deviceName(typeof deviceId === 'string' ? redactor.text(deviceId) : undefined) };
+  return { device: deviceName(typeof deviceId === 'string' ? concealText(deviceId, redactor) : undefined) };
 }
 
 /** Remembers a granted token, emits the event for the request, and has it judged. */

@@ -12,6 +12,7 @@ import type { ReadRateLimit } from '../protocol/rate-limit.ts';
 import { roundMs } from '../protocol/time-text.ts';
 import { readTranscript } from '../protocol/transcript.ts';
 import { ServiceErrors } from '../wire/client/refusal-error.ts';
+import { concealTokens } from '../wire/conceal.ts';
 import type { StreamEnd } from '../wire/exchange.ts';
 import type { ClipMoment, Conversation } from './conversation/conversation.ts';
 import type { AudioDirection, SessionEventBody } from './events.ts';
@@ -110,7 +111,7 @@ export function createLedger(
     onGap: (ms, at) => emit({ type: 'gap', ms, atMs: timeOf(at) }),
   });
   const counts = createMessageCounts(expectations);
-  const transcript = createTranscript({ ...(redact && { clean: redact }) });
+  const transcript = createTranscript({ ...(redact && { clean: (text) => concealTokens(redact(text)) }) });
   const facts: Pick<SessionSummary, 'tokenMs' | 'connectMs' | 'authoriseMs' | 'rateLimit' | 'close'> = {
     tokenMs: null,
     connectMs: null,

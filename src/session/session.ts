@@ -9,7 +9,7 @@ import { roundMs } from '../protocol/time-text.ts';
 import { type JoinOptions, joinService } from '../wire/client/join-service.ts';
 import type { VoiceStream } from '../wire/client/voice-stream.ts';
 import { joinTaps } from '../wire/tap.ts';
-import { readToken } from '../wire/token-facts.ts';
+import { tokenFacts } from '../wire/token-facts.ts';
 import { createConversation } from './conversation/conversation.ts';
 import type { AudioDirection, SessionEvent } from './events.ts';
 import { type Expectations, type ExpectationVerdict, judge } from './expectations.ts';
@@ -189,8 +189,7 @@ function join(options: SessionOptions, { ledger, ...parts }: JoinParts): Promise
       ledger.emit({ type: 'retry', attempt, delayMs, code, message }),
     onStep(step) {
       ledger.emit({ type: 'state', state: step });
-      if (step === 'token' && 'token' in auth)
-        ledger.given(parts.redactor.value(readToken(auth.token)?.claims));
+      if (step === 'token' && 'token' in auth) ledger.given(tokenFacts(auth.token, parts.redactor).claims);
     },
   });
 }

@@ -9,8 +9,11 @@ import {
   secretsInText,
   secretsInUrl,
 } from '../kernel/secret-fields.ts';
+import { audience } from '../protocol/claims.ts';
+import { isRecord } from '../protocol/error-body.ts';
 import { withoutTokens } from '../protocol/first-message.ts';
 import { parseJson } from '../protocol/parse-json.ts';
+import { connectedKind } from '../protocol/read-message.ts';
 import { tokenRequestFields } from '../protocol/token-request.ts';
 import type { Header, HttpAnswer, HttpRequest } from './exchange.ts';
 
@@ -52,6 +55,13 @@ export function concealTokens(text: string): string {
   return withoutTokens(text, redacted);
 }
 
+/** The value itself if it holds nothing that looks like a JWT, else a JSON copy without it. */
+export function concealTokensIn<Value>(value: Value): Value {
+  const json = value === undefined ? '' : JSON.stringify(value);
+  const clean = concealTokens(json);
+  return clean === json ? value : JSON.parse(clean);
+}
+
 /** A request without what grants access in its URL, headers and body. The redactor learns it: the service may repeat it. */
 export function concealRequest(request: HttpRequest, redactor: Redactor): HttpRequest {
   const { url, headers, body } = request;
@@ -72,14 +82,23 @@ function concealHeaders(headers: readonly Header[], redactor: Redactor): Header[
   ]);
 }
 
-/** In every token request: as secrets, these names would be concealed in each of them. */
-const namesOfFields: readonly string[] = tokenRequestFields;
+/** Words of the protocol: as secrets they would be concealed in what every device and service says, and spoil the verdicts. */
+const protocolWords: readonly string[] = [
+  ...tokenRequestFields,
+  audience,
+  connectedKind,
+  'status',
+  'interrupted',
+];
 
-/** What grants access in a request. */
+/** What grants access in a request: no words of the protocol, and no device that the body names. */
 export function secretsIn({ url, headers, body }: HttpRequest): string[] {
-  const inBody = new Set([...secretsInText(body), ...secretsInFields(parseJson(body))]);
+  const fields = parseJson(body);
+  const keys = secretsInText(body);
+  const named = isRecord(fields) ? fields.deviceId : undefined;
+  const inBody = new Set([...keys, ...secretsInFields(fields).filter((secret) => secret !== named)]);
   return [
-    ...[...inBody].filter((secret) => !namesOfFields.includes(secret)),
+    ...[...inBody].filter((secret) => !protocolWords.some((word) => word.includes(secret))),
     ...secretsInUrl(url),
     ...headers.flatMap(([name, value]) => secretInHeader(name, value) ?? []),
   ];

@@ -3,6 +3,7 @@ import { decodeJwt, decodeProtectedHeader, type JWTPayload, type ProtectedHeader
 import type { Redactor } from '../kernel/redact.ts';
 import { findToken, firstBinaryProblem, firstTextProblem } from '../protocol/first-message.ts';
 import { isNestedWithin, readableLevels } from '../protocol/parse-json.ts';
+import { concealTokensIn } from './conceal.ts';
 import type { PresentedToken, TokenFacts } from './exchange.ts';
 
 /** The content of a JWT, unverified: only the service has the key to verify it. */
@@ -32,15 +33,15 @@ export function spellingFlaw(token: string): string | undefined {
   return 'its parts contain characters that base64url does not have';
 }
 
-/** The facts that evidence keeps instead of a token. A service may put a key into the claims. */
+/** The facts that evidence keeps instead of a token. A service may put a key or another token into the claims. */
 export function tokenFacts(token: string, redactor: Pick<Redactor, 'value'>): TokenFacts {
   const decoded = readToken(token);
   const flaw = decoded && spellingFlaw(token);
   return {
     hash: createHash('sha256').update(token).digest('base64url'),
     bytes: Buffer.byteLength(token),
-    header: redactor.value(decoded?.header),
-    claims: redactor.value(decoded?.claims),
+    header: concealTokensIn(redactor.value(decoded?.header)),
+    claims: concealTokensIn(redactor.value(decoded?.claims)),
     ...(flaw === undefined ? {} : { flaw }),
   };
 }

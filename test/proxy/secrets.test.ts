@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { tokenPath } from '../../src/protocol/paths.ts';
 import { createSecrets } from '../../src/proxy/secrets.ts';
 import { setUpProxies } from '../helpers/proxies.ts';
+import { rawHttp } from '../helpers/raw-http.ts';
 import { setUpServices } from '../helpers/services.ts';
 
 const services = setUpServices();
@@ -123,4 +124,64 @@ test('a JWT in the path of a request that the service refuses is in no event', a
   const shown = JSON.stringify([proxy.events, proxy.control.state()]);
   expect(shown).toContain('/files/[redacted]');
   expect(shown).not.toContain(signature);
+});
+
+test('a body that asks for no token makes nothing secret for others', async () => {
+  const service = await services.http((response) => {
+    response.writeHead(404, { 'Content-Type': 'text/plain' }).end('no such lamp-of-the-hall');
+  });
+  const proxy = await startProxy(service);
+  const settings = JSON.stringify({ settings: [{ key: 'lamp-of-the-hall' }] });
+  await fetch(`${proxy.baseUrl}/settings`, { method: 'POST', body: settings });
+  await fetch(proxy.baseUrl + tokenPath(), {
+    method: 'POST',
+    body: '{"apiKey":"key-1","deviceId":"lamp-of-the-hall"}',
+  });
+  const refused = () => proxy.events.filter(({ type }) => type === 'request-refused');
+  await expect.poll(() => refused().length).toBe(2);
+  expect(refused()[1]).toMatchObject({ device: 'lamp-of-the-hall', message: 'no such lamp-of-the-hall' });
+});
+
+test('a JWT in the place of a device is in no event', async () => {
+  const service = await services.http((response) => response.writeHead(403).end());
+  const proxy = await startProxy(service);
+  await fetch(proxy.baseUrl + tokenPath(), {
+    method: 'POST',
+    body: JSON.stringify({ apiKey: 'key-1', deviceId: jwt }),
+  });
+  await expect
+    .poll(() => proxy.events.find(({ type }) => type === 'request-refused'))
+    .toMatchObject({
+      device: '[redacted]',
+    });
+  expect(JSON.stringify([proxy.events, proxy.control.state()])).not.toContain(signature);
+});
+
+test.each([
+  [
+    'an upgrade with a wrong version',
+    ['GET', 'Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 8'],
+  ],
+  [
+    'a body that is too large',
+    ['POST', `Content-Length: ${1024 * 1024 + 1}`, '', 'x'.repeat(1024 * 1024 + 1)],
+  ],
+])('a known key in the path of a request that the proxy refuses is in no event: %s', async (_what, lines) => {
+  const service = await services.http((response) => response.writeHead(401).end());
+  const proxy = await startProxy(service);
+  await fetch(proxy.baseUrl + tokenPath(), {
+    method: 'POST',
+    body: '{"apiKey":"sk-real-key-1","deviceId":"lamp"}',
+  });
+  const [method, ...rest] = lines;
+  const { port } = new URL(proxy.baseUrl);
+  const head = [
+    `${method} /voice-stream/sk-real-key-1 HTTP/1.1`,
+    `Host: 127.0.0.1:${port}`,
+    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+  ];
+  await rawHttp(Number(port), [...head, ...rest, '', ''].join('\r\n'));
+  const shown = () => JSON.stringify([proxy.events, proxy.control.state()]);
+  await expect.poll(shown).toContain('/voice-stream/[redacted]');
+  expect(shown()).not.toContain('sk-real-key-1');
 });

@@ -28,7 +28,18 @@ test.each([
   expect('body' in given ? body : url).toBe(concealed);
 });
 
-test('the names of the fields of a token request are no secrets, wherever they stand', () => {
-  const body = JSON.stringify({ apiKey: 'deviceId', auth: { keys: ['apiKey', 'a-secret-key'] } });
+test.each([
+  ['the names of the fields', { apiKey: 'deviceId', auth: { keys: ['apiKey', 'a-secret-key'] } }],
+  ['the audience of its tokens', { auth: { audience: 'voice-api', user: 'a-secret-key' } }],
+  ['a part of a kind of message', { auth: { user: 'service' }, key: 'a-secret-key' }],
+  ['a kind of message', { settings: [{ key: 'status' }], key: 'a-secret-key' }],
+  ['its device', { deviceId: 'lamp-1', credentials: { username: 'lamp-1', password: 'a-secret-key' } }],
+])('of a token request %s is no secret, wherever it stands', (_what, body) => {
+  const request = { method: 'POST', url: '/', headers: [], body: JSON.stringify(body) };
+  expect(secretsIn(request)).toEqual(['a-secret-key']);
+});
+
+test('a key that stands in place of the device too is a secret', () => {
+  const body = JSON.stringify({ apiKey: 'a-secret-key', deviceId: 'a-secret-key' });
   expect(secretsIn({ method: 'POST', url: '/', headers: [], body })).toEqual(['a-secret-key']);
 });

@@ -18,7 +18,7 @@ import {
   type RequestWatch,
   type ServiceServerOptions,
 } from '../../service/http/service-server.ts';
-import { concealAnswer, concealRequest } from '../../wire/conceal.ts';
+import { concealAnswer, concealRequest, concealTokens } from '../../wire/conceal.ts';
 import type { HttpAnswer as AnswerSeen } from '../../wire/exchange.ts';
 import { headerPairs } from '../../wire/headers.ts';
 import { answerHead, answerText, type OutgoingAnswer } from '../../wire/server/http-answer.ts';
@@ -106,7 +106,7 @@ function sentHeaders(
   { headers }: IncomingMessage,
   { redact }: Pick<HttpServerOptions['events'], 'redact'>,
 ): SentHeaders {
-  const short = (text: string) => shortText(redact(text));
+  const short = (text: string) => shortText(concealTokens(redact(text)));
   const { 'content-type': contentType, accept, 'user-agent': userAgent } = headers;
   return {
     ...(contentType === undefined ? {} : { contentType: short(contentType) }),
