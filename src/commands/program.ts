@@ -171,7 +171,7 @@ const waysIn = `Local emulator, client and smoke test for real-time voice stream
 
 I have a device:
   voicectl serve                       run an emulator for it to connect to; --host and --tls for a LAN
-  voicectl drill -- ./my-device        put it through what a service can do; proxy watches it with a real one
+  voicectl drill -- ./my-device        test how it handles what a service can do; with a real one: proxy
 
 I have tests:
   voicectl exec -- npm test            run them against their own emulator; in code: voicectl/testing

@@ -114,7 +114,7 @@ export async function askAgain(
   const notAsked =
     why === undefined
       ? undefined
-      : new VoicectlError(isShort ? 'usage' : 'expectation-failed', `${again.id} was not asked: ${why}`, {
+      : new VoicectlError(isShort ? 'usage' : 'expectation-failed', `${again.id} was not repeated: ${why}`, {
           ...(isShort ? { hint: `It needs --max-requests ${needed}.` } : { details: { kind: 'not-asked' } }),
         });
   return {

@@ -140,7 +140,7 @@ const openingFaults = {
   ),
   'connection-limit': fault(
     'authorise',
-    'the device has too many connections, in the wording of the dialect',
+    'the stream is refused as one connection too many, in the wording of the dialect',
   ),
 
   // The first message of the service.

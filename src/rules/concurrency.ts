@@ -157,7 +157,10 @@ function judgeSlot(seen: readonly Seen[]): Finding | undefined {
       (after[0] && unknown('refused after one was closed, with a token that may be too old', after[0].stream))
     );
   if (first.confirmed !== undefined) return pass('the slot of a closed stream is free again', first.stream);
-  return fail(`with ${first.openBefore.length} left open: ${endText(first.stream)}`, first.stream);
+  return fail(
+    `with ${first.openBefore.length} left open, one more was refused: ${endText(first.stream)}`,
+    first.stream,
+  );
 }
 
 /** A stream too many made the service close nearly all others: the device is no longer full, and the next stream shows nothing. */

@@ -253,14 +253,14 @@ function judgeShared(seen: readonly Seen[]): Finding | undefined {
   const across = own.find((pair) => pair.isAdjacent && !ofOnePath(pair));
   if (across === undefined) return undefined;
   const evidence = [across.first, across.second];
-  if (across.fall >= 1) return pass(`${fallText(across)} from one path to the other`, evidence);
+  if (across.fall >= 1) return pass(`${fallText(across)} across the two paths`, evidence);
   const falls = own.find((pair) => ofOnePath(pair) && pair.fall >= 1);
   if (falls === undefined)
     return unknown(
-      `${fallText(across)} from one path to the other, and does not fall on one path either`,
+      `${fallText(across)} across the two paths, and does not fall on a single path either`,
       evidence,
     );
-  const message = `${fallText(across)} from one path to the other, and falls on one path`;
+  const message = `${fallText(across)} across the two paths, although it falls on a single path`;
   return fail(message, [...evidence, falls.first, falls.second]);
 }
 
@@ -273,9 +273,9 @@ function judgeDevices(seen: readonly Seen[]): Finding | undefined {
   const counted = across.filter(({ fall }) => fall === 1);
   const own = all.find(ofOneDevice);
   if (own !== undefined && own.fall < 1)
-    return unknown('Remaining does not fall within one device either', evidence);
+    return unknown('Remaining does not fall for a single device either', evidence);
   if (counted.length < across.length) return pass('another device has its own Remaining', evidence);
-  return fail(`${fallText(first)} from one device to another`, evidence);
+  return fail(`${fallText(first)} across two devices`, evidence);
 }
 
 function judgeResetHeader(grant: SeenGrant, value: string, isFirst: boolean): Finding {

@@ -113,8 +113,8 @@ export function judgeWindow(seen: readonly Seen[]): Finding | undefined {
   const values = `Remaining is ${first}, ${within} after ${withinText}, and ${after} after ${afterText}`;
   if (within >= first) return warn(`${values}: the allowance refills before 60 s have passed`, evidence);
   if (within < first - 1) return unknown(`${values}: something else also uses this device`, evidence);
-  if (after === limit - 1) return pass(`${values}: all requests came back together`, evidence);
-  if (after === limit - 2) return pass(`${values}: each request comes back on its own`, evidence);
+  if (after === limit - 1) return pass(`${values}: the whole allowance came back at once`, evidence);
+  if (after === limit - 2) return pass(`${values}: the allowance comes back request by request`, evidence);
   if (after < first) return fail(`${values}: it does not reset`, evidence);
   return unknown(values, evidence);
 }

@@ -252,7 +252,7 @@ function judgeTexts(seen: readonly Seen[]): Finding | undefined {
   const [first] = wrong;
   if (first !== undefined)
     return fail(
-      `a text message is ${messageText(first.message)}`,
+      `a text message is not JSON: ${messageText(first.message)}`,
       wrong.map(({ one }) => one),
     );
   return withText.length > 0 ? pass('each text message is JSON', withText) : undefined;

@@ -535,12 +535,14 @@ describe('--again', () => {
         ...{ type: 'summary', exitCode: 2 },
         leftOut: [{ step: 'S1', why: 'the request budget is used up' }],
       },
-      { type: 'error', code: 'usage', message: 'S1 was not asked: the request budget is used up' },
+      { type: 'error', code: 'usage', message: 'S1 was not repeated: the request budget is used up' },
     ]);
     const plain = await again('R34', ['--max-requests', '1']);
     expect(plain.code).toBe(2);
     expect(plain.stdout).toContain('S1  not asked: the request budget is used up');
-    expect(plain.stderr).toMatch(/^voicectl: R34 was not asked: .*\n {2}It needs --max-requests \d+\.\n$/m);
+    expect(plain.stderr).toMatch(
+      /^voicectl: R34 was not repeated: .*\n {2}It needs --max-requests \d+\.\n$/m,
+    );
   });
 
   test('exits with 1 if an answer left nothing for the next exchange to use', async () => {

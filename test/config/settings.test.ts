@@ -482,7 +482,7 @@ describe('flags that belong together', () => {
       'an emulator in this process cannot use',
       ['local', 'apiKeyFile', 'ca'],
       { local: true, apiKeyFile: 'k', ca: 'c.pem' },
-      '--api-key-file cannot be combined with --local: that emulator needs none; --ca cannot be combined with --local: that emulator needs none',
+      '--api-key-file cannot be combined with --local: the local emulator needs no key; --ca cannot be combined with --local: the local emulator needs no certificate',
     ],
     [
       'gives the key twice',

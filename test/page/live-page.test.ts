@@ -490,7 +490,7 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
   test('without the token of this start the page only shows where to find it', async () => {
     const { emulator, page } = await start();
     for (const [fragment, heading] of [
-      ['', 'The page of voicectl'],
+      ['', 'The voicectl page'],
       ['#wrong', 'voicectl was restarted'],
     ] as const) {
       await page.goto('about:blank');

@@ -231,7 +231,7 @@ const cases: Case[] = [
   [
     'R44',
     'the next refused though one was closed',
-    'fail: with 9 left open: closed with 4429 (S300)',
+    'fail: with 9 left open, one more was refused: closed with 4429 (S300)',
     [...open(9), ...closed(90, 200, 'device'), ...opens({ at: 300, accepted: false })],
   ],
   [
@@ -247,7 +247,7 @@ const cases: Case[] = [
   [
     'R44',
     'the next refused when two are left',
-    'fail: with 2 left open: closed with 4429 (S300)',
+    'fail: with 2 left open, one more was refused: closed with 4429 (S300)',
     [
       ...open(2),
       ...[20, 30, 40, 50, 60, 70, 80, 90].flatMap((at) => closed(at, 200, 'device')),

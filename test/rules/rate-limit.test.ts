@@ -211,19 +211,19 @@ const cases: Case[] = [
   [
     'R26',
     'one window',
-    'pass: Remaining goes from 59 to 58 from one path to the other (X1 X2)',
+    'pass: Remaining goes from 59 to 58 across the two paths (X1 X2)',
     seenAs(left(0, 59), left(10, 58, { path: v1 })),
   ],
   [
     'R26',
     'two windows',
-    'fail: Remaining goes from 59 to 59 from one path to the other, and falls on one path (X1 X2 X3)',
+    'fail: Remaining goes from 59 to 59 across the two paths, although it falls on a single path (X1 X2 X3)',
     seenAs(left(0, 59), left(10, 59, { path: v1 }), left(20, 58, { path: v1 })),
   ],
   [
     'R26',
     'no count at all',
-    'unknown: Remaining goes from 59 to 59 from one path to the other, and does not fall on one path either (X1 X2)',
+    'unknown: Remaining goes from 59 to 59 across the two paths, and does not fall on a single path either (X1 X2)',
     seenAs(left(0, 59), left(10, 59, { path: v1 }), left(20, 59, { path: v1 })),
   ],
   ['R26', 'one path', undefined, window([0, 59], [10, 58])],
@@ -243,19 +243,19 @@ const cases: Case[] = [
   [
     'R27',
     'one count for two',
-    'fail: Remaining goes from 59 to 58 from one device to another (X1 X2)',
+    'fail: Remaining goes from 59 to 58 across two devices (X1 X2)',
     seenAs(left(0, 59), left(10, 58, { device: 'd2' })),
   ],
   [
     'R27',
     'a count that does not fall',
-    'unknown: Remaining does not fall within one device either (X1 X2)',
+    'unknown: Remaining does not fall for a single device either (X1 X2)',
     seenAs(left(0, 59), left(10, 59, { device: 'd2' }), left(20, 59, { device: 'd2' })),
   ],
   [
     'R27',
     'a count that falls for one device too',
-    'fail: Remaining goes from 59 to 58 from one device to another (X1 X2)',
+    'fail: Remaining goes from 59 to 58 across two devices (X1 X2)',
     seenAs(left(0, 59), left(10, 58, { device: 'd2' }), left(20, 57, { device: 'd2' })),
   ],
   [
@@ -359,13 +359,13 @@ const cases: Case[] = [
   [
     'R29',
     'all come back together',
-    'pass: Remaining is 59, 58 after 40.0 s, and 59 after 61.0 s: all requests came back together (X1 X2 X3)',
+    'pass: Remaining is 59, 58 after 40.0 s, and 59 after 61.0 s: the whole allowance came back at once (X1 X2 X3)',
     window([0, 59], [40_000, 58], [61_000, 59]),
   ],
   [
     'R29',
     'each comes back by itself',
-    'pass: Remaining is 59, 58 after 40.0 s, and 58 after 61.0 s: each request comes back on its own (X1 X2 X3)',
+    'pass: Remaining is 59, 58 after 40.0 s, and 58 after 61.0 s: the allowance comes back request by request (X1 X2 X3)',
     window([0, 59], [40_000, 58], [61_000, 58]),
   ],
   [
@@ -413,7 +413,7 @@ const cases: Case[] = [
   [
     'R29',
     'a first request at any time',
-    'pass: Remaining is 59, 58 after 40.0 s, and 59 after 61.0 s: all requests came back together (X1 X2 X3)',
+    'pass: Remaining is 59, 58 after 40.0 s, and 59 after 61.0 s: the whole allowance came back at once (X1 X2 X3)',
     window([500_000, 59], [540_000, 58], [561_000, 59]),
   ],
   [
@@ -460,7 +460,7 @@ const cases: Case[] = [
       'R29',
       `requests after ${within} and ${after} ms`,
       isSpan
-        ? `pass: Remaining is 59, 58 after ${secondsText(within, 1)}, and 59 after ${secondsText(after, 1)}: all requests came back together (X1 X2 X3)`
+        ? `pass: Remaining is 59, 58 after ${secondsText(within, 1)}, and 59 after ${secondsText(after, 1)}: the whole allowance came back at once (X1 X2 X3)`
         : undefined,
       window([0, 59], [within, 58], [after, 59]),
     ],

@@ -603,11 +603,11 @@ const cases: Case[] = [
   [
     'R39',
     'audio, and then another text',
-    'fail: a text message is "oh" (X2)',
+    'fail: a text message is not JSON: "oh" (X2)',
     live(replies(3), tells('oh', 4)),
   ],
   ['R39', 'JSON beside audio', 'pass: each text message is JSON (X2)', live(replies(3))],
-  ['R39', 'another text', 'fail: a text message is "oh" (X2)', live(tells('oh', 3))],
+  ['R39', 'another text', 'fail: a text message is not JSON: "oh" (X2)', live(tells('oh', 3))],
   ['R39', 'no text', undefined, seenAs(connects({ messages: [replies(1), text('x', 2)] }))],
 ];
 

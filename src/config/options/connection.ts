@@ -1,7 +1,7 @@
 import { conformanceCommands, controlCommands, section, sessionCommands } from '../option.ts';
 import { parseApiVersion, parseChoice, parseDuration, parseInteger, parseKey, parseUrl } from '../parse.ts';
 
-const usesNone = 'that emulator needs none';
+const needsNoKey = 'the local emulator needs no key';
 
 export const connectionSettings = {
   ...section([...sessionCommands, ...conformanceCommands], 'service', {
@@ -36,19 +36,19 @@ export const connectionSettings = {
       flag: '--device <ID>',
       env: 'VOICECTL_DEVICE',
       defaultText: 'voicectl-HOSTNAME',
-      help: 'device identifier sent for the token; drill without a command waits for it (no default there)',
+      help: 'deviceId of token requests; drill without a command expects only this device (default: any)',
     },
   }),
   ...section([...sessionCommands, ...conformanceCommands, 'load', 'mcp'], 'service', {
     apiKeyFile: {
-      without: { local: usesNone },
+      without: { local: needsNoKey },
       flag: '--api-key-file <FILE>',
       help: 'read the API key from this file; - reads standard input',
     },
   }),
   ...section([...sessionCommands, ...conformanceCommands, 'load'], 'service', {
     apiKey: {
-      without: { local: usesNone, apiKeyFile: '' },
+      without: { local: needsNoKey, apiKeyFile: '' },
       flag: '--api-key <KEY>',
       secret: true,
       env: 'VOICECTL_API_KEY',
@@ -93,7 +93,7 @@ export const connectionSettings = {
     'service',
     {
       ca: {
-        without: { local: usesNone },
+        without: { local: 'the local emulator needs no certificate' },
         flag: '--ca <FILE>',
         env: 'VOICECTL_CA',
         defaultText: 'the built-in authorities plus NODE_EXTRA_CA_CERTS',

@@ -161,7 +161,7 @@ export const emulatorSettings = {
     cert: {
       needs: { tlsKey: '' },
       flag: '--cert <FILE>',
-      help: 'certificate of this host (or chain) as PEM',
+      help: 'certificate (or chain) of this host, as PEM',
     },
     tlsKey: {
       needs: { cert: '' },

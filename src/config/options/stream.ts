@@ -85,7 +85,7 @@ export const streamSettings = {
   }),
   ...section(['stream'], 'pace', {
     pace: {
-      without: { mic: endless },
+      without: { mic: 'a microphone has its own pace' },
       flag: '--pace <PACE>',
       default: 'realtime',
       parse: parsePace,

@@ -170,7 +170,7 @@ export const compareSettings = {
   }),
   ...section(['compare', 'load', 'load merge', 'stream'], 'verdicts', {
     tolerance: {
-      needs: { baseline: 'a run alone is not compared' },
+      needs: { baseline: 'without it there is nothing to compare' },
       flag: '--tolerance <TOLERANCE>',
       parse: parseTolerance,
       repeatable: true,

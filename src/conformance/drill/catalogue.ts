@@ -78,13 +78,13 @@ const others: readonly DrillRule[] = [
     id: 'D15',
     section: `WSS ${streamPath}`,
     title: 'answers pings',
-    says: 'Not in the specification: RFC 6455, section 5.5.2: an endpoint must send a pong in response to a ping.',
+    says: 'Not in the specification, but in RFC 6455, section 5.5.2: an endpoint must send a pong in response to a ping.',
   },
   {
     id: 'D16',
     section: `WSS ${streamPath}`,
     title: 'answers a close, and stops',
-    says: 'Not in the specification: RFC 6455, section 5.5.1: an endpoint that receives a close must send one, and no more data.',
+    says: 'Not in the specification, but in RFC 6455, section 5.5.1: an endpoint that receives a close must send one, and no more data.',
   },
   {
     id: 'D17',

@@ -142,7 +142,7 @@ export const outcomeRemarks: readonly Remark[] = [
       );
       return closed.length < 2
         ? undefined
-        : `${streamTooMany} closes ${countText(closed.length, 'other stream')}: an emulator closes the oldest`;
+        : `${streamTooMany} closes ${countText(closed.length, 'other stream')}: an emulator closes only the oldest`;
     },
   },
 ];

@@ -62,7 +62,8 @@ export async function listFirst(
     try {
       if (reason !== undefined) throw deviceError(reason);
       const devices = await listDevices(backend, options);
-      if (devices === undefined) throw deviceError('it cannot list devices, but it accepts a device name');
+      if (devices === undefined)
+        throw deviceError('it cannot list sound devices, but it accepts the name of one');
       if (devices.length > 0) return { backend: backend.name, devices };
       throw deviceError('it found no sound device');
     } catch (thrown) {

@@ -45,7 +45,7 @@ export const requestRules: readonly Rule[] = [
 
 function judgeRequest(one: SeenToken): Finding {
   const { method, headers } = one.exchange.request;
-  if (method !== 'POST') return fail(`it requests with ${method}, expected POST`, one);
+  if (method !== 'POST') return fail(`it uses ${method}, expected POST`, one);
   const type = mediaTypeOf({ headers });
   if (type !== jsonMediaType) return fail(`Content-Type is ${show(type)}, expected ${jsonMediaType}`, one);
   const fields = requestFields(one);
@@ -57,7 +57,10 @@ function judgeRequest(one: SeenToken): Finding {
   const value = fields[wrong];
   // What is there instead of a key may hold the key.
   const shown = wrong === 'apiKey' ? (kindOf(value) ?? show(value)) : show(value);
-  return fail(`${wrong} is ${value === undefined ? 'missing' : `${shown}, expected a string`}`, one);
+  return fail(
+    `${wrong} is ${value === undefined ? 'missing' : `${shown}, expected a string that is not empty`}`,
+    one,
+  );
 }
 
 /** The kind of a value that may hold a secret. */
@@ -178,6 +181,6 @@ function tokenlessConnection(
 }
 
 function answerText({ exchange: { answer } }: SeenToken): string {
-  if (answer === undefined) return 'no answer';
+  if (answer === undefined) return 'a request without an answer';
   return answer.status === 200 ? '200 without a token' : String(answer.status);
 }

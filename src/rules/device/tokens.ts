@@ -80,9 +80,9 @@ function judgeElsewhere(stream: SeenStream): Finding | undefined {
   if (first === undefined || !('token' in first)) return undefined;
   const { tokenIn } = stream.exchange.upgrade;
   const only = 'send it as the first message only';
-  if (tokenIn !== undefined) return warn(`the token arrived in ${tokenIn} too: ${only}`, stream);
+  if (tokenIn !== undefined) return warn(`the token also arrived in ${tokenIn}: ${only}`, stream);
   const isAgain = later.some((one) => 'text' in one && isConcealed(one.text));
-  return isAgain ? warn(`the token arrived in a later message again: ${only}`, stream) : undefined;
+  return isAgain ? warn(`a token arrived in a later message: ${only}`, stream) : undefined;
 }
 
 function failWith({ why, advice }: TokenProblem, stream: Seen): Finding {

@@ -110,7 +110,7 @@ const countRows: readonly { name: string; help: string; labels?: readonly string
   },
   {
     name: 'voicectl_streams_closed',
-    help: 'Streams that have ended, by the cause if the service ended them',
+    help: 'Streams that have ended, by cause: none if the service did not end them',
     labels: ['cause'],
     of: { 'stream-closed': ({ cause }) => [cause ?? 'none'] },
   },

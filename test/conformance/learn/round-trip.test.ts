@@ -270,7 +270,7 @@ const inexpressible: [
         others.add(socket);
       },
     },
-    'C11 closes 10 other streams: an emulator closes the oldest',
+    'C11 closes 10 other streams: an emulator closes only the oldest',
     [],
     'standard',
   ],

@@ -97,7 +97,7 @@ type Case = [id: string, what: string, found: string | undefined, seen: Seen[]];
 
 const cases: Case[] = [
   ['D1', 'a request as specified', 'pass: POST, JSON, both fields (X1)', seenAs(asks({ token: one }))],
-  ['D1', 'a GET', 'fail: it requests with GET, expected POST (X1)', seenAs(asks({ method: 'GET' }))],
+  ['D1', 'a GET', 'fail: it uses GET, expected POST (X1)', seenAs(asks({ method: 'GET' }))],
   ['D1', 'a preflight of a browser', undefined, seenAs(asks({ method: 'OPTIONS' }))],
   [
     'D1',
@@ -121,25 +121,25 @@ const cases: Case[] = [
   [
     'D1',
     'an empty key',
-    'fail: apiKey is "", expected a string (X1)',
+    'fail: apiKey is "", expected a string that is not empty (X1)',
     seenAs(asks({ body: '{"apiKey":"","deviceId":"d"}' })),
   ],
   [
     'D1',
     'a list as key',
-    'fail: apiKey is a list, expected a string (X1)',
+    'fail: apiKey is a list, expected a string that is not empty (X1)',
     seenAs(asks({ body: '{"apiKey":["sk-real-key-1"],"deviceId":"d"}' })),
   ],
   [
     'D1',
     'a number as key',
-    'fail: apiKey is a number, expected a string (X1)',
+    'fail: apiKey is a number, expected a string that is not empty (X1)',
     seenAs(asks({ body: '{"apiKey":4711081512345,"deviceId":"d"}' })),
   ],
   [
     'D1',
     'a number as device',
-    'fail: deviceId is 7, expected a string (X1)',
+    'fail: deviceId is 7, expected a string that is not empty (X1)',
     seenAs(asks({ body: '{"apiKey":"k","deviceId":7}' })),
   ],
 
@@ -271,13 +271,13 @@ const cases: Case[] = [
   [
     'D2',
     'the token in the URL as well',
-    'warn: the token arrived in the URL too: send it as the first message only (X1)',
+    'warn: the token also arrived in the URL: send it as the first message only (X1)',
     seenAs(withTokenIn('the URL', live(one, 1))),
   ],
   [
     'D2',
     'the token once more, as another message',
-    'warn: the token arrived in a later message again: send it as the first message only (X1)',
+    'warn: a token arrived in a later message: send it as the first message only (X1)',
     seenAs(
       connects({
         messages: [
@@ -684,7 +684,12 @@ const cases: Case[] = [
   ['D6', 'it has no answer', undefined, seenAs(unanswered())],
 
   ['D7', 'it does not connect', 'pass: it did not connect after 401 (X1)', seenAs(asks())],
-  ['D7', 'it has no answer', 'pass: it did not connect after no answer (X1)', seenAs(unanswered())],
+  [
+    'D7',
+    'it has no answer',
+    'pass: it did not connect after a request without an answer (X1)',
+    seenAs(unanswered()),
+  ],
   ['D7', 'it is rate limited, which D6 is about', undefined, seenAs(limited(0))],
   ['D7', 'it is granted a token', undefined, seenAs(asks({ token: one }))],
   ['D7', 'it connects anyway', 'fail: it connected after 401 (X1 X2)', seenAs(asks(), connects({ at: 5 }))],

@@ -168,7 +168,8 @@ function secondsUntil(iso: string, now: number): string {
 /** What this is, whether it is connected, the clock and the counts. */
 function Head() {
   const { version, target, instance } = hello.value ?? {};
-  const subject = target === undefined ? instance && `emulator ${instance} of several` : `proxy to ${target}`;
+  const subject =
+    target === undefined ? instance && `emulator ${instance}, one of several` : `proxy to ${target}`;
   const { now, aheadMs = 0 } = emulatorState.value?.clock ?? {};
   // Of several emulators, each counts only what it did itself.
   const since = `Since ${instance === undefined ? `the ${place()}` : `emulator ${instance}`} started`;

@@ -12,7 +12,7 @@ export function NoToken() {
   };
   return (
     <main class="lock">
-      <h1>{isOld ? 'voicectl was restarted' : 'The page of voicectl'}</h1>
+      <h1>{isOld ? 'voicectl was restarted' : 'The voicectl page'}</h1>
       <p>
         Each start has its own secret, so that no other page on this machine can act here. Open the address
         that the terminal shows as <b>page</b>, or start with <code>--open</code>.
