@@ -2,10 +2,10 @@ import type { Dialogue, UserTurn } from '../audio/dialogue/dialogue.ts';
 import type { MeasuredTurns } from '../kernel/audio-limits.ts';
 import { type ExpectationVerdict, verdict } from './expectations.ts';
 
-/** Whether turns can be judged, and how the stream ended. */
+/** Whether turns can be judged, and which of them the service hung up on. */
 interface TurnsContext extends Pick<Dialogue, 'unjudged'> {
-  /** The service ended the stream: a reply that has not begun never comes. */
-  isEndedByService?: boolean;
+  /** If the service ended the stream: a reply to a turn that ended by then, and that has not begun, never comes. */
+  hungUpOnMs?: number | undefined;
 }
 
 /**
@@ -14,7 +14,7 @@ interface TurnsContext extends Pick<Dialogue, 'unjudged'> {
  */
 export function measureTurns(
   turns: readonly UserTurn[],
-  { unjudged, isEndedByService = false }: TurnsContext,
+  { unjudged, hungUpOnMs = Number.NEGATIVE_INFINITY }: TurnsContext,
   pausedMs: (fromMs: number, untilMs: number) => number,
 ): MeasuredTurns {
   const worst = (values: readonly (number | null)[]) => {
@@ -33,6 +33,7 @@ export function measureTurns(
   const response = measure('responseMs', 'endMs');
   const yielding = measure('yieldMs', 'startMs');
   const early = measureEarly(turns, pausedMs);
+  const last = turns.at(-1);
   return {
     unjudged,
     responseMs: response.ms,
@@ -40,7 +41,7 @@ export function measureTurns(
     earlyAfterPause: early.find(({ pausedMs }) => pausedMs > 0),
     isUnanswered:
       turns.some(({ reply }) => reply === 'lost' || reply === 'unanswered') ||
-      (isEndedByService && turns.at(-1)?.reply === 'open'),
+      (last?.reply === 'open' && last.endMs <= hungUpOnMs),
     yieldMs: yielding.ms,
     neverYields: turns.some(({ interruption }) => interruption === 'never-yields'),
     talkOverMs: turns.reduce((sum, { talkOverMs }) => sum + talkOverMs, 0),

@@ -1,4 +1,5 @@
 import type { Dialogue } from '../audio/dialogue/dialogue.ts';
+import { dialogueRules } from '../audio/dialogue/rules.ts';
 import { createTwoTracks } from '../audio/dialogue/two-tracks.ts';
 import type { Pace } from '../audio/pacer.ts';
 import { createServiceVoice, type VoiceSummary } from '../audio/verdict/service-voice.ts';
@@ -17,6 +18,8 @@ export interface JudgedAudio {
   interrupted(at: number): void;
   /** A clip of a conversation begins or ends at `at`. Returns where in the sent audio, in milliseconds of the session. */
   clip(clip: ClipMoment, at: number): number;
+  /** Whatever is sent from now on is silence. */
+  sourceEnded(): void;
   end(at: number): void;
   voice(): VoiceSummary;
   /** Who spoke when, so far. */
@@ -41,11 +44,21 @@ export function createJudgedAudio(options: JudgedAudioOptions): JudgedAudio {
   const tracks = createTwoTracks({ pace, returned: () => voice.returned });
   const timeOf = (at: number) => roundMs(at - startedAt);
   let clipStartMs = 0;
+  /** Whether a clip of a conversation is being said; undefined before the first. */
+  let isInClip: boolean | undefined;
+  let isSourceOver = false;
   /** Judged once, at the end: for a long session it takes a second. */
   let judged: Dialogue | undefined;
   const dialogue = () => {
     judged ??= tracks.judge(waitMs);
     return judged;
+  };
+  /** A turn that ended by then is over. One that ended later may go on after a pause. */
+  const overMs = () => {
+    if (isInClip === true) return clipStartMs;
+    return isInClip === false || isSourceOver
+      ? Number.POSITIVE_INFINITY
+      : tracks.sentMs - dialogueRules.turnPauseMs;
   };
 
   return {
@@ -66,17 +79,22 @@ export function createJudgedAudio(options: JudgedAudioOptions): JudgedAudio {
     },
     clip({ turn, holdMs, state }, at) {
       const atMs = roundMs(Math.max(tracks.sentMs, timeOf(at)));
+      isInClip = state === 'start';
       if (state === 'start') clipStartMs = atMs;
       else tracks.said({ turn, isTurn: holdMs === undefined, startMs: clipStartMs, endMs: atMs, holdMs });
       judged = undefined;
       return atMs;
+    },
+    sourceEnded() {
+      isSourceOver = true;
     },
     end: voice.end,
     voice: voice.summary,
     dialogue,
     measure(isEndedByService) {
       const { turns, unjudged } = dialogue();
-      return measureTurns(turns, { unjudged, isEndedByService }, (from, until) =>
+      const hungUpOnMs = isEndedByService ? overMs() : undefined;
+      return measureTurns(turns, { unjudged, hungUpOnMs }, (from, until) =>
         pausedMs(startedAt + from, startedAt + until),
       );
     },

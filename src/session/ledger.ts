@@ -168,7 +168,10 @@ export function createLedger(
       emitFigures(at);
       conversation?.sent(frame);
     },
-    sourceEnded: () => emitSpeech(metrics.finishSpeech(), clock.now()),
+    sourceEnded() {
+      judged?.sourceEnded();
+      emitSpeech(metrics.finishSpeech(), clock.now());
+    },
     received(pcm, at) {
       errors.heardAudio();
       const level = emitAudio('in', pcm, at);

@@ -19,9 +19,9 @@ const later = (turn: UserTurn, byMs: number): UserTurn => ({
 function judge(
   turns: readonly UserTurn[],
   [pausedFrom, pausedUntil]: readonly [number, number],
-  isEndedByService = false,
+  hungUpOnMs?: number,
 ) {
-  const dialogue = measureTurns(turns, { unjudged: null, isEndedByService }, (from, until) =>
+  const dialogue = measureTurns(turns, { unjudged: null, hungUpOnMs }, (from, until) =>
     Math.max(0, Math.min(until, pausedUntil) - Math.max(from, pausedFrom)),
   );
   const heard = { in: { bytes: 640, audioMs: 20 }, audibleMs: 20, firstAudioMs: 0 };
@@ -78,15 +78,16 @@ describe('a last turn that is still without a reply', () => {
   const never = failed('no-reply', 'no reply');
   const fast = { ok: true, skipped: undefined, kind: undefined, measured: '400 ms' };
 
-  test.each<[what: string, isEndedByService: boolean, turns: UserTurn[], judged: object]>([
-    ['never gets one after the service ended the stream', true, [answered, open], never],
-    ['never gets one, even if no other turn had one', true, [open], never],
-    ['is not judged if the service did not end the stream', false, [answered, open], fast],
-  ])('%s', (_what, isEndedByService, turns, judged) => {
-    expect(judge(turns, [0, 0], isEndedByService)).toEqual(judged);
+  test.each<[what: string, hungUpOnMs: number | undefined, turns: UserTurn[], judged: object]>([
+    ['never gets one after the service hung up on it', open.endMs, [answered, open], never],
+    ['never gets one, even if no other turn had one', open.endMs, [open], never],
+    ['is not judged if the service hung up during it', open.endMs - 5, [answered, open], fast],
+    ['is not judged if the service did not end the stream', undefined, [answered, open], fast],
+  ])('%s', (_what, hungUpOnMs, turns, judged) => {
+    expect(judge(turns, [0, 0], hungUpOnMs)).toEqual(judged);
   });
 
   test('is judged only if it is the last', () => {
-    expect(judge([open, later(answered, 18_000)], [0, 0], true)).toEqual(fast);
+    expect(judge([open, later(answered, 18_000)], [0, 0], open.endMs)).toEqual(fast);
   });
 });

@@ -384,19 +384,34 @@ describe('an end by the service', () => {
     expect(session.service.heard.length).toBeLessThan(27);
   });
 
+  const lateTurn = sourceOf(silence(400), speech(1_000), silence(3_000), speech(1_000));
+  const lateTurnAndSilence = sourceOf(
+    silence(400),
+    speech(1_000),
+    silence(3_000),
+    speech(1_000),
+    silence(5_000),
+  );
+  const unanswered = ['expectation-failed', 'no reply'] as const;
+
   test.each([
-    ['instead of the last reply fails `max-response`', {}, 'expectation-failed', 'no reply'],
-    ['that the end of the duration precedes does not', { durationMs: 5_700 }, 'ok', '800 ms'],
-  ] as const)('%s', async (_what, options, outcome, measured) => {
+    ['instead of the last reply fails `max-response`', 5_800, { source: lateTurn }, ...unanswered],
+    ['in the silence after the last turn does too', 6_300, { source: lateTurnAndSilence }, ...unanswered],
+    ['during the last turn does not', 5_000, { source: lateTurn }, 'ok', '800 ms'],
+    ['in what may be a pause of that turn does not', 5_800, { source: lateTurnAndSilence }, 'ok', '800 ms'],
+    [
+      'that the end of the duration precedes does not',
+      5_800,
+      { source: lateTurn, durationMs: 5_700 },
+      'ok',
+      '800 ms',
+    ],
+  ] as const)('%s', async (_what, closeAt, options, outcome, measured) => {
     const session = await run({
-      options: {
-        ...options,
-        source: sourceOf(silence(400), speech(1_000), silence(3_000), speech(1_000)),
-        expectations: { 'max-response': 2_000 },
-      },
+      options: { ...options, expectations: { 'max-response': 2_000 } },
       onLive(service) {
         service.at(2_200, () => service.speakInTime(speech(600)));
-        service.at(5_800, () => service.close(1000));
+        service.at(closeAt, () => service.close(1000));
       },
     });
     expect(codeOf(session.outcome)).toBe(outcome);

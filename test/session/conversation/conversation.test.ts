@@ -213,6 +213,22 @@ describe('a turn is spoken', () => {
     );
   });
 
+  test.each([
+    ['in a long pause of it has not left it without a reply', 5_900, '400 ms'],
+    ['after it has', 6_700, 'no-reply: no reply'],
+  ])('and a service that closes the stream %s', async (_when, closeAt, measured) => {
+    // It leaves from 3,500 ms on: a word up to 4,400, a pause, and another word from 6,000 up to 6,500.
+    const paused = sourceOf(silence(400), speech(500), silence(1_600), speech(500));
+    const { verdicts } = await converse([first(), turn({ say: paused })], {
+      options: { expectations: { 'max-response': 1_000 } },
+      onLive(service) {
+        replies(service, [1_800, 680]);
+        service.at(closeAt, () => service.close(1000));
+      },
+    });
+    expect(verdicts['max-response']).toBe(measured);
+  });
+
   test('not at all after the stream breaks, which is the failure', async () => {
     const { session, verdicts } = await converse([first(), turn()], {
       onLive: (service) => service.at(1_800, () => service.close(1011, '', failure('stream-broken'))),
