@@ -1,9 +1,11 @@
 import type { Arrival } from '../../config/arrival.ts';
+import type { LoadTask } from '../../config/load-tasks.ts';
 import type { Origin } from '../../config/settings.ts';
 import { isLoopback, type Target } from '../../config/target.ts';
 import { parseThreshold, type Threshold } from '../../config/threshold.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { allArrive, type LoadOrder } from '../../runs/load/plan.ts';
+import { taskMetrics } from '../../runs/load/tasks.ts';
 import type { Cleanness } from '../../session/expectations.ts';
 import type { ContextOf } from '../command.ts';
 
@@ -51,13 +53,15 @@ export function readOrder(
   };
 }
 
-/** The given thresholds for a run of `task`. One on voices of a config file is for the tasks in which they are judged. */
+/** The given thresholds for a run of `task`. One of a config file on what this task does not measure is for other tasks. */
 export function thresholdsFor(
-  task: string,
+  task: LoadTask,
   given: readonly Threshold[],
   origin: Origin | undefined,
 ): readonly Threshold[] {
-  const isFor = ({ metric }: Threshold) => metric !== 'unclean' || judgedTasks.has(task);
+  const isFor = ({ metric }: Threshold) =>
+    metric === 'failed' ||
+    (metric === 'unclean' ? judgedTasks.has(task) : taskMetrics[task].includes(metric));
   return origin === 'flag' ? given : given.filter(isFor);
 }
 

@@ -1,3 +1,4 @@
+import type { LoadTask } from '../../config/load-tasks.ts';
 import { type LoadMetric, loadMetricNames } from '../../config/threshold.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { FailureKind } from '../../kernel/failure-kind.ts';
@@ -11,7 +12,7 @@ import { addCounts, type LoadCounts, type LoadTick, noCounts } from './tick.ts';
 export interface LoadFacts {
   version: string;
   target: string;
-  task: string;
+  task: LoadTask;
   arrival: string;
   seed: number;
   /** The planned start, in milliseconds since the epoch. */

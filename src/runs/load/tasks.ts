@@ -1,4 +1,5 @@
 import type { LoadTask } from '../../config/load-tasks.ts';
+import type { LoadMetric } from '../../config/threshold.ts';
 import { streamCloseMs } from '../../protocol/close-codes.ts';
 import {
   connectionsPerDevice,
@@ -21,6 +22,19 @@ export interface SessionTimes {
   /** For `storm`: when all streams are cut, from the start. */
   stormAtMs: number;
 }
+
+const openingMetrics = ['token', 'connect', 'confirmed'] as const;
+const replyMetrics = [...openingMetrics, 'first-audio', 'response', 'jitter', 'gap'] as const;
+
+/** What the sessions of each task measure. */
+export const taskMetrics: Readonly<Record<LoadTask, readonly LoadMetric[]>> = {
+  talk: [...replyMetrics, 'talk-over'],
+  listen: replyMetrics,
+  'barge-in': [...replyMetrics, 'stops', 'yield', 'talk-over'],
+  // What a service says by itself is not a reply.
+  storm: [...openingMetrics, 'back'],
+  tokens: ['token'],
+};
 
 /** How long a reply goes on before it is interrupted. */
 export const bargeInAfterMs = 500;

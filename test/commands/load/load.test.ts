@@ -314,6 +314,31 @@ describe('what is refused', () => {
     expect(await plan('--config', sandbox.write('load.yaml', `${config}\n`))).toEqual(await plan());
   });
 
+  test.each([
+    ['tokens', 'first-audio:p95<5s', 'token:p95<9s'],
+    ['listen', 'talk-over:max<5s', 'connect:p95<9s'],
+    ['storm', 'jitter:p95<5s', 'back:p95<9s'],
+    ['talk', 'yield:p95<5s', 'talk-over:max<9s'],
+  ])('but no limit of a config file on what tasks other than %s measure: %s', async (task, other, own) => {
+    const run = ['--sessions', '1', '--task', task, '--hold', '1s', '--give-up', '3s'];
+    const config = sandbox.write('load.yaml', `threshold: ["${other}", "${own}"]\nabortOn: ["${other}"]\n`);
+    const { code, stdout } = await load([...run, '--config', config]);
+    expect(stdout.match(/^(pass|FAIL) .*(?=: )/gm)).toEqual([`pass     ${own}`]);
+    expect(code).toBe(0);
+    const given = await load([...run, '--threshold', other]);
+    expect(given.stdout).toContain(`FAIL     ${other}: `);
+    expect(given.code).toBe(1);
+  });
+
+  test('a limit of a config file on voices that its run could judge, but does not', async () => {
+    const config = sandbox.write('load.yaml', 'threshold: [unclean<1%]\n');
+    const { code, stderr } = await runInProcess(['load', '--dry-run', '--config', config]);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringContaining('"unclean<1%" needs a run with --expect-clean'),
+    });
+  });
+
   test('a config file whose own ramp ends before all sessions', async () => {
     const config = sandbox.write('load.yaml', 'rampUp: 5s\narrival: ramp:10..0/s\nsessions: 100\n');
     const { code, stderr } = await runInProcess(['load', '--dry-run', '--config', config]);
@@ -552,12 +577,12 @@ describe('shards that start at the same time', () => {
 
   test('are not judged by thresholds of a config file that are for other tasks', async () => {
     await runShards([1, 2]);
-    const config = sandbox.write('load.yaml', 'threshold: [unclean<1%, failed<1]\n');
+    const config = sandbox.write('load.yaml', 'threshold: [unclean<1%, "back:p95<5s", failed<1]\n');
     const merge = ['load', 'merge', sandbox.path('1.json'), sandbox.path('2.json'), '--config', config];
     const { code, stdout, stderr } = await runInProcess(merge);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain('pass     failed<1: 0');
-    expect(stdout).not.toContain('unclean');
+    expect(stdout).not.toMatch(/unclean|back/);
   });
 
   test('exit with 2 if one was changed, and nothing from it reaches the terminal', async () => {

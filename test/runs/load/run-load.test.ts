@@ -9,7 +9,7 @@ const facts = {
   ...{
     version: '1',
     target: 'http://127.0.0.1:1',
-    task: 'talk',
+    task: 'talk' as const,
     arrival: 'constant:1/s',
     seed: 1,
     startAt: 0,
