@@ -219,14 +219,14 @@ export function createTalker(
   };
   const isTurnOver = (due: number): boolean => {
     if (sender.isSpeaking) return false;
-    const { replyBegan, awaitedSince, unheardSince = replyBegan, heardAt } = meter;
+    const { replyBegan, replyHeard, awaitedSince, unheardSince = replyBegan, heardAt } = meter;
     if (unheardSince === undefined) return false;
     const isOver = due >= replyOverAt({ awaitedFrom: unheardSince, begunAt: replyBegan, heardAt }, times);
     if (isOver && awaitedSince !== undefined) {
       meter.giveUp(due);
       throw failure('late-audio', `No reply started within ${times.waitMs / 1000} s`);
     }
-    return isOver || (replyBegan !== undefined && due - replyBegan >= longestReplyMs);
+    return isOver || (replyHeard !== undefined && due - replyHeard >= longestReplyMs);
   };
 
   const follow = (part: ReturnType<FrameSender['send']>, due: number) => {

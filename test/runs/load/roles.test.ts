@@ -121,6 +121,20 @@ describe('a talker', () => {
     expect(until).toBe(1_980 + times.settleMs);
   });
 
+  test.each([
+    ['hears a reply whole', 36_140, 36_120 + times.settleMs],
+    ['counts background as over, 30 s after it was first heard,', 70_000, 65_140],
+  ])('%s if it follows 35 s of silence within the wait', (_what, audioUntil, over) => {
+    const patient = (parts: Parameters<typeof createTalker>[0]) =>
+      createTalker({ ...parts, times: { ...times, waitMs: 60_000 } }, false);
+    // The eighth frame was due at 140 ms.
+    const audioAt = every20(160, audioUntil);
+    const late = play(patient, { audioAt, silentUntil: 35_140, lastMs: 80_000 });
+    expect([late.finished.response, late.unfinished.response]).toEqual([[35_000_000], undefined]);
+    expect(late.counts).toMatchObject({ turns: 1, replies: 1 });
+    expect(late.until).toBe(over);
+  });
+
   test('counts the worst jitter and the longest gap of a reply', () => {
     const { finished } = play(talk, { audioAt: [440, 460, 560, 580] });
     expect(finished.gap).toEqual([100_000]);
