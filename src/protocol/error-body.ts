@@ -55,7 +55,19 @@ export function readError(body: unknown): ReadError {
  */
 export function reportsError(error: unknown): boolean {
   if (typeof error === 'string') return error !== '';
-  return isRecord(error) && Object.values(error).some((value) => value !== '' && (value ?? null) !== null);
+  return isRecord(error) && saysAnything(error);
+}
+
+/** Whether a value from JSON has anything but empty texts, lists and objects at any level. Walks without recursion. */
+function saysAnything(value: object): boolean {
+  const waiting: object[] = [value];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    for (const inner of Object.values(next)) {
+      if (typeof inner === 'object' && inner !== null) waiting.push(inner);
+      else if (inner !== '' && (inner ?? null) !== null) return true;
+    }
+  }
+  return false;
 }
 
 function textOf(value: unknown): string | undefined {

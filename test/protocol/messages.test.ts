@@ -104,19 +104,32 @@ describe('reading', () => {
     '{"type":"error","error":{}}',
     '{"error":{"code":"","message":"M"}}',
     '{"error":{"code":0,"message":""}}',
+    '{"error":{"code":"","message":"","details":{"field":"","expected":"text"}}}',
   ])('%s is an error, although a part of it is empty', (text) => {
     expect(readServiceMessage(text).category).toBe('error');
   });
 
-  test.each(['null', '""', '{}', '{"code":"","message":""}', '{"code":null,"message":""}'])(
-    'a message whose error is %s reports none',
-    (error) => {
-      const status = readServiceMessage(`{"type":"status","status":"interrupted","error":${error}}`);
-      expect(status).toMatchObject({ category: 'status', kind: 'status' });
-      expect([status.error, isInterruption(status)]).toEqual([undefined, true]);
-      expect(readServiceMessage(`{"error":${error}}`)).toMatchObject({ category: 'other', kind: undefined });
-    },
-  );
+  test('an error however deep its only content is', () => {
+    const details = `${'['.repeat(5_000)}1${']'.repeat(5_000)}`;
+    expect(readServiceMessage(`{"error":{"code":"","details":${details}}}`).category).toBe('error');
+  });
+
+  test.each([
+    'null',
+    '""',
+    '{}',
+    '{"code":"","message":""}',
+    '{"code":null,"message":""}',
+    '{"code":"","message":"","details":{}}',
+    '{"code":"","message":"","details":[]}',
+    '{"code":"","message":"","details":{"field":"","expected":""}}',
+    '{"code":"","message":"","details":[null,{"field":[""]}]}',
+  ])('a message whose error is %s reports none', (error) => {
+    const status = readServiceMessage(`{"type":"status","status":"interrupted","error":${error}}`);
+    expect(status).toMatchObject({ category: 'status', kind: 'status' });
+    expect([status.error, isInterruption(status)]).toEqual([undefined, true]);
+    expect(readServiceMessage(`{"error":${error}}`)).toMatchObject({ category: 'other', kind: undefined });
+  });
 
   test.each([
     '42',
