@@ -81,8 +81,13 @@ describe('a heartbeat', () => {
 
 test('connections without a token are limited, and make room when they end', async () => {
   const emulator = await startEmulator({ dialect: { stream: { tokenDeadlineMs: 600_000 } } });
-  const clients = Array.from({ length: 1_024 }, () => emulator.open());
-  await Promise.all(clients.map(({ opened }) => opened));
+  const clients: ReturnType<typeof emulator.open>[] = [];
+  // So many at once may take longer than a request may.
+  while (clients.length < 1_024) {
+    const more = Array.from({ length: 64 }, () => emulator.open());
+    await Promise.all(more.map(({ opened }) => opened));
+    clients.push(...more);
+  }
   await expect(emulator.open().opened).rejects.toThrow('HTTP 503');
   clients[0]?.socket.terminate();
   await emulator.event('stream-closed');
