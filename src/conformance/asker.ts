@@ -1,5 +1,6 @@
 import type { Target } from '../config/target.ts';
 import type { Redactor } from '../kernel/redact.ts';
+import { bytesForMs, defaultFrameMs } from '../protocol/audio-format.ts';
 import { type ApiVersion, serviceUrl, streamPath, tokenPath } from '../protocol/paths.ts';
 import { jsonMediaType } from '../protocol/token-request.ts';
 import type { Seen } from '../rules/rule.ts';
@@ -65,6 +66,8 @@ export interface Asker extends Pick<RunContext, 'subject' | 'clockwork' | 'signa
   plain(id: string, request: PlainRequest): Promise<Seen>;
   /** Opens a voice stream on which nothing is sent yet. Throws `NotAsked` if the run was stopped. */
   open(id: string, options?: OpenOptions): Promise<ServiceLine>;
+  /** Sends a little silence on every confirmed line that is open. Returns whether there is one. */
+  keepAlive(): boolean;
   /** The token that an exchange was granted. Throws `NotAsked` if there was none. */
   tokenOf(...ids: readonly string[]): string;
   /** Whether any line is open. */
@@ -86,6 +89,9 @@ export interface Asker extends Pick<RunContext, 'subject' | 'clockwork' | 'signa
 /** How long to wait for an answer before the clock is moved: for an expected one on a busy machine, and for any other. */
 const expectedMs = 3_000;
 const graceMs = 400;
+
+/** A service may end a stream that is silent. */
+const signOfLife = Buffer.alloc(bytesForMs(defaultFrameMs));
 
 /** `suffix` is appended to the name of each exchange. */
 export function createAsker(context: RunContext, devices: Devices, suffix = ''): Asker {
@@ -167,6 +173,11 @@ export function createAsker(context: RunContext, devices: Devices, suffix = ''):
       lines.set(id, line);
       stop.look(look());
       return line;
+    },
+    keepAlive() {
+      const kept = [...lines.values()].filter(({ isOpen, isConfirmed }) => isOpen && isConfirmed);
+      for (const line of kept) line.sendAudio(signOfLife);
+      return kept.length > 0;
     },
     tokenOf(...ids) {
       const id = ids.find((one) => tokens.has(one));

@@ -211,6 +211,9 @@ interface RunStepsOptions {
 /** Why each step that was left out was, by its id. */
 type LeftOut = ReadonlyMap<string, string>;
 
+/** How often a confirmed stream sends something while a run waits. */
+const signOfLifeMs = 1_000;
+
 /**
  * Holds the planned exchanges in their order: those that wait for nothing first, the others when they are due. Returns
  * what was left out. Throws the signal's reason.
@@ -248,7 +251,12 @@ async function runSteps(options: RunStepsOptions): Promise<LeftOut> {
   const pending = [...steps];
   const pass = async (until: number) => {
     onWait(until - clock.now());
-    await clockwork.pass(until, signal, () => ask.hasOpenLines);
+    do {
+      const at = ask.keepAlive() ? Math.min(until, clock.now() + signOfLifeMs) : until;
+      // Where time is moved, what was sent must arrive before its time has passed.
+      if (clockwork.isMoved) await ask.settle();
+      await clockwork.pass(at, signal, () => ask.hasOpenLines);
+    } while (clock.now() < until);
     if (clockwork.isMoved) await ask.settle();
   };
   while (pending.length > 0 && failure === undefined && !isStopped()) {

@@ -1,4 +1,3 @@
-import { bytesForMs, defaultFrameMs } from '../../protocol/audio-format.ts';
 import { connectionsPerDevice } from '../../protocol/rate-limit.ts';
 import type { Asker } from '../asker.ts';
 import type { DeviceRole } from '../devices.ts';
@@ -8,9 +7,6 @@ import { presentToken } from './stream-steps.ts';
 
 /** How long the service may take to close an older stream, or to give a slot back. */
 const noticeMs = 1_000;
-
-/** What an open stream sends before each further one is opened: a service may end one that is silent. */
-const signOfLife = Buffer.alloc(bytesForMs(defaultFrameMs));
 
 /** Streams that are closed now were open before: their ends are later than the last token. */
 const apartMs = 10;
@@ -46,17 +42,14 @@ async function openOne(ask: Asker, name: string, device: DeviceRole, provoked = 
 
 async function fillUp(ask: Asker): Promise<void> {
   const lines: ServiceLine[] = [];
-  const keepAlive = () => {
-    for (const line of lines) if (line.isConfirmed) line.sendAudio(signOfLife);
-  };
   try {
     for (let count = 1; count <= connectionsPerDevice; count += 1) {
-      keepAlive();
+      ask.keepAlive();
       const line = await openOne(ask, `C${count}`, 'many');
       lines.push(line);
       if (!line.isConfirmed) break;
     }
-    keepAlive();
+    ask.keepAlive();
     if (lines.every(({ isConfirmed }) => isConfirmed)) {
       lines.push(await openOne(ask, streamTooMany, 'many', true));
       await Promise.all(lines.map((line) => line.settle()));

@@ -83,6 +83,19 @@ describe('what learn finds out', () => {
     ]);
     expect(differences(lesson, complete(dialect))).toEqual([]);
   }, 60_000);
+
+  test('of an expired token is not what an idle stream gets at that time', async () => {
+    await using emulator = await createEmulator({
+      dialect: { stream: { idleTimeoutMs: 5_000 } },
+      acceptKeys: ['key-1'],
+      clock: hastyClock,
+    });
+    const options = learnOptions(emulator);
+    const scope = { ...options.scope, steps: ['A62', 'A55-end'] };
+    const { settings } = await hasten(hastyClock, learnDialect({ ...options, scope }));
+    const found = settings.find(({ setting: { path } }) => path === 'stream.expiryDuringStream');
+    expect(found?.learned).toMatchObject({ value: 'continue' });
+  });
 });
 
 /** Services that share no code with the emulator. */
