@@ -22,6 +22,7 @@ import {
   type ServiceClose,
   serviceClose,
   textsOf,
+  wasKeptOpen,
 } from './view.ts';
 
 export const learnedStreamSettings: readonly Setting[] = [
@@ -139,6 +140,7 @@ export const learnedStreamSettings: readonly Setting[] = [
       if (stream === undefined || textAt === undefined) return undefined;
       const end = serviceClose(stream);
       if (end !== undefined) return learned('close', `text closed S3 with ${end.close}`);
+      if (!wasKeptOpen(stream)) return unlearned('S3 broke off');
       const error = textsOf(stream).find(({ category, at }) => category === 'error' && at >= textAt);
       return error === undefined
         ? learned('ignore', 'nothing followed')
@@ -155,9 +157,13 @@ export const learnedStreamSettings: readonly Setting[] = [
       const end = expiryEnd(view);
       if (end !== undefined)
         return learned('close', `A55 was closed with ${end.close} when its token expired`);
-      return serviceClose(stream) === undefined
+      // The run stopped before.
+      if (stream.exchange.end === undefined) return undefined;
+      if (serviceClose(stream) !== undefined)
+        return unlearned('A55 was closed, but not when its token expired');
+      return wasKeptOpen(stream)
         ? learned('continue', 'A55 was still open 15 s after its token expired')
-        : unlearned('A55 was closed, but not when its token expired');
+        : unlearned('A55 broke off');
     },
   },
 ];

@@ -1,3 +1,4 @@
+import { closeCodes } from '../../protocol/close-codes.ts';
 import { isRecord, readError } from '../../protocol/error-body.ts';
 import { connectedKind, type ServiceMessage } from '../../protocol/messages.ts';
 import { isNestedWithin, ownValue, readableLevels } from '../../protocol/parse-json.ts';
@@ -110,6 +111,11 @@ export function serviceClose(stream: SeenStream | undefined): ServiceClose | und
   const last = textsOf(stream).at(-1);
   const error = last?.category === 'error' ? last : undefined;
   return { close: end.code, reason: end.reason, at: end.at, error };
+}
+
+/** Whether the service kept the stream open until the run closed it; one that broke or was cut shows nothing of what follows. */
+export function wasKeptOpen({ exchange: { end } }: SeenStream): boolean {
+  return end?.by === 'device' && end.code === closeCodes.normal && end.breakdown === undefined;
 }
 
 export function isConnected({ category }: TimedServiceMessage): boolean {

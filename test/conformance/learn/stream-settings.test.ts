@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import type { StreamEnd } from '../../../src/wire/exchange.ts';
 import { confirms, connects, presents } from '../../helpers/device-exchanges.ts';
-import { answered, serviceToken } from '../../helpers/service-exchanges.ts';
+import { answered, serviceToken, tells } from '../../helpers/service-exchanges.ts';
 import { learnedFrom } from './options.ts';
 
 test.each([
@@ -27,3 +28,38 @@ test.each([
     ]);
   },
 );
+
+const broken: StreamEnd['breakdown'] = { by: 'service', code: 'protocol-violation', message: 'a bad frame' };
+
+test.each([
+  ['is closed by the program', { code: 1000 }, 'continue', 'ignore'],
+  ['breaks because of the service', { code: 1002, breakdown: broken }, undefined, undefined],
+  ['breaks in a normal close', { code: 1000, breakdown: broken }, undefined, undefined],
+  ['is cut', { code: 1006 }, undefined, undefined],
+  ['is still open when the run stops', undefined, undefined, undefined],
+] as const)('a stream that %s shows as much as was waited for', (_does, how, afterExpiry, afterText) => {
+  const token = serviceToken(1, { sub: 'd1' });
+  const ends = (at: number) => (how === undefined ? {} : { end: { at, by: 'device' as const, ...how } });
+  const values = learnedFrom([
+    { id: 'T55', exchange: answered({ at: 0, device: 'd1', token }) },
+    {
+      id: 'A55',
+      exchange: connects({
+        at: 55_000,
+        messages: [presents(token, 55_000), confirms(55_010)],
+        ...ends(75_000),
+      }),
+    },
+    {
+      id: 'S3',
+      exchange: connects({
+        messages: [presents(token), confirms(10), { ...tells('voicectl check', 20), from: 'device' }],
+        ...ends(600),
+      }),
+    },
+  ]);
+  expect([values['stream.expiryDuringStream'], values['stream.textAfterToken']]).toEqual([
+    afterExpiry,
+    afterText,
+  ]);
+});
