@@ -17,6 +17,7 @@ import {
 } from './setting.ts';
 import {
   confirmedAt,
+  confirmedStreams,
   type LearnView,
   presentedAt,
   type ServiceClose,
@@ -180,7 +181,25 @@ export function expiryEnd(view: LearnView): ServiceClose | undefined {
   if (stream === undefined || end === undefined || grant === undefined || confirmedAt(stream) === undefined)
     return undefined;
   const ageMs = end.at - grant.exchange.at;
-  return ageMs > expiryFromMs && ageMs < expiryToMs ? end : undefined;
+  if (ageMs <= expiryFromMs || ageMs >= expiryToMs) return undefined;
+  return confirmedStreams(view).some((other) => other !== stream && areClosedAlike(stream, other))
+    ? undefined
+    : end;
+}
+
+/** Ends of the same timer differ by at most this. */
+const timerSlackMs = 750;
+
+/** Whether two streams got the same close after the same time: then a timer of the stream ends them, and not one of the token. */
+function areClosedAlike(one: SeenStream, other: SeenStream): boolean {
+  const [first, second] = [one, other].map(serviceClose);
+  if (first === undefined || first.close !== second?.close || first.reason !== second.reason) return false;
+  const [lasted, otherLasted] = [lastedMs(one, first), lastedMs(other, second)];
+  return Math.abs(lasted - otherLasted) < timerSlackMs;
+}
+
+function lastedMs({ exchange: { upgrade } }: SeenStream, end: ServiceClose): number {
+  return end.at - upgrade.at;
 }
 
 /** The close for audio before the token; if it equals the close for an invalid token, the audio was taken for a token. */

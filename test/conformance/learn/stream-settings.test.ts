@@ -29,6 +29,28 @@ test.each([
   },
 );
 
+test.each([
+  [5_400, undefined],
+  [8_000, 'close'],
+])(
+  'a close after 5 s, when the token expires, shows what follows if another stream was closed after %i ms: %s',
+  (lastedMs, what) => {
+    const token = serviceToken(1, { sub: 'd1' });
+    const stream = (at: number, ms: number) =>
+      connects({
+        at,
+        messages: [presents(token, at), confirms(at + 10)],
+        end: { at: at + ms, by: 'service', code: 4401 },
+      });
+    const values = learnedFrom([
+      { id: 'T55', exchange: answered({ at: 0, device: 'd1', token }) },
+      { id: 'C1', exchange: stream(10_000, lastedMs) },
+      { id: 'A55', exchange: stream(55_000, 5_000) },
+    ]);
+    expect(values['stream.expiryDuringStream']).toBe(what);
+  },
+);
+
 const broken: StreamEnd['breakdown'] = { by: 'service', code: 'protocol-violation', message: 'a bad frame' };
 
 test.each([
