@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { createCertificate } from '../../src/wire/server/self-signed.ts';
 import { runInProcess } from '../helpers/in-process.ts';
 import { createManualClock } from '../helpers/manual-clock.ts';
 import { setUpServices } from '../helpers/services.ts';
@@ -199,20 +200,31 @@ describe('a raw session', () => {
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('needs a loudspeaker') });
   });
 
-  test.each(['--token-from', '--api-key-file'])(
-    'reads no secret from the standard input that has the typed lines: %s',
-    async (flag) => {
-      const stub = await startTokenStub(sandbox, grant('t'));
-      const argv = ['stream', '--interactive', '--base-url', stub.baseUrl, flag, '-'];
-      const { code, stdout, stderr } = await runInProcess(argv, { input: 'first.line.x\nhello\n' });
-      expect({ code, stdout, connections: stub.connections }).toEqual({
-        code: 2,
-        stdout: '',
-        connections: 0,
-      });
-      expect(stderr).toContain('Standard input cannot be both the typed lines and a key or token');
-    },
-  );
+  test.each([
+    ['--token-from', 'a key or token'],
+    ['--api-key-file', 'a key or token'],
+    ['--ca', 'the certificates of --ca'],
+  ])('reads nothing else from the standard input that has the typed lines: %s', async (flag, what) => {
+    const { cert } = await createCertificate(['127.0.0.1']);
+    const stub = await startTokenStub(sandbox, grant('t'));
+    const argv = ['stream', '--interactive', '--base-url', stub.baseUrl, flag, '-'];
+    const { code, stdout, stderr } = await runInProcess(argv, {
+      input: `${cert}\nfirst.line.x\nhello\n`,
+    });
+    expect({ code, stdout, connections: stub.connections }).toEqual({
+      code: 2,
+      stdout: '',
+      connections: 0,
+    });
+    expect(stderr).toContain(`Standard input cannot be both the typed lines and ${what}`);
+  });
+
+  test('reads typed lines with --local although a config file names standard input for certificates', async () => {
+    const config = sandbox.write('voicectl.config.yaml', 'ca: "-"\n');
+    const { code, stdout } = await run('hello\n', '--config', config);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/↑ text {3}hello/);
+  });
 
   test.each<[string, string[], Record<string, string>]>([
     ['a token is given', ['--token-from', 'TOKEN'], { TOKEN: 'token-1' }],

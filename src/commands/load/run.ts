@@ -108,6 +108,8 @@ async function readSound(context: ContextOf<'load'>): Promise<Buffer> {
   if (file !== '-') return loadPcm(file, { signal });
   if (keyFileOf(context) === '-')
     throw new VoicectlError('usage', 'Standard input cannot be both the audio and a key');
+  if (settings.ca === '-')
+    throw new VoicectlError('usage', 'Standard input cannot be both the audio and the certificates of --ca');
   awaits(nameOf(file));
   return convertToPcm(await openWavStream(stdin, { signal }), { signal });
 }

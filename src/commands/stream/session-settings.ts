@@ -32,13 +32,15 @@ export async function readAuth(
     : { token: await readGivenToken(tokenFrom, context) };
 }
 
-/** Throws `usage` if the key or the token is read from standard input too, which is `what`. */
-export function refuseSecretInput(context: ContextOf<'stream'>, what: string): void {
-  const { tokenFrom, local } = context.settings;
+/** Throws `usage` if the key, the token or the certificates are read from standard input too, which is `what`. */
+export function refuseSharedInput(context: ContextOf<'stream'>, what: string): void {
+  const { tokenFrom, local, ca } = context.settings;
   // A config file may name a key file for other runs.
   const readsFrom = tokenFrom ?? (local ? undefined : keyFileOf(context));
   if (readsFrom === '-')
     throw new VoicectlError('usage', `Standard input cannot be both ${what} and a key or token`);
+  if (ca === '-' && !local)
+    throw new VoicectlError('usage', `Standard input cannot be both ${what} and the certificates of --ca`);
 }
 
 /** The session's options from the flags of `stream`, except the outputs. */

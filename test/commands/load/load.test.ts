@@ -284,6 +284,7 @@ describe('what is refused', () => {
     ],
     [['--threshold', 'first-audio<1s'], '--threshold'],
     [['--file', '-', '--api-key-file', '-'], 'Standard input cannot be both the audio and a key'],
+    [['--file', '-', '--ca', '-'], 'Standard input cannot be both the audio and the certificates of --ca'],
     [['--file', '-'], 'standard input'],
   ])('%j', async (args, why) => {
     const { code, stderr } = await runInProcess(['load', ...args]);
