@@ -135,12 +135,16 @@ function undecidedTokens(seen: readonly Seen[]): (hash: string, at: number) => b
   const newestAt = Math.max(
     ...seen.map(({ exchange }) => (exchange.kind === 'token' ? exchange.at : exchange.upgrade.at)),
   );
-  const ended = new Set(
-    connections(seen)
-      .filter(({ exchange: { end } }) => end !== undefined)
-      .map((stream) => tokenMessage(stream)?.token.hash),
-  );
-  return (hash, at) => newestAt - at < undecidedMs && !ended.has(hash);
+  const hashOf = (stream: SeenStream) => tokenMessage(stream)?.token.hash;
+  const opened = connections(seen);
+  const open = new Set(opened.filter(({ exchange: { end } }) => end === undefined).map(hashOf));
+  const ended = new Set(opened.filter(({ exchange: { end } }) => end !== undefined).map(hashOf));
+  const confirmed = new Set(confirmedConnections(seen).map(hashOf));
+  const backAt = deviceRequests(seen).findLast(({ exchange }) => confirmed.has(exchange.granted?.hash))
+    ?.exchange.at;
+  // A device that is back with a later token has no use for an earlier one that it has not presented.
+  const isPassedOver = (hash: string, at: number) => backAt !== undefined && at < backAt && !open.has(hash);
+  return (hash, at) => newestAt - at < undecidedMs && !ended.has(hash) && !isPassedOver(hash, at);
 }
 
 function judgeNumber(seen: readonly Seen[]): Finding | undefined {

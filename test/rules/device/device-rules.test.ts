@@ -953,6 +953,16 @@ const cases: Case[] = [
   ],
   [
     'D9',
+    'many requests after one lost stream, of which the last one opens a stream',
+    'fail: closed with 1012, then 7 attempts in 0.6 s (X1 X2)',
+    seenAs(
+      live('t', -60 * s, 0, 'service', 1012),
+      ...Array.from({ length: 8 }, (_, index) => asks({ at: s + index * 100, token: jwt(index) })),
+      live(jwt(7), 1.9 * s),
+    ),
+  ],
+  [
+    'D9',
     'a stream of ten seconds before it begins to spread again',
     'pass: closed with 1012; it reconnected after 1.0 s (X1 X2 X3 X4 X5 X6 X7 X8)',
     seenAs(
