@@ -153,9 +153,9 @@ function judgeUngranted(stream: SeenStream, granted: ReadonlySet<string>): Findi
 
 /** A connection that breaks before anything can be presented. */
 function judgeEarlyEnd(stream: SeenStream): Finding | undefined {
-  const { upgrade, messages, end } = stream.exchange;
+  const { upgrade, end } = stream.exchange;
   const isSoon = end !== undefined && isServiceEnd(end) && end.at - upgrade.at < soonMs;
-  if (!isSoon || messages.some(({ from }) => from === 'device')) return undefined;
+  if (!isSoon || deviceMessages(stream).length > 0) return undefined;
   return fail(`the connection ended before the JWT: ${end.breakdown?.message ?? endText(stream)}`, stream);
 }
 

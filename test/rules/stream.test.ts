@@ -367,6 +367,12 @@ const cases: Case[] = [
     undefined,
     seenAs(connects({ messages: [text('x', 1)], end: byService(5) })),
   ],
+  [
+    'R35',
+    'an end before the JWT and after a ping that got its pong',
+    'fail: the connection ended before the JWT: closed with 1008 (X1)',
+    seenAs(connects({ messages: [ping(1, 'service'), pong(1)], end: byService(300, 1008) })),
+  ],
   ['R35', 'no end', undefined, seenAs(connects())],
   [
     'R35',
