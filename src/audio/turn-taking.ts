@@ -88,8 +88,8 @@ export class ReplyArrivals {
   silenceMs = 0;
   /** The length of all audio that is played up to `playedUntil`. */
   playedMs = 0;
-  /** When audible audio runs out if it is played immediately. */
-  audibleUntil = 0;
+  /** When audible audio runs out if it is played immediately; −∞ before the first. */
+  audibleUntil = Number.NEGATIVE_INFINITY;
   readonly #settleMs: number;
   #lastMs = 0;
   #isOver = true;
@@ -158,7 +158,7 @@ export interface TurnTaking {
   readonly speechEndedAt: number | undefined;
   /** When the first AI audio after the last end of speech arrived, or the first at all if nobody spoke. */
   readonly firstAudioAt: number | undefined;
-  /** When audible audio runs out if it is played immediately. */
+  /** When audible audio runs out if it is played immediately; −∞ before the first. */
   readonly audibleUntil: number;
 }
 
@@ -225,7 +225,7 @@ interface VoiceWatch {
   readonly voicedAt: number;
 }
 
-export function createVoiceWatch(clock: Clock): VoiceWatch {
+export function createVoiceWatch(clock: Pick<Clock, 'now'>): VoiceWatch {
   const gate = createSpeechGate();
   let voicedAt = Number.NEGATIVE_INFINITY;
   return {

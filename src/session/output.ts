@@ -57,7 +57,7 @@ export interface AudioSink {
   close(failure?: VoicectlError): Promise<void>;
   /** Drops audio that has not been heard yet. A file does not need this. */
   flush?(): void;
-  /** The same, and also drops the rest of the current reply. */
+  /** The same, and also drops the rest of a reply that is heard. */
   hold?(): void;
   /** Resolves when the sink fails, even if nothing is being written. */
   readonly failed?: Promise<VoicectlError>;
@@ -74,7 +74,7 @@ export interface Output {
   write(pcm: Buffer): void;
   /** Drops audio that has not been heard yet: the service was interrupted. */
   flush(): void;
-  /** The same, and also drops the rest of the current reply: the user begins to speak. */
+  /** The same, and also drops the rest of a reply that is heard: the user begins to speak. */
   hold(): void;
   readonly playback: PlaybackFigures;
   /**

@@ -1,4 +1,4 @@
-import { audibleDbfs, measureLevel } from '../../audio/level.ts';
+import { createVoiceWatch, ReplyArrivals } from '../../audio/turn-taking.ts';
 import { atTurnEnd, type Clock } from '../../kernel/clock.ts';
 import { toVoicectlError, type VoicectlError } from '../../kernel/errors.ts';
 import { watchLateness } from '../../kernel/lateness.ts';
@@ -15,7 +15,7 @@ export interface Playback {
   write(pcm: Buffer): Promise<void>;
   /** Drops waiting audio and fades out what is playing: the service reports an interruption. */
   flush(): void;
-  /** Drops waiting audio and the rest of the reply: the user begins to speak. */
+  /** Drops waiting audio, and the rest of a reply that is heard: the user begins to speak. */
   hold(): void;
   /** Plays waiting audio to its end and closes the device; closes it at once if the session failed or was aborted. */
   close(failure?: VoicectlError): Promise<void>;
@@ -57,7 +57,7 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
   const { open, clock, notices, volume, settleMs, onPlayed, signal } = options;
   const first = await open(signal);
   const buffer = createJitterBuffer({ volume, settleMs });
-  const hold = createHold();
+  const hold = createHold(clock);
   const holdUp = createHoldUp(clock);
   const underruns = createUnderrunCount();
   const ending = new AbortController();
@@ -142,7 +142,7 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
     failed: failed.promise,
     async write(pcm) {
       if (failure !== undefined) throw failure;
-      if (loudspeaker.isAway || hold.covers(pcm, clock.now())) return;
+      if (loudspeaker.isAway || hold.covers(pcm)) return;
       buffer.push(pcm, clock.now(), holdUp.hasJustEnded());
       wake();
       if (buffer.stats.overflowMs === 0 || isOverflowReported) return;
@@ -157,7 +157,7 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
       silence(longestRestMs.interrupted);
     },
     hold() {
-      hold.start(clock.now());
+      hold.start();
       silence(longestRestMs.spokenOver);
     },
     async close(reason) {
@@ -323,34 +323,45 @@ export function createHoldUp(clock: Clock): HoldUp {
 
 /** Holds back the rest of a reply after the user has interrupted it. */
 interface Hold {
-  /** The user speaks: the rest of the reply is not played. */
-  start(now: number): void;
+  /** The user speaks: if a reply is heard, the rest of it is not played. */
+  start(): void;
   /** The next audio is another reply. */
   end(): void;
-  /** Whether this audio belongs to the reply that was interrupted. */
-  covers(pcm: Buffer, now: number): boolean;
+  /** Takes AI audio that has arrived. Returns whether it belongs to the reply that was interrupted. */
+  covers(pcm: Buffer): boolean;
 }
 
 /** After a pause of this length the reply has ended, or the service has noticed the interruption. */
 const pauseMs = 500;
 
-export function createHold(): Hold {
-  let heardAt: number | undefined;
+/** Only speech is a reply: a service may send audible background forever. */
+export function createHold(clock: Pick<Clock, 'now'>): Hold {
+  const voice = createVoiceWatch(clock);
+  const played = new ReplyArrivals(pauseMs);
+  let voicedAt: number | undefined;
+  const isHolding = (now: number) => voicedAt !== undefined && now - voicedAt < pauseMs;
   return {
-    start(now) {
-      heardAt = now;
+    start() {
+      const now = clock.now();
+      if (isHolding(now) || now - played.audibleUntil < pauseMs) voicedAt = now;
+      played.interrupted(now);
     },
     end() {
-      heardAt = undefined;
+      voicedAt = undefined;
+      played.interrupted(clock.now());
     },
-    covers(pcm, now) {
-      if (heardAt === undefined) return false;
-      if (now - heardAt >= pauseMs) {
-        heardAt = undefined;
-        return false;
+    covers(pcm) {
+      const now = clock.now();
+      voice.received(pcm);
+      const isVoiced = voice.voicedAt === now;
+      if (isHolding(now)) {
+        if (isVoiced) voicedAt = now;
+        return true;
       }
-      if (measureLevel(pcm).peakDbfs > audibleDbfs) heardAt = now;
-      return true;
+      voicedAt = undefined;
+      played.arrived(pcm.length, now);
+      if (isVoiced) played.wasAudible();
+      return false;
     },
   };
 }
