@@ -74,6 +74,7 @@ export class VoiceCheck {
   readonly level: LatestLevel;
   private readonly options: VoiceCheckOptions;
   private readonly isService: boolean;
+  private readonly own: LostTime;
   private readonly rate: VoiceRate;
   private readonly pcm: PcmCheck;
   private readonly headers = new HeaderCheck();
@@ -95,12 +96,15 @@ export class VoiceCheck {
   private isOver = false;
   /** Whole milliseconds; −1 before the first message. */
   private lastAt = -1;
+  /** The time lost by then, in whole milliseconds. */
+  private lastLost = 0;
   private isOdd = false;
 
   constructor(options: VoiceCheckOptions) {
     const { from, clock, own = { lostMs: 0 }, isThorough } = options;
     this.options = options;
     this.isService = from === 'service';
+    this.own = own;
     this.pcm = new PcmCheck({ isWhole: this.isService });
     this.level = new LatestLevel(clock);
     const { found, sounds } = this;
@@ -109,19 +113,22 @@ export class VoiceCheck {
 
   /** For a message that is taken later. */
   arrival(): MessageArrival {
-    const { clock, own } = this.options;
-    return { at: clock.now(), lostMs: own?.lostMs ?? 0, heldMs: own?.heldMs ?? 0 };
+    const { lostMs, heldMs = 0 } = this.own;
+    return { at: this.options.clock.now(), lostMs, heldMs };
   }
 
   /** Takes a message; returns new findings. `arrival`: if it did not arrive just now. */
   push(message: Buffer, arrival?: MessageArrival): readonly FoundInVoice[] {
     const now = arrival?.at ?? this.options.clock.now();
     const ms = Math.round(now);
+    const lost = Math.round((arrival ?? this.own).lostMs);
+    const pauseMs = this.pauseUntil(ms, lost);
     const ofPause =
-      this.isService && this.lastAt >= 0 && ms - this.lastAt >= replyPauseMs
-        ? this.endReply(ms - this.lastAt >= finalPauseMs)
+      this.isService && this.lastAt >= 0 && pauseMs >= replyPauseMs
+        ? this.endReply(pauseMs >= finalPauseMs)
         : nothing;
     this.lastAt = ms;
+    this.lastLost = lost;
     this.level.measure(message);
     this.rate.push(message, now, arrival);
     this.heardAt.arrived(this.passed, message.length, now);
@@ -155,7 +162,7 @@ export class VoiceCheck {
 
   /** The other side speaks: if a reply is arriving, its end is not judged. */
   stopped(): void {
-    const isArriving = this.lastAt >= 0 && this.options.clock.now() - this.lastAt < replyPauseMs;
+    const isArriving = this.lastAt >= 0 && this.pauseUntil(this.options.clock.now()) < replyPauseMs;
     if (isArriving) this.isStopped = true;
   }
 
@@ -227,7 +234,7 @@ export class VoiceCheck {
     const ofSamples = this.isService
       ? this.pcm.end(now).flatMap((finding) => this.addFinding(finding))
       : nothing;
-    const isOver = now - this.lastAt >= replyPauseMs;
+    const isOver = this.pauseUntil(now) >= replyPauseMs;
     const ofReply = this.isService ? this.endReply(isOver) : this.endListening(false);
     if (this.listener) this.options.budget?.release();
     this.isOver = true;
@@ -284,6 +291,11 @@ export class VoiceCheck {
   verdict(): VoiceVerdict {
     const certain = this.allJudgements().filter(({ is, kind }) => is === 'finding' && kind !== 'wrong-rate');
     return this.verdictOf(this.rate.verdict(), certain);
+  }
+
+  /** How long nothing has come, although this side was read. */
+  private pauseUntil(now: number, lost = Math.round(this.own.lostMs)): number {
+    return now - this.lastAt - (lost - this.lastLost);
   }
 
   private hear(message: Buffer): readonly FoundInVoice[] {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import type { FoundInVoice } from '../../../src/audio/verdict/found-sounds.ts';
 import { VoiceCheck } from '../../../src/audio/verdict/voice-check.ts';
 import { speechAt } from '../../helpers/device-audio.ts';
 
@@ -74,6 +75,64 @@ test('messages that are taken later are judged by when they arrived, and by the 
   own.lostMs += 5_000;
   for (const arrival of arrivals) check.push(Buffer.alloc(640), arrival);
   expect(check.verdict().pace).toMatchObject({ longestGapMs: 20, burstMessages: 0, meanJitterMs: 4.03 });
+});
+
+describe('a reply that stops within a loud vowel', () => {
+  const reply = speech.subarray(0, 80_000);
+  /** What is found if nothing comes for 2 s, in which this process loses so much, and then this. */
+  const pauseFor2s = (lostMs: number, then: 'the rest' | 'the user' | 'the end') => {
+    let now = 1_000;
+    const own = { lostMs: 700 };
+    const check = new VoiceCheck({ from: 'service', clock: { now: () => now }, own });
+    const found: FoundInVoice[] = [];
+    const hear = (pcm: Buffer) => {
+      for (let at = 0; at < pcm.length; at += 640) {
+        found.push(...check.push(pcm.subarray(at, at + 640)));
+        now += 20;
+      }
+    };
+    hear(reply);
+    now += 1_980;
+    own.lostMs += lostMs;
+    if (then === 'the rest') hear(speech.subarray(80_000));
+    if (then === 'the user') {
+      check.stopped();
+      now += 2_000;
+    }
+    found.push(...check.end());
+    return found.map(({ finding }) => finding);
+  };
+
+  test.each(['the rest', 'the user', 'the end'] as const)('is cut off before %s', (then) => {
+    expect(pauseFor2s(0, then)).toEqual(['cut-off']);
+    expect(pauseFor2s(400, then)).toEqual(['cut-off']);
+  });
+
+  test.each(['the rest', 'the user', 'the end'] as const)(
+    'only because it was not read is not cut off before %s',
+    (then) => {
+      expect(pauseFor2s(1_950, then)).toEqual([]);
+    },
+  );
+
+  test('is not cut off either if it is taken later', () => {
+    let now = 1_000;
+    const own = { lostMs: 0 };
+    const check = new VoiceCheck({ from: 'service', clock: { now: () => now }, own });
+    const found: FoundInVoice[] = [];
+    for (let at = 0; at < speech.length; at += 640) {
+      if (at === reply.length) {
+        now += 2_000;
+        own.lostMs += 1_950;
+      }
+      const arrival = check.arrival();
+      own.lostMs += 5_000;
+      found.push(...check.push(speech.subarray(at, at + 640), arrival));
+      own.lostMs -= 5_000;
+      now += 20;
+    }
+    expect(found).toEqual([]);
+  });
 });
 
 describe('a device that does everything right', () => {
