@@ -43,13 +43,17 @@ export interface OwnPauses {
   longestMs(from: number, until?: number): number;
   /** When the last one ended; −∞ if there was none. */
   readonly lastUntil: number;
+  /** How long all of them were together, so far. */
+  readonly totalMs: number;
   stop(): void;
 }
 
 export function watchOwnPauses(clock: Clock): OwnPauses {
   const pauses: { until: number; ms: number }[] = [];
+  let totalMs = 0;
   const lateness = watchLateness(clock, (lateMs) => {
     if (lateMs < shortestPauseMs) return;
+    totalMs += lateMs;
     pauses.push({ until: clock.now(), ms: lateMs });
     if (pauses.length > maxPauses) pauses.shift();
   });
@@ -65,6 +69,10 @@ export function watchOwnPauses(clock: Clock): OwnPauses {
     get lastUntil() {
       lateness.look();
       return pauses.at(-1)?.until ?? Number.NEGATIVE_INFINITY;
+    },
+    get totalMs() {
+      lateness.look();
+      return totalMs;
     },
     stop: lateness.stop,
   };

@@ -2,6 +2,7 @@ import type { Dialogue } from '../audio/dialogue/dialogue.ts';
 import { dialogueRules } from '../audio/dialogue/rules.ts';
 import { createTwoTracks } from '../audio/dialogue/two-tracks.ts';
 import type { Pace } from '../audio/pacer.ts';
+import type { LostTime } from '../audio/verdict/pace-check.ts';
 import { createServiceVoice, type VoiceSummary } from '../audio/verdict/service-voice.ts';
 import type { MeasuredTurns } from '../kernel/audio-limits.ts';
 import { roundMs } from '../protocol/time-text.ts';
@@ -33,13 +34,20 @@ export interface JudgedAudioOptions {
   waitMs: number;
   pace: Pace | undefined;
   pausedMs: (from: number, until: number) => number;
+  /** Time in which the service was not read. */
+  own: LostTime | undefined;
   warn: (warning: Extract<SessionEventBody, { type: 'warning' }>, at: number) => void;
 }
 
 export function createJudgedAudio(options: JudgedAudioOptions): JudgedAudio {
-  const { startedAt, waitMs, pace, pausedMs, warn } = options;
-  const voice = createServiceVoice(({ finding, remark, agoMs }, at) =>
-    warn({ type: 'warning', code: finding, message: remark, ...(agoMs === undefined ? {} : { agoMs }) }, at),
+  const { startedAt, waitMs, pace, pausedMs, own, warn } = options;
+  const voice = createServiceVoice(
+    ({ finding, remark, agoMs }, at) =>
+      warn(
+        { type: 'warning', code: finding, message: remark, ...(agoMs === undefined ? {} : { agoMs }) },
+        at,
+      ),
+    own,
   );
   const tracks = createTwoTracks({ pace, returned: () => voice.returned });
   const timeOf = (at: number) => roundMs(at - startedAt);

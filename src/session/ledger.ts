@@ -2,6 +2,7 @@ import type { Dialogue } from '../audio/dialogue/dialogue.ts';
 import { createLevelMeter, roundDbfs } from '../audio/level.ts';
 import type { Pace } from '../audio/pacer.ts';
 import type { SpeechMoment } from '../audio/sent-speech.ts';
+import type { LostTime } from '../audio/verdict/pace-check.ts';
 import type { VoicectlError } from '../kernel/errors.ts';
 import { describeFailure } from '../kernel/failure-kind.ts';
 import { shortText } from '../kernel/short-text.ts';
@@ -87,13 +88,15 @@ export interface LedgerPorts {
   judgesVoice?: boolean;
   /** How long this process did not run between two times, at the longest. Default: it always ran. */
   pausedMs?: (from: number, until: number) => number;
+  /** Time in which the service was not read. Default: it always was. */
+  own?: LostTime;
   /** Removes secrets from a text. */
   redact?: ((text: string) => string) | undefined;
 }
 
 export function createLedger(
   { clock, settleMs, waitMs, device, expectations, pace, startedAt = clock.now() }: LedgerOptions,
-  { emit: emitTo, playback, conversation, judgesVoice = false, pausedMs = () => 0, redact }: LedgerPorts,
+  { emit: emitTo, playback, conversation, judgesVoice = false, pausedMs = () => 0, own, redact }: LedgerPorts,
 ): Ledger {
   let latest = startedAt;
   // In the order of their times, even if something is reported late.
@@ -103,7 +106,7 @@ export function createLedger(
   };
   const timeOf = (at: number) => roundMs(at - startedAt);
   const judged = judgesVoice
-    ? createJudgedAudio({ startedAt, waitMs, pace, pausedMs, warn: emit })
+    ? createJudgedAudio({ startedAt, waitMs, pace, pausedMs, own, warn: emit })
     : undefined;
   const metrics = createMetrics({
     settleMs,

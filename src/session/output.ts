@@ -19,25 +19,34 @@ export interface Backpressure {
   attach(stream: Pick<VoiceStream, 'pause' | 'resume'>): void;
   /** When reading was last paused: now, if it is. What the service sent before may not have been read yet. */
   readonly pausedUntil: number;
+  /** How long reading was paused in all, so far. */
+  readonly pausedMs: number;
 }
 
 export function createBackpressure(clock: Pick<Clock, 'now'>): Backpressure {
   let stream: Pick<VoiceStream, 'pause' | 'resume'> | undefined;
   const full = new Set<QueueHandlers>();
+  let pausedAt = 0;
   let resumedAt = Number.NEGATIVE_INFINITY;
+  let pausedMs = 0;
   return {
     get pausedUntil() {
       return full.size > 0 ? clock.now() : resumedAt;
     },
+    get pausedMs() {
+      return full.size > 0 ? pausedMs + clock.now() - pausedAt : pausedMs;
+    },
     queue() {
       const handlers: QueueHandlers = {
         onFull() {
+          if (full.size === 0) pausedAt = clock.now();
           full.add(handlers);
           stream?.pause();
         },
         onDrained() {
           if (!full.delete(handlers) || full.size > 0) return;
           resumedAt = clock.now();
+          pausedMs += resumedAt - pausedAt;
           stream?.resume();
         },
       };

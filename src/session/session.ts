@@ -1,5 +1,6 @@
 import type { Pace } from '../audio/pacer.ts';
 import { createVoiceWatch } from '../audio/turn-taking.ts';
+import type { LostTime } from '../audio/verdict/pace-check.ts';
 import { type ErrorCode, toVoicectlError, VoicectlError } from '../kernel/errors.ts';
 import { watchOwnPauses } from '../kernel/lateness.ts';
 import { createDeferred } from '../kernel/promises.ts';
@@ -67,6 +68,11 @@ async function converse(
 ): Promise<void> {
   const pauses = watchOwnPauses(given.clock);
   const pausedUntil = () => Math.max(backpressure.pausedUntil, pauses.lastUntil);
+  const own: LostTime = {
+    get lostMs() {
+      return pauses.totalMs + backpressure.pausedMs;
+    },
+  };
   const voice = createVoiceWatch(given.clock);
   const voicedAt = () => voice.voicedAt;
   let isBackgroundTold = false;
@@ -83,6 +89,7 @@ async function converse(
       voicedAt,
       onBackground,
       pausedMs: pauses.longestMs,
+      own,
       onClip: (clip) => ledger.clip(clip),
     });
   const options = conversation === undefined ? given : { ...given, source: conversation.source };
@@ -99,6 +106,7 @@ async function converse(
       conversation,
       judgesVoice: true,
       pausedMs: pauses.longestMs,
+      own,
       redact: (text) => redactor.text(text),
     },
   );

@@ -56,6 +56,7 @@ test('the longest pause between two times is known, if it changes a verdict', as
   expect(pauses.longestMs(0, 500)).toBe(0);
   expect(pauses.longestMs(1_900)).toBe(450);
   expect(pauses.longestMs(10_000)).toBe(0);
+  expect(pauses.totalMs).toBe(1_000 + 450);
   pauses.stop();
   expect(clock.pending).toEqual([]);
 });

@@ -176,3 +176,21 @@ test('it reports when reading was last paused, during a pause and after it', () 
   clock.advance(100);
   expect(backpressure.pausedUntil).toBe(resumedAt);
 });
+
+test('it reports for how long reading was paused in all, however many queues were full', () => {
+  const { clock, backpressure, queues } = openQueues();
+  clock.advance(100);
+  expect(backpressure.pausedMs).toBe(0);
+  queues[0].onFull();
+  clock.advance(100);
+  queues[1].onFull();
+  queues[0].onDrained();
+  clock.advance(100);
+  expect(backpressure.pausedMs).toBe(200);
+  queues[1].onDrained();
+  clock.advance(100);
+  queues[1].onFull();
+  clock.advance(50);
+  queues[1].onDrained();
+  expect(backpressure.pausedMs).toBe(250);
+});

@@ -2,13 +2,16 @@ import { describe, expect, test } from 'vitest';
 import { VoicectlError } from '../../src/kernel/errors.ts';
 import type { SessionEvent } from '../../src/session/events.ts';
 import type { SessionNotice } from '../../src/session/options.ts';
+import type { AudioSink } from '../../src/session/output.ts';
 import { runSession } from '../../src/session/session.ts';
 import { createCountedClock } from '../helpers/counted-clock.ts';
+import { speechPcm } from '../helpers/device-audio.ts';
 import { framesOf, silence, speech } from '../helpers/pcm.ts';
 import {
   defaultOptions,
   failure,
   type Script,
+  type ScriptedService,
   sourceOf,
   speakInRoomTone,
   startSession,
@@ -875,6 +878,48 @@ describe('while audio flows', () => {
     expect(session.of('gap')).toEqual([]);
     expect(session.summary.longestGapMs).toBe(20);
     expect(session.of('speech').map(({ bargeIn }) => bargeIn)).toEqual([true, undefined]);
+  });
+});
+
+describe('a reply that stops for two seconds in the middle of a sound', () => {
+  const reply = speechPcm.subarray(0, 80_000);
+  /** 2.5 s from 1,000 ms on, and then the rest. */
+  const speakWithPause = (service: ScriptedService) => {
+    service.at(1_000, () => service.speakInTime(reply));
+    service.at(5_500, () => service.speakInTime(speechPcm.subarray(80_000)));
+  };
+  const judge = async (onLive: (service: ScriptedService) => void, sinks: AudioSink[] = []) => {
+    const options = { sinks, source: sourceOf(silence(7_000)), expectations: { clean: 'findings' as const } };
+    const session = await run({ options, onLive });
+    return session.summary.verdicts.map(({ measured }) => measured);
+  };
+
+  test('was cut off', async () => {
+    expect(await judge(speakWithPause)).toEqual([expect.stringContaining('cut-off at 2.48 s')]);
+  });
+
+  test('was not cut off if this process did not run in the meantime', async () => {
+    const heard = await judge((service) => {
+      service.at(1_000, () => service.speakInTime(speechPcm));
+      service.at(3_490, () => service.stop(2_000));
+    });
+    expect(heard).toEqual(['nothing found']);
+  });
+
+  test('was not cut off if it was not read in the meantime, because a sink was slow', async () => {
+    let take = () => {};
+    const taken = new Promise<void>((resolve) => {
+      take = resolve;
+    });
+    const heard = await judge(
+      (service) => {
+        service.speak(silence(140_000));
+        speakWithPause(service);
+        service.at(5_500, take);
+      },
+      [{ write: () => taken, close: async () => {} }],
+    );
+    expect(heard).toEqual(['nothing found']);
   });
 });
 

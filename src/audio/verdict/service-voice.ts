@@ -2,6 +2,7 @@ import { createSentSpeech } from '../sent-speech.ts';
 import type { EchoKind } from '../user-echo.ts';
 import type { FoundInVoice, VoiceJudgement } from './found-sounds.ts';
 import type { VoiceMeasures } from './listener.ts';
+import type { LostTime } from './pace-check.ts';
 import { VoiceCheck } from './voice-check.ts';
 
 /** The findings in the AI's audio. */
@@ -30,10 +31,16 @@ export interface ServiceVoice {
   summary(): VoiceSummary;
 }
 
-/** `onFound` is called once per kind. A service that sends back what it hears is not judged. */
-export function createServiceVoice(onFound: (found: FoundInVoice, at: number) => void): ServiceVoice {
+/**
+ * `onFound` is called once per kind. `own`: time in which the service was not read; default: it always was. A service that sends
+ * back what it hears is not judged.
+ */
+export function createServiceVoice(
+  onFound: (found: FoundInVoice, at: number) => void,
+  own: LostTime = { lostMs: 0 },
+): ServiceVoice {
   let now = 0;
-  const check = new VoiceCheck({ from: 'service', clock: { now: () => now }, isThorough: true });
+  const check = new VoiceCheck({ from: 'service', clock: { now: () => now }, own, isThorough: true });
   const speech = createSentSpeech<never>();
   const reported = new Map<string, boolean>();
   const report = (news: readonly FoundInVoice[]) => {

@@ -2,6 +2,7 @@ import type { Dialogue } from '../../audio/dialogue/dialogue.ts';
 import { audibleDbfs, type Level } from '../../audio/level.ts';
 import { type AudioSource, wireFormat } from '../../audio/source.ts';
 import { ReplyArrivals } from '../../audio/turn-taking.ts';
+import type { LostTime } from '../../audio/verdict/pace-check.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { bytesForMs, bytesPerSample } from '../../protocol/audio-format.ts';
 import { isInterruption, type ServiceMessage } from '../../protocol/messages.ts';
@@ -14,6 +15,8 @@ import { speakingGraceMs, type TurnAudioOptions, type TurnReplyState } from './t
 export interface ConversationOptions
   extends Pick<TurnAudioOptions, 'settleMs' | 'waitMs' | 'pausedUntil' | 'voicedAt' | 'pausedMs'> {
   clock: Clock;
+  /** Time in which the service was not read. Default: it always was. */
+  own?: LostTime | undefined;
   /** When the session began. */
   startedAt: number;
   frameMs: number;
@@ -61,6 +64,7 @@ export function createConversation(
     pausedUntil,
     voicedAt,
     pausedMs,
+    own,
     onClip = () => {},
     onBackground = () => {},
   }: ConversationOptions,
@@ -79,7 +83,7 @@ export function createConversation(
     const now = clock.now();
     current?.passOn(now);
     current = createTurn(plan, {
-      ...{ startedAt, beganAt: now, settleMs, waitMs, pausedUntil, voicedAt, pausedMs },
+      ...{ startedAt, beganAt: now, settleMs, waitMs, pausedUntil, voicedAt, pausedMs, own },
       heardUntil: () => arrivals.audibleUntil,
       number: turns.length + (plan === listening ? 0 : 1),
     });

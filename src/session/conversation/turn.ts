@@ -1,5 +1,6 @@
 import type { Dialogue } from '../../audio/dialogue/dialogue.ts';
 import { dialogueRules } from '../../audio/dialogue/rules.ts';
+import type { LostTime } from '../../audio/verdict/pace-check.ts';
 import { createServiceVoice } from '../../audio/verdict/service-voice.ts';
 import { queueCostBytes } from '../../kernel/queue-cost.ts';
 import { bytesForMs } from '../../protocol/audio-format.ts';
@@ -30,6 +31,8 @@ export interface Turn {
 
 export interface TurnOptions extends Omit<TurnAudioOptions, 'goalsMs' | 'onReply' | 'onNoReply'> {
   heardUntil(): number;
+  /** Time in which the service was not read. Default: it always was. */
+  own?: LostTime | undefined;
   /** When the session began. */
   startedAt: number;
   /** Its number, from 1; 0 before the first. */
@@ -66,7 +69,7 @@ export function createTurn(plan: TurnPlan, options: TurnOptions): Turn {
   const absences = createAbsences(plan.absent);
   let passedOnAt: number | undefined;
   let judgement: ExpectationVerdict | undefined;
-  const voice = plan.clean === undefined ? undefined : createServiceVoice(() => {});
+  const voice = plan.clean === undefined ? undefined : createServiceVoice(() => {}, options.own);
   let isVoiceBegun = false;
 
   const look = (now: number) => {

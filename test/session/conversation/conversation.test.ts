@@ -488,6 +488,16 @@ describe('a reply that ends in the middle of a sound', () => {
     });
     expect(verdicts['turn 1: expect-clean']).toBe(measured);
   });
+
+  test('is clean if this process did not run until the rest of it came', async () => {
+    const { verdicts } = await converse([first({ clean: 'findings' })], {
+      onLive(service) {
+        service.at(2_000, () => service.speakInTime(speechPcm));
+        service.at(4_490, () => service.stop(2_000));
+      },
+    });
+    expect(verdicts['turn 1: expect-clean']).toBe('nothing found');
+  });
 });
 
 test('a sound that is not a turn is watched until a late reply to it would have begun', async () => {
