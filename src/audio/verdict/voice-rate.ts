@@ -1,4 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts';
+import { JoinedBytes } from '../../kernel/joined-bytes.ts';
 import { bytesForMs } from '../../protocol/audio-format.ts';
 import { sampleAt } from '../sample-at.ts';
 import type { FoundInVoice, FoundSounds } from './found-sounds.ts';
@@ -61,8 +62,8 @@ export class VoiceRate {
   private reported: string | undefined;
   private seen = '';
   private isProven = false;
-  /** The beginning of the voice, while it is kept, and its length. */
-  private kept: Buffer[] | undefined;
+  /** The beginning of the voice, while it is kept. Joined: a buffer for each short message takes far more memory. */
+  private kept: JoinedBytes | undefined;
   private keptLength = 0;
   /** By what factor the voice sounds too slow; `unheard` before it is measured. */
   private scale: number | undefined | 'unheard' = 'unheard';
@@ -72,7 +73,7 @@ export class VoiceRate {
     this.isService = options.from === 'service';
     this.pace = new PaceCheck(options.own);
     // Replies are short: when their pace is known, most of the voice has already passed.
-    if (this.isService || options.isThorough) this.kept = [];
+    if (this.isService || options.isThorough) this.kept = new JoinedBytes();
   }
 
   /** Takes a message that arrived at `now`. `arrival`: if it did not arrive just now. */
@@ -118,7 +119,7 @@ export class VoiceRate {
   /** Measures the voice, once. */
   measureVoice(): number | undefined {
     if (this.scale === 'unheard') {
-      this.scale = this.kept === undefined ? undefined : measureScale(Buffer.concat(this.kept));
+      this.scale = this.kept === undefined ? undefined : measureScale(this.kept.take());
       this.kept = undefined;
     }
     return this.scale;
@@ -158,11 +159,10 @@ export class VoiceRate {
     return this.isService && judgeReplyRate(this.pace.latestReport(), this.facts()) !== undefined;
   }
 
-  private keep(kept: Buffer[], message: Buffer): void {
+  private keep(kept: JoinedBytes, message: Buffer): void {
     if (kept.length === 0 && !isAudible(message)) return;
-    // A view would keep the whole buffer from the socket in memory.
-    kept.push(Buffer.from(message));
-    this.keptLength += message.length;
+    kept.add(message);
+    this.keptLength = kept.length;
   }
 
   private judgeService(measure: PaceMeasure): PaceVerdict | undefined {
@@ -193,7 +193,7 @@ export class VoiceRate {
     const result = judgePace(measure, this.facts());
     const isOpen = result.judged.some(({ isDoubtful }) => isDoubtful) && this.scale === 'unheard';
     if (!isOpen || this.isOtherFormat()) return result;
-    this.kept ??= [];
+    this.kept ??= new JoinedBytes();
     if (this.keptLength < leastKeptBytes) return result;
     this.measureVoice();
     return judgePace(measure, this.facts());

@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import type { FoundInVoice } from '../../../src/audio/verdict/found-sounds.ts';
 import { VoiceCheck } from '../../../src/audio/verdict/voice-check.ts';
@@ -441,6 +443,20 @@ describe('the voice of a service', () => {
 
   test('is not judged if it is a tone, and says so', () => {
     expect(hear(tone(440, 10_000, 3))).toEqual({ found: [], unjudged: 'less than a second of speech' });
+  });
+
+  test('takes little more memory than its audio, however short its messages are', () => {
+    const check = new VoiceCheck({ from: 'service', clock: { now: () => 0 } });
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const pcm = speechAt(16_000);
+    check.push(pcm.subarray(0, 64_000));
+    collect();
+    const before = process.memoryUsage().heapUsed;
+    for (let at = 64_000; at < 124_000; at += 2) check.push(pcm.subarray(at, at + 2));
+    collect();
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(1_000_000);
+    expect(check.hasSound).toBe(true);
   });
 
   test('may be silent or quiet', () => {
