@@ -38,7 +38,7 @@ export class ReplyMeter extends ReplyArrivals {
     this.#tally = tally;
     this.#settleMs = settleMs;
     this.#clean = clean;
-    this.#voice = clean === undefined ? undefined : createServiceVoice(() => {});
+    this.#voice = clean === undefined ? undefined : createServiceVoice(() => {}, tally);
   }
 
   /** Whether the voice is judged. */

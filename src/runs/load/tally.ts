@@ -1,3 +1,4 @@
+import type { LostTime } from '../../audio/verdict/pace-check.ts';
 import type { LoadMetric } from '../../config/threshold.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { FailureKind } from '../../kernel/failure-kind.ts';
@@ -13,17 +14,19 @@ const classes = 10_000;
 const shortestPauseMs = 100;
 
 /** Detects when its own process stood still: it was stopped, or the machine was busy. Times are monotonic milliseconds. */
-export class Pauses {
+export class Pauses implements LostTime {
   readonly #clock: Clock;
   readonly #lateness: Lateness;
   #endedAt = Number.NEGATIVE_INFINITY;
   #longestMs = 0;
+  #lostMs = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#lateness = watchLateness(clock, (_lateMs, stoodMs) => {
+    this.#lateness = watchLateness(clock, (lateMs, stoodMs) => {
       if (stoodMs < shortestPauseMs) return;
       this.#endedAt = clock.now();
+      this.#lostMs += lateMs;
       this.#longestMs = Math.max(this.#longestMs, stoodMs);
     });
   }
@@ -35,6 +38,12 @@ export class Pauses {
 
   stop(): void {
     this.#lateness.stop();
+  }
+
+  /** How long all pauses were together, so far. */
+  get lostMs(): number {
+    this.look();
+    return this.#lostMs;
   }
 
   /** Whether any of the time from `since` to now was a pause. */
@@ -53,7 +62,7 @@ export class Pauses {
 }
 
 /** What one generator has seen since the last flush. On the path of a frame: only counters, no allocation. */
-export class Tally {
+export class Tally implements LostTime {
   counts: LoadCounts = { ...noCounts };
   opened = 0;
   #finished: LoadTick['finished'] = {};
@@ -67,6 +76,11 @@ export class Tally {
   /** `pauses`: of this process, unless the clock is not the machine's. */
   constructor(pauses?: Pauses) {
     this.#pauses = pauses;
+  }
+
+  /** How long this process did not run, so far: then it read nothing. */
+  get lostMs(): number {
+    return this.#pauses?.lostMs ?? 0;
   }
 
   /** A frame or an arrival left this many milliseconds after it was due. */

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { measureLevel } from '../../../src/audio/level.ts';
 import { ReplyMeter } from '../../../src/runs/load/reply-meter.ts';
-import { Tally } from '../../../src/runs/load/tally.ts';
+import { Pauses, Tally } from '../../../src/runs/load/tally.ts';
 import { createMetrics } from '../../../src/session/metrics.ts';
+import { createCountedClock } from '../../helpers/counted-clock.ts';
+import { speechPcm } from '../../helpers/device-audio.ts';
 import { framesOf, silence, speech } from '../../helpers/pcm.ts';
 
 const settleMs = 1_500;
@@ -122,4 +124,28 @@ test('hears whole samples if messages end within one', () => {
   meter.hear(640, 20, { payload: Buffer.alloc(640, Buffer.from([0, 1])) });
   meter.giveUp(500);
   expect(tally.flush()).toMatchObject({ unfinished: { response: [500_000] } });
+});
+
+test.each([
+  ['is cut off if the service pauses', 0, 'cut-off at 2.48 s'],
+  ['is not cut off if this process does not run in the meantime', 2_000, undefined],
+])('a reply that stops for two seconds in the middle of a sound %s', async (_, stopMs, found) => {
+  const counted = createCountedClock();
+  let stoppedMs = 0;
+  const clock = { ...counted, now: () => counted.now() + stoppedMs };
+  const pauses = new Pauses(clock);
+  const meter = new ReplyMeter(new Tally(pauses), settleMs, 'findings');
+  for (const [index, payload] of framesOf(speechPcm).entries()) {
+    if (index === 125) {
+      stoppedMs += stopMs;
+      await counted.run(2_000 - stopMs);
+    }
+    meter.hear(payload.length, clock.now(), { payload });
+    await counted.run(20);
+  }
+  await counted.run(3_000);
+  const unclean = meter.uncleanAt(clock.now());
+  if (found === undefined) expect(unclean).toBeUndefined();
+  else expect(unclean).toContain(found);
+  pauses.stop();
 });
