@@ -57,7 +57,8 @@ export async function openProgram(
   /** Whether it had nothing to play: then pacing starts with the next frame. */
   const isPaused = (now: number) => now - nextAt > maxLateMs;
   listen((report) => {
-    opened.resolve();
+    // What Linux tells of a program, it tells of one that is about to fail too.
+    if (backend.status !== undefined) opened.resolve();
     const now = clock.now();
     if (report === 'underrun') {
       dryAt = now;

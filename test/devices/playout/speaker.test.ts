@@ -28,7 +28,7 @@ async function openOn(program: string, backend = aplay) {
   const opening = openSpeaker(backend, { ...common, clock });
   opening.catch(() => {});
   const played = () => readFileSync(join(dir, 'played'));
-  return { clock, opening, played };
+  return { dir, clock, opening, played };
 }
 
 /** Opens one that ends a quarter of a second without a failure. */
@@ -50,6 +50,20 @@ describe('a program that plays', () => {
     const { clock, opening } = await openOn(`console.error('Connection refused'); process.exit(1)`);
     await expect(opening).rejects.toMatchObject({ code: 'audio-device' });
     expect(clock.pending).not.toContain(250);
+  });
+
+  test('is not open while it runs, but says after a tenth of a second that it cannot play', async () => {
+    const { dir, clock, opening } = await openOn(`
+      const { existsSync } = require('node:fs');
+      setInterval(() => {
+        if (!existsSync(process.env.FAKE_DIR + '/go')) return;
+        console.error('Connection refused');
+        process.exit(1);
+      }, 2);`);
+    await clock.timer(250);
+    clock.advance(100);
+    writeFileSync(join(dir, 'go'), '');
+    await expect(opening).rejects.toMatchObject({ code: 'audio-device', message: 'Connection refused' });
   });
 
   test('is given a frame every 20 ms', async () => {
