@@ -14,6 +14,8 @@ export interface AudioOutOptions
   headerOf: (length: number) => Buffer;
   /** Called when the peer does not read. */
   onSlowReader: () => void;
+  /** Whether this side, or a network that it simulates, holds back what is sent. */
+  isHeldBack: () => boolean;
   /** Observes what is sent. */
   watch: Pick<SentWatch, 'audio'> | undefined;
 }
@@ -29,25 +31,33 @@ export class AudioOut {
   private readonly headerOf: (length: number) => Buffer;
   private readonly totals: StreamTotals;
   private readonly onSlowReader: () => void;
+  private readonly isHeldBack: () => boolean;
+  /** Whether what waits was held back here, and has not left yet: it does not tell whether the peer reads. */
+  private isBacklogOurs = false;
   /** Observes what is sent. */
   watch: Pick<SentWatch, 'audio'> | undefined;
 
-  constructor({ socket, transport, batched, headerOf, totals, clock, onSlowReader, watch }: AudioOutOptions) {
-    this.level = new LatestLevel(clock);
-    this.socket = socket;
-    this.transport = transport;
-    this.batched = batched;
-    this.headerOf = headerOf;
-    this.totals = totals;
-    this.onSlowReader = onSlowReader;
-    this.watch = watch;
+  constructor(options: AudioOutOptions) {
+    this.level = new LatestLevel(options.clock);
+    this.socket = options.socket;
+    this.transport = options.transport;
+    this.batched = options.batched;
+    this.headerOf = options.headerOf;
+    this.totals = options.totals;
+    this.onSlowReader = options.onSlowReader;
+    this.isHeldBack = options.isHeldBack;
+    this.watch = options.watch;
   }
 
   /** Whether anything may be sent, audio or text. Reports a peer that does not read. */
   maySend(): boolean {
     if (!this.isOpen || this.socket.readyState !== this.socket.OPEN) return false;
-    if (this.transport.writableLength <= maxUnsentBytes) return true;
-    this.onSlowReader();
+    if (this.transport.writableLength <= maxUnsentBytes) {
+      this.isBacklogOurs = false;
+      return true;
+    }
+    this.isBacklogOurs ||= this.isHeldBack();
+    if (!this.isBacklogOurs) this.onSlowReader();
     return false;
   }
 

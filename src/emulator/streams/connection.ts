@@ -103,6 +103,7 @@ export function createConnection(options: ConnectionOptions): StreamConnection {
       // Later messages are useless. Unread, they cost nothing until the connection is cut.
       socket.pause();
     },
+    isHeldBack: () => liveness.isHeldBack(),
     watch: watchers.watch,
   });
   ending.onEnding(() => audio.shut());
@@ -214,6 +215,8 @@ function reportEnd({
 
 /** Checks whether the peer still answers, and applies the faults `stall`, `half-open` and `deaf`. */
 interface Liveness extends Pick<StreamConnection, 'probe' | 'stall' | 'freeze' | 'stopReading'> {
+  /** Whether this side, or a network that it simulates, holds back what is sent. */
+  isHeldBack(): boolean;
   /** Whether this side, or a network that it simulates, stops traffic: then silence does not mean that the peer is silent. */
   isStopped(): boolean;
 }
@@ -240,9 +243,10 @@ function createLiveness(options: LivenessOptions): Liveness {
   socket.on('pong', () => {
     pingPending = false;
   });
-  const isStopped = () =>
-    frozen || stalls > 0 || socket.isPaused || (transport instanceof Line && transport.isDown);
+  const isHeldBack = () => stalls > 0 || (transport instanceof Line && transport.isDown);
+  const isStopped = () => frozen || socket.isPaused || isHeldBack();
   return {
+    isHeldBack,
     isStopped,
     probe(everyMs) {
       if (isStopped()) {

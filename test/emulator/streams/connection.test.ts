@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { setUpEmulators } from '../../helpers/emulators.ts';
+import { hasten } from '../../helpers/hasten.ts';
+import { createManualClock } from '../../helpers/manual-clock.ts';
 
 const startEmulator = setUpEmulators();
 
@@ -217,6 +219,41 @@ test('a device that is sent more at once than may wait unread does not count as 
   const message = Buffer.alloc(256 * 1024, 1);
   for (let i = 0; i < 8; i += 1) client.socket.send(message);
   await client.until(() => client.audio.length === 8 * message.length);
+});
+
+test.each([
+  ['in a stall', 'stall:for=60s'],
+  ['while its network is offline', 'network:profile=offline'],
+])('a device gets what was sent %s afterwards, up to 1 MiB, and is not closed', async (_when, fault) => {
+  const clock = createManualClock();
+  let say = (_pcm: Buffer) => {};
+  const emulator = await startEmulator({
+    clock,
+    faults: ['network:profile=none'],
+    reply: (voice) => {
+      say = voice.send;
+      return { hear() {} };
+    },
+  });
+  const client = await hasten(clock, emulator.connect());
+  const { id } = emulator.control.faults.add(fault);
+  const blocks = Array.from({ length: 32 }, (_, number) => Buffer.alloc(64 * 1024, number));
+  for (const block of blocks) say(block);
+  clock.advance(60_000);
+  emulator.control.faults.clear(id);
+  // What was held back has not left yet.
+  say(Buffer.alloc(640, 100));
+  const held = Buffer.concat(blocks.slice(0, 16));
+  const hears = async (check: () => boolean) => {
+    await hasten(clock, Promise.race([client.until(check), client.closed]));
+    expect(client.socket.readyState).toBe(client.socket.OPEN);
+  };
+  await hears(() => client.audio.length >= held.length);
+  expect(client.audio.subarray(0, held.length).equals(held)).toBe(true);
+  await hears(() => {
+    say(Buffer.alloc(640, 101));
+    return client.audio.at(-1) === 101;
+  });
 });
 
 describe('a close from this side', () => {
