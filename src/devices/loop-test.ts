@@ -29,7 +29,7 @@ const recordMs = 2_000;
 const sweepMs = 100;
 /** After this time the device is running and the room is quiet. */
 const quietMs = 500;
-/** The part of it in which the microphone hears neither the recording nor the sweep. */
+/** The last part of it: the microphone no longer hears the recording, and does not yet hear the sweep. */
 const noiseMs = 300;
 /** The longest delay that is found. */
 const listenMs = 1_500;
@@ -59,16 +59,17 @@ export async function testLoop(
       return play(speaker, Buffer.concat([sweep, Buffer.alloc(bytesForMs(listenMs - sweepMs))]), signal);
     }),
   ]);
-  const found = findSound(sweep, echo.pcm);
+  const best = findSound(sweep, echo.pcm);
+  const found = best !== undefined && best.likeness >= leastLikeness ? best : undefined;
+  // What is played is heard later than it is written, by a time that is known only if the sweep was heard.
+  const noiseEndMs = Math.max(noiseMs, found?.atMs ?? quietMs);
+  const noise = echo.pcm.subarray(bytesForMs(noiseEndMs - noiseMs), bytesForMs(noiseEndMs));
   return {
     input: capture.backend,
     output: speaker.backend,
     level: measureLevel(recording),
-    noiseDbfs: measureLevel(echo.pcm.subarray(0, bytesForMs(noiseMs))).rmsDbfs,
-    loopMs:
-      found !== undefined && found.likeness >= leastLikeness
-        ? echo.arrivedAt(found.atMs) - writtenAt
-        : undefined,
+    noiseDbfs: measureLevel(noise).rmsDbfs,
+    loopMs: found && echo.arrivedAt(found.atMs) - writtenAt,
   };
 
   /** Records the times of arrival too: some sound servers pass audio on in blocks before it is played. */
