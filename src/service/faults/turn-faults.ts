@@ -117,6 +117,7 @@ export function createTurnFaults(options: TurnFaultsOptions): TurnFaults {
     close() {
       cancelEarly();
       for (const timer of answers) timer.cancel();
+      sounds.close();
     },
   };
 }

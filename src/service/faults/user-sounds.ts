@@ -1,5 +1,5 @@
 import { createSpeechGate, turnHangOverMs } from '../../audio/speech-gate.ts';
-import type { Clock } from '../../kernel/clock.ts';
+import type { Clock, ClockTimer } from '../../kernel/clock.ts';
 
 /** What the user says, for the faults that act on it. */
 export interface UserSounds {
@@ -14,6 +14,7 @@ export interface UserSounds {
    * a second and after the pause that ends a turn.
    */
   readonly isNoiseAfterTurn: boolean;
+  close(): void;
 }
 
 export interface UserSoundsOptions {
@@ -35,7 +36,10 @@ const soundPauseMs = 200;
 /** A shorter sound may not be a turn. */
 const shortMs = 1_000;
 
-/** Times are milliseconds of audio. One gate decides what is a sound and what is a turn, as for the AI. */
+/**
+ * Times are milliseconds of audio. One gate decides what is a sound and what is a turn, as for the AI. As for the AI, a device
+ * that sends nothing for the length of a pause has stopped speaking.
+ */
 export function createUserSounds(options: UserSoundsOptions): UserSounds {
   const { clock, shortestTurnMs, onStart, onTurn, onPause, onShortSound } = options;
   const gate = createSpeechGate({ hangOverMs: soundPauseMs });
@@ -48,6 +52,7 @@ export function createUserSounds(options: UserSoundsOptions): UserSounds {
   let turnEndMs: number | undefined;
   let isNoiseAfterTurn = false;
   let heardAt = Number.NEGATIVE_INFINITY;
+  let timer: ClockTimer | undefined;
 
   const pause = () => {
     if (speech?.isTurn === true) lastTurnMs = sound.endMs - speech.startMs;
@@ -78,22 +83,27 @@ export function createUserSounds(options: UserSoundsOptions): UserSounds {
     if (speech?.isTurn === true && !isNoiseAfterTurn) turnEndMs = endMs;
     if (lengthMs < shortMs) onShortSound(gate.positionMs - endMs + clock.now() - heardAt);
   };
+  const watchForSilence = () => {
+    timer = clock.after(heardAt + turnHangOverMs - clock.now(), lookForSilence, { background: true });
+  };
+  const lookForSilence = () => {
+    timer = undefined;
+    if (speech === undefined) return;
+    if (clock.now() - heardAt < turnHangOverMs) return watchForSilence();
+    for (const { atMs } of gate.end()) endSound(atMs);
+    pause();
+  };
 
   return {
     hear(pcm) {
-      const now = clock.now();
-      // A device that stops sending has stopped speaking.
-      if (speech !== undefined && now - heardAt >= turnHangOverMs) {
-        for (const { atMs } of gate.end()) endSound(atMs);
-        pause();
-      }
-      heardAt = now;
+      heardAt = clock.now();
       for (const { type, atMs } of gate.push(pcm)) {
         if (type === 'speech-start') startSound(atMs);
         else endSound(atMs);
       }
       if (gate.speaking) lookForTurn(gate.lastVoicedMs);
       else if (speech !== undefined && gate.positionMs - sound.endMs >= turnHangOverMs) pause();
+      if (speech !== undefined && timer === undefined) watchForSilence();
     },
     answered() {
       turnEndMs = undefined;
@@ -103,6 +113,9 @@ export function createUserSounds(options: UserSoundsOptions): UserSounds {
     },
     get isNoiseAfterTurn() {
       return isNoiseAfterTurn;
+    },
+    close() {
+      timer?.cancel();
     },
   };
 }

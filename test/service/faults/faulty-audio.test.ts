@@ -218,6 +218,17 @@ describe('early-reply', () => {
     expect(strikes).toEqual(['early-reply']);
   });
 
+  test('passes by a turn of a device that stops sending, which counts for no skip', () => {
+    const { ended, strikes, user, clock } = converse(['early-reply:after=2s,skip=1,times=1']);
+    user(speech(500));
+    clock.advance(3_000);
+    user(talk(3), silence(1_000));
+    const thirdAt = clock.now();
+    user(talk(5), silence(1_000));
+    expect(ended.map((at) => at > thirdAt)).toEqual([true]);
+    expect(strikes).toEqual(['early-reply']);
+  });
+
   test('does not affect a turn that ends before', () => {
     const { ended, strikes, user } = converse(['early-reply:after=3s']);
     user(speech(500), silence(9_500));
@@ -310,6 +321,26 @@ describe('answers-noise', () => {
     ai(600);
     user(...cough);
     expect(said).toEqual([speech(600)]);
+  });
+
+  test('repeats it to a device that sends nothing after the sound, or nothing until it speaks', () => {
+    const { said, user, ai, clock } = converse(['answers-noise'], options);
+    ai(600);
+    user(silence(2_000), speech(300));
+    clock.advance(2_000);
+    expect(said).toEqual([speech(600)]);
+    user(speech(1_000));
+    clock.advance(2_000);
+    expect(said).toHaveLength(1);
+  });
+
+  test('says nothing more to a stream that has ended', () => {
+    const { audio, said, user, ai, clock } = converse(['answers-noise'], options);
+    ai(600);
+    user(silence(2_000), speech(300));
+    audio.close();
+    clock.advance(2_000);
+    expect(said).toEqual([]);
   });
 
   test('keeps a bounded part of a reply, whatever the size of its messages', () => {
