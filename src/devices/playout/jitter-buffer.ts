@@ -1,3 +1,4 @@
+import { createBlockJoiner } from '../../audio/blocks.ts';
 import { encodeS16le } from '../../audio/encode.ts';
 import { createStretcher } from '../../audio/stretch.ts';
 import { defaultSettleMs } from '../../kernel/audio-limits.ts';
@@ -93,6 +94,7 @@ type State = 'idle' | 'filling' | 'playing' | 'gap';
 
 export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuffer {
   const { targetMs: leastMs = defaultTargetMs, volume = 1, settleMs = defaultSettleMs } = options;
+  const joiner = createBlockJoiner();
   const queue = createSampleQueue();
   const arrivals = createArrivals();
   const concealer = createConcealer();
@@ -159,6 +161,7 @@ export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuf
   const flush = () => {
     stats.flushedMs += queue.ms;
     queue.clear();
+    joiner.clear();
     arrivals.resume(false);
     delay.stop();
     gapSince = Number.NEGATIVE_INFINITY;
@@ -171,9 +174,10 @@ export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuf
   return {
     push(pcm, now, isDelayedByUs) {
       if (pcm.length === 0) return;
-      const room = Math.max(0, maxWaitingBytes - queue.bytes);
-      const fitting = pcm.length <= room ? pcm : pcm.subarray(0, room - (room % bytesPerSample));
-      stats.overflowMs += msForBytes(pcm.length - fitting.length);
+      // Joined first: what is dropped must not separate the halves of a sample.
+      const whole = joiner.push(pcm);
+      const fitting = whole.subarray(0, maxWaitingBytes - queue.bytes);
+      stats.overflowMs += msForBytes(whole.length - fitting.length);
       const isSameReply = now - gapSince < settleMs;
       if (state === 'idle') arrivals.resume(isSameReply);
       arrivals.add(pcm.length, now, isDelayedByUs);

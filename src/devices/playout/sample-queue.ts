@@ -1,9 +1,8 @@
-import { createBlockJoiner } from '../../audio/blocks.ts';
 import { bytesForMs, bytesPerSample, msForBytes } from '../../protocol/audio-format.ts';
 
 /** Audio that waits to be played. The caller limits it by `bytes`. */
 export interface SampleQueue {
-  /** Takes PCM (s16le) that arrived now. Half a sample at the end is kept for the next call. */
+  /** Takes whole samples (s16le) that arrived now. */
   push(pcm: Buffer, now: number): void;
   /** Up to `count` samples, −1 to 1; fewer if there are no more. */
   read(count: number): Float32Array;
@@ -42,7 +41,6 @@ function join({ pcm, at, joined }: Chunk, more: Buffer, now: number): Chunk | un
 }
 
 export function createSampleQueue(): SampleQueue {
-  const joiner = createBlockJoiner();
   let chunks: Chunk[] = [];
   /** Bytes that were taken from the first chunk. */
   let taken = 0;
@@ -82,12 +80,11 @@ export function createSampleQueue(): SampleQueue {
   };
   return {
     push(pcm, now) {
-      const whole = joiner.push(pcm);
-      if (whole.length === 0) return;
-      bytes += whole.length;
+      if (pcm.length === 0) return;
+      bytes += pcm.length;
       const last = chunks.length > done ? chunks.at(-1) : undefined;
-      const longer = last && join(last, whole, now);
-      if (longer === undefined) chunks.push({ pcm: whole, at: now });
+      const longer = last && join(last, pcm, now);
+      if (longer === undefined) chunks.push({ pcm, at: now });
       else chunks[chunks.length - 1] = longer;
     },
     read(count) {
@@ -100,7 +97,6 @@ export function createSampleQueue(): SampleQueue {
     clear() {
       chunks = [];
       [taken, done, bytes] = [0, 0, 0];
-      joiner.clear();
     },
     spokenAt(count) {
       let left = count * bytesPerSample + taken;

@@ -259,6 +259,23 @@ describe('a service that sends faster than real time', () => {
     expect(buffer.stats.overflowMs).toBe(10_000);
   });
 
+  test('beyond five minutes is dropped in whole samples, also if messages end within one', () => {
+    const buffer = createJitterBuffer();
+    const all = tone(0, 300_020);
+    buffer.push(all.subarray(0, -1_280), 0);
+    // This has room except for its last byte, the first half of a sample.
+    buffer.push(all.subarray(-1_280, -639), 0);
+    buffer.pull(0);
+    buffer.pull(20);
+    buffer.push(all.subarray(-639), 20);
+    const pulled: Buffer[] = [];
+    for (let now = 40; now < 300_100; now += 20) {
+      const frame = buffer.pull(now);
+      if (now > 299_800 && frame !== undefined) pulled.push(frame);
+    }
+    expect(Math.max(...samplesOf(Buffer.concat(pulled)).map(Math.abs))).toBeLessThan(9_000);
+  });
+
   test('keeps its pauses', () => {
     const buffer = createJitterBuffer();
     const pause = Buffer.alloc(32_000);
