@@ -25,6 +25,8 @@ export interface Microphone extends AudioSource, MuteSwitch {
 export interface MicrophoneOptions extends Omit<RecoveryOptions<Capture>, 'what'> {
   /** Takes captured audio and returns what to send, for example without the echo of the loudspeaker. */
   onHeard?: ((pcm: Buffer) => Buffer) | undefined;
+  /** Takes what is sent: silence while it is muted. */
+  onDelivered?: ((pcm: Buffer) => void) | undefined;
 }
 
 interface Recorder {
@@ -40,7 +42,7 @@ const silentMs = 3_000;
  * recording cannot be written.
  */
 export async function openMicrophone(options: MicrophoneOptions): Promise<Microphone> {
-  const { open, notices, onHeard, signal } = options;
+  const { open, notices, onHeard, onDelivered, signal } = options;
   let capture = await open(signal);
   let recorder: Recorder | undefined;
   let muted = false;
@@ -105,6 +107,7 @@ export async function openMicrophone(options: MicrophoneOptions): Promise<Microp
           if (!muted) watchSilence(heard);
           const pcm = onHeard?.(heard) ?? heard;
           if (muted) pcm.fill(0);
+          onDelivered?.(pcm);
           await recorder?.write(pcm);
           yield pcm;
         }

@@ -140,6 +140,22 @@ describe('the microphone', () => {
     expect(told).toEqual([]);
   });
 
+  test('that is muted delivers silence to what listens for an echo, too, but what removes the echo still hears', async () => {
+    const heard: Buffer[] = [];
+    const delivered: Buffer[] = [];
+    const { microphone } = await open(createFakeCapture(speech(20)).capture, {
+      onHeard(pcm) {
+        heard.push(Buffer.from(pcm));
+        return pcm;
+      },
+      onDelivered: (pcm) => void delivered.push(Buffer.from(pcm)),
+    });
+    microphone.mute(true);
+    await readAll(microphone.read());
+    expect(heard).toEqual([speech(20)]);
+    expect(delivered).toEqual([Buffer.alloc(640)]);
+  });
+
   test('records what it delivers', async () => {
     const written: Buffer[] = [];
     let isClosed = false;

@@ -52,7 +52,7 @@ export async function openDevices(
   const echo =
     microphone && playback ? await openEchoEnds(context.settings.aec === true, notices) : undefined;
   const [opened, played] = await Promise.allSettled([
-    microphone ? openInput(context, { notices, onHeard: echo?.onHeard }) : undefined,
+    microphone ? openInput(context, notices, echo) : undefined,
     playback ? openOutput(context, { notices, onPlayed: echo?.onPlayed }) : undefined,
   ]);
   if (opened.status === 'fulfilled' && played.status === 'fulfilled') {
@@ -68,10 +68,7 @@ export async function openDevices(
   throw failure;
 }
 
-function openInput(
-  context: LiveContext,
-  { notices, onHeard }: { notices: Notices; onHeard: EchoEnds['onHeard'] | undefined },
-): Promise<Microphone> {
+function openInput(context: LiveContext, notices: Notices, echo: EchoEnds | undefined): Promise<Microphone> {
   const { settings, signal } = context;
   const { capture } = deviceChoices(context);
   const onOverrun = (lostMs: number) =>
@@ -86,7 +83,8 @@ function openInput(
     clock: systemClock,
     notices,
     deviceTimeoutMs: settings.soundTimeout,
-    onHeard,
+    onHeard: echo?.onHeard,
+    onDelivered: echo?.onDelivered,
     signal,
   });
 }
@@ -112,7 +110,8 @@ function openOutput(
 /** What joins a loudspeaker and a microphone that are in one room. */
 interface EchoEnds {
   onPlayed(frame: Buffer): void;
-  onHeard(pcm: Buffer): Buffer;
+  onHeard?(pcm: Buffer): Buffer;
+  onDelivered?(pcm: Buffer): void;
 }
 
 /** Removes the echo with `--aec`; otherwise reports once that there is one. */
@@ -123,11 +122,6 @@ async function openEchoEnds(isRemoved: boolean, notices: Notices): Promise<EchoE
     return { onPlayed: played, onHeard: clean };
   }
   const { played, heard } = createEchoWatch(notices);
-  return {
-    onPlayed: played,
-    onHeard(pcm) {
-      heard(pcm);
-      return pcm;
-    },
-  };
+  // A microphone that is muted sends no echo.
+  return { onPlayed: played, onDelivered: heard };
 }
