@@ -16,7 +16,7 @@ import type { Faults } from '../service/faults/faults.ts';
 import { bugOf, closeAfterBug, guardClock } from '../service/guard.ts';
 import type { Random } from '../service/random.ts';
 import type { SlotLease } from '../service/state/state.ts';
-import { lostOnTheWay } from '../service/streams/lost-time.ts';
+import { lostOnTheWay, lostToBoth, type OwnLateness } from '../service/streams/lost-time.ts';
 import { checkClose, createMessageValues } from '../service/streams/open-stream.ts';
 import { createSpeaker } from '../service/streams/speaker.ts';
 import type { Side, StreamEnd, TokenFacts, Upgrade } from '../wire/exchange.ts';
@@ -43,6 +43,8 @@ export interface SharedByStreams {
   faults: Faults;
   pulse: Pulse;
   judge: ProxyJudge;
+  /** The time in which this process did not run. */
+  own: OwnLateness;
   /** Limits how many voices are listened to at once. */
   listeners: ListenerBudget;
   matches: TokenMatches;
@@ -78,6 +80,7 @@ export class ProxiedStream implements ControlledStream {
   readonly hasEnded = this.ending.promise;
   private readonly options: ProxiedStreamOptions;
   private readonly facts: StreamFacts;
+  private readonly unwatch: () => void;
   private readonly lanes: Lanes;
   private readonly spoiler: StreamSpoiler;
   private readonly substitute: Substitute;
@@ -100,7 +103,10 @@ export class ProxiedStream implements ControlledStream {
       clock: baseClock,
       listeners: options.listeners,
       shortestTurnMs: dialect.stream.shortestTurnMs,
-      own: { device: lostOnTheWay(device.socket, device.transport), service: service.socket },
+      own: {
+        device: lostOnTheWay(lostToBoth(options.own, device.socket), device.transport),
+        service: lostToBoth(options.own, service.socket),
+      },
       events,
       at: () => ({ stream: id, device: this.facts.named }),
       onFinding: (side, { finding, remark }) => judge.heard(side, this.subject, finding, remark),
@@ -116,6 +122,7 @@ export class ProxiedStream implements ControlledStream {
       ...{ facts: this.facts, witness: this.witness, lanes: this.lanes },
       failed: onThrown,
     });
+    this.unwatch = options.own.watch();
     judge.opened(id);
     events.of.device.emit({ type: 'stream-opened', stream: id, remote });
     const { close, reason } = dialect.stream.closes.slowReader;
@@ -240,6 +247,7 @@ export class ProxiedStream implements ControlledStream {
       const { findings, remarks } = this.lanes.device.check.verdict();
       source.emit({ type: 'stream-closed', ...facts.totals, findings, remarks });
       this.slot?.release();
+      this.unwatch();
       options.onEnd();
       this.ending.resolve();
     }

@@ -23,6 +23,7 @@ import { type OpenService, openService } from '../service/open-service.ts';
 import { createRandom } from '../service/random.ts';
 import { checkDialect, defaultHost, settleService } from '../service/settings.ts';
 import { createMemoryState } from '../service/state/memory.ts';
+import { createOwnLateness } from '../service/streams/lost-time.ts';
 import { createPulse } from '../wire/pulse.ts';
 import { type RequestTarget, readRequestBody } from '../wire/server/http-request.ts';
 import { UnfinishedMessages } from '../wire/server/unfinished.ts';
@@ -98,6 +99,7 @@ export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> 
     spendToken: (token) => void state.spendToken(token),
     ...shared,
     evidence: { usedBytes: 0 },
+    own: createOwnLateness(baseClock),
     listeners: new ListenerBudget((most) => events.emit({ type: 'voices-unjudged', most })),
     unfinished: new UnfinishedMessages(),
     waiting: new WaitingBytes(),

@@ -21,6 +21,8 @@ export function createOwnLateness(clock: Clock): OwnLateness {
 
   return {
     get lostMs() {
+      // After a pause sockets may be read before timers run.
+      lateness?.look();
       return lostMs;
     },
     watch() {
@@ -34,6 +36,15 @@ export function createOwnLateness(clock: Clock): OwnLateness {
         lateness?.stop();
         lateness = undefined;
       };
+    },
+  };
+}
+
+/** What is lost for either reason. */
+export function lostToBoth(one: LostTime, other: LostTime): LostTime {
+  return {
+    get lostMs() {
+      return one.lostMs + other.lostMs;
     },
   };
 }

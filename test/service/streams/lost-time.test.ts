@@ -17,6 +17,9 @@ function lateClock() {
   };
   return {
     clock,
+    pass(ms: number) {
+      now += ms;
+    },
     fire(afterMs: number) {
       now += afterMs;
       pending?.();
@@ -33,6 +36,14 @@ test('time in which the process did not run is lost; the lateness of any timer i
   expect(own.lostMs).toBe(0);
   fire(350);
   fire(50);
+  expect(own.lostMs).toBe(300);
+});
+
+test('a message that is read before the timer fires knows of the pause', () => {
+  const { clock, pass } = lateClock();
+  const own = createOwnLateness(clock);
+  own.watch();
+  pass(350);
   expect(own.lostMs).toBe(300);
 });
 
