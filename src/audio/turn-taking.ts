@@ -220,7 +220,8 @@ export function createTurnTaking({ settleMs, onPair }: TurnTakingOptions): TurnT
 
 /** Tells the AI's voice from the background of its audio, message by message. */
 interface VoiceWatch {
-  received(pcm: Buffer): void;
+  /** Takes a message that arrives now. Returns whether it holds speech. */
+  received(pcm: Buffer): boolean;
   /** When the last message with speech arrived; −∞ before the first. */
   readonly voicedAt: number;
 }
@@ -232,7 +233,9 @@ export function createVoiceWatch(clock: Pick<Clock, 'now'>): VoiceWatch {
     received(pcm) {
       const { speaking, lastVoicedMs } = gate;
       const isSpeech = gate.push(pcm).length > 0 || speaking || gate.speaking;
-      if (isSpeech && gate.lastVoicedMs > lastVoicedMs) voicedAt = clock.now();
+      const isVoiced = isSpeech && gate.lastVoicedMs > lastVoicedMs;
+      if (isVoiced) voicedAt = clock.now();
+      return isVoiced;
     },
     get voicedAt() {
       return voicedAt;

@@ -352,8 +352,7 @@ export function createHold(clock: Pick<Clock, 'now'>): Hold {
     },
     covers(pcm) {
       const now = clock.now();
-      voice.received(pcm);
-      const isVoiced = voice.voicedAt === now;
+      const isVoiced = voice.received(pcm);
       if (isHolding(now)) {
         if (isVoiced) voicedAt = now;
         return true;

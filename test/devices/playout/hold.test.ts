@@ -14,7 +14,9 @@ function background(ms: number): Buffer {
 /** A hold that has heard half a second of a reply; `hear` takes more of it, and says of each message whether it is held. */
 function duringReply() {
   const clock = createManualClock();
-  const hold = createHold(clock);
+  let readings = 0;
+  // Like a real one, it never reads the same twice.
+  const hold = createHold({ now: () => clock.now() + readings++ / 1_000_000 });
   const hear = (pcm: Buffer) =>
     framesOf(pcm).map((frame) => {
       clock.advance(20);
