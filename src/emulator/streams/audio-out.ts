@@ -32,8 +32,7 @@ export class AudioOut {
   private readonly totals: StreamTotals;
   private readonly onSlowReader: () => void;
   private readonly isHeldBack: () => boolean;
-  /** Whether what waits was held back here, and has not left yet: it does not tell whether the peer reads. */
-  private isBacklogOurs = false;
+  private wasHeldBack = false;
   /** Observes what is sent. */
   watch: Pick<SentWatch, 'audio'> | undefined;
 
@@ -52,13 +51,18 @@ export class AudioOut {
   /** Whether anything may be sent, audio or text. Reports a peer that does not read. */
   maySend(): boolean {
     if (!this.isOpen || this.socket.readyState !== this.socket.OPEN) return false;
-    if (this.transport.writableLength <= maxUnsentBytes) {
-      this.isBacklogOurs = false;
-      return true;
-    }
-    this.isBacklogOurs ||= this.isHeldBack();
-    if (!this.isBacklogOurs) this.onSlowReader();
+    const isOurs = this.isBacklogOurs();
+    if (this.transport.writableLength <= maxUnsentBytes) return true;
+    if (!isOurs) this.onSlowReader();
     return false;
+  }
+
+  /** Whether what waits was held back here, and has not left yet: until then it does not tell whether the peer reads. */
+  isBacklogOurs(): boolean {
+    const { transport } = this;
+    if (this.isHeldBack()) this.wasHeldBack = true;
+    else if (transport.writableLength <= transport.writableHighWaterMark) this.wasHeldBack = false;
+    return this.wasHeldBack;
   }
 
   /** Sends one binary message. */

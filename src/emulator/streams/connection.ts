@@ -235,6 +235,7 @@ function createLiveness(options: LivenessOptions): Liveness {
   let frozen = false;
   let stalls = 0;
   let hasPeerEnded = false;
+  let passedBefore = 0;
   receiverOf(socket).once('conclude', () => {
     hasPeerEnded = true;
     // The device has ended it, even if it keeps the connection open: its slot is free.
@@ -249,7 +250,11 @@ function createLiveness(options: LivenessOptions): Liveness {
     isHeldBack,
     isStopped,
     probe(everyMs) {
-      if (isStopped()) {
+      // A ping waits behind what a network has held back; as long as that arrives, the peer reads.
+      const passedBytes = transport instanceof Line ? transport.passedBytes : 0;
+      const isCatchingUp = audio.isBacklogOurs() && passedBytes > passedBefore;
+      passedBefore = passedBytes;
+      if (isStopped() || isCatchingUp) {
         pingPending = false;
         return;
       }

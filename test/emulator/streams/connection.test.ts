@@ -256,6 +256,55 @@ test.each([
   });
 });
 
+test('a device on a slow network that was offline is not closed while it reads what waited, and more is said', async () => {
+  const clock = createManualClock();
+  let say = (_pcm: Buffer) => {};
+  const emulator = await startEmulator({
+    clock,
+    faults: ['network:profile=slow-3g'],
+    reply: (voice) => {
+      say = voice.send;
+      return { hear() {} };
+    },
+  });
+  const client = await hasten(clock, emulator.connect());
+  const frame = Buffer.alloc(640, 1);
+  const speak = async (ms: number) => {
+    for (let t = 0; t < ms; t += 20) {
+      say(frame);
+      clock.advance(20);
+      await new Promise(setImmediate);
+    }
+  };
+  const { id } = emulator.control.faults.add('network:profile=offline');
+  await speak(40_000);
+  emulator.control.faults.clear(id);
+  const before = client.audio.length;
+  await speak(60_000);
+  expect(emulator.events.filter(({ type }) => type === 'stream-closed')).toEqual([]);
+  expect(client.audio.length - before).toBeGreaterThan(1024 * 1024);
+});
+
+test('a device that stops reading while its network is offline does not count as one that reads', async () => {
+  const clock = createManualClock();
+  let say = (_pcm: Buffer) => {};
+  const emulator = await startEmulator({
+    clock,
+    faults: ['network:profile=none'],
+    reply: (voice) => {
+      say = voice.send;
+      return { hear() {} };
+    },
+  });
+  const client = await hasten(clock, emulator.connect());
+  const { id } = emulator.control.faults.add('network:profile=offline');
+  for (let count = 0; count < 32; count += 1) say(Buffer.alloc(64 * 1024));
+  client.socket.pause();
+  emulator.control.faults.clear(id);
+  const closed = emulator.event('stream-closed');
+  expect(await hasten(clock, closed)).toMatchObject({ cause: 'half-open' });
+});
+
 describe('a close from this side', () => {
   test.each([
     ['a code that nobody may send', 2_000, ''],

@@ -54,6 +54,7 @@ export class Line extends Duplex {
   private arrived: Sent = { at: 0, lostMs: 0 };
   private pausedAt: number | undefined;
   private pausedMs = 0;
+  private passed = 0;
 
   constructor(inner: Socket, options: LineOptions) {
     const { clock, quality, chances, roundTrips, inFlight, onFirst } = options;
@@ -83,6 +84,7 @@ export class Line extends Duplex {
       quality: () => ({ ...quality(), bitsPerSecond: quality().rate }),
       chance: chances.download,
       deliver: (bytes) => {
+        this.passed += bytes.length;
         if (inner.destroyed || inner.write(bytes) || this.destroyed) return;
         this.download.allow(false);
       },
@@ -137,6 +139,11 @@ export class Line extends Duplex {
   /** How long the newest bytes of the device were under way. */
   get heldMs(): number {
     return this.clock.now() - this.arrived.at;
+  }
+
+  /** How many bytes have passed to the device so far. */
+  get passedBytes(): number {
+    return this.passed;
   }
 
   /** Time until then in which the device could not send, because too much was under way. */
