@@ -1,4 +1,3 @@
-import { createBlockJoiner } from '../../audio/blocks.ts';
 import { encodeS16le } from '../../audio/encode.ts';
 import { createStretcher } from '../../audio/stretch.ts';
 import { defaultSettleMs } from '../../kernel/audio-limits.ts';
@@ -94,7 +93,6 @@ type State = 'idle' | 'filling' | 'playing' | 'gap';
 
 export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuffer {
   const { targetMs: leastMs = defaultTargetMs, volume = 1, settleMs = defaultSettleMs } = options;
-  const joiner = createBlockJoiner();
   const queue = createSampleQueue();
   const arrivals = createArrivals();
   const concealer = createConcealer();
@@ -161,7 +159,6 @@ export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuf
   const flush = () => {
     stats.flushedMs += queue.ms;
     queue.clear();
-    joiner.clear();
     arrivals.resume(false);
     delay.stop();
     gapSince = Number.NEGATIVE_INFINITY;
@@ -174,10 +171,8 @@ export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuf
   return {
     push(pcm, now, isDelayedByUs) {
       if (pcm.length === 0) return;
-      // Joined first: what is dropped must not separate the halves of a sample.
-      const whole = joiner.push(pcm);
-      const fitting = whole.subarray(0, maxWaitingBytes - queue.bytes);
-      stats.overflowMs += msForBytes(whole.length - fitting.length);
+      const fitting = pcm.subarray(0, maxWaitingBytes - queue.bytes);
+      stats.overflowMs += msForBytes(pcm.length - fitting.length);
       const isSameReply = now - gapSince < settleMs;
       if (state === 'idle') arrivals.resume(isSameReply);
       arrivals.add(pcm.length, now, isDelayedByUs);

@@ -1,3 +1,4 @@
+import { createBlockJoiner } from '../../audio/blocks.ts';
 import { createVoiceWatch, ReplyArrivals } from '../../audio/turn-taking.ts';
 import { atTurnEnd, type Clock } from '../../kernel/clock.ts';
 import { toVoicectlError, type VoicectlError } from '../../kernel/errors.ts';
@@ -58,6 +59,7 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
   const first = await open(signal);
   const buffer = createJitterBuffer({ volume, settleMs });
   const hold = createHold(clock);
+  const joiner = createBlockJoiner();
   const holdUp = createHoldUp(clock);
   const underruns = createUnderrunCount();
   const ending = new AbortController();
@@ -140,8 +142,11 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
   return {
     backend: first.backend,
     failed: failed.promise,
-    async write(pcm) {
+    async write(message) {
       if (failure !== undefined) throw failure;
+      // Joined first: what is not played must not separate the halves of a sample.
+      const pcm = joiner.push(message);
+      if (pcm.length === 0) return;
       if (loudspeaker.isAway || hold.covers(pcm)) return;
       buffer.push(pcm, clock.now(), holdUp.hasJustEnded());
       wake();
@@ -154,6 +159,8 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
     },
     flush() {
       hold.end();
+      // What comes now is another reply: it begins with a whole sample.
+      joiner.clear();
       silence(longestRestMs.interrupted);
     },
     hold() {
@@ -337,7 +344,7 @@ const pauseMs = 500;
 /** Only speech is a reply: a service may send audible background forever. */
 export function createHold(clock: Pick<Clock, 'now'>): Hold {
   const voice = createVoiceWatch(clock);
-  const played = new ReplyArrivals(pauseMs);
+  let played = new ReplyArrivals(pauseMs);
   let voicedAt: number | undefined;
   const isHolding = (now: number) => voicedAt !== undefined && now - voicedAt < pauseMs;
   return {
@@ -348,7 +355,8 @@ export function createHold(clock: Pick<Clock, 'now'>): Hold {
     },
     end() {
       voicedAt = undefined;
-      played.interrupted(clock.now());
+      // Of the reply that was interrupted nothing is heard any more, even if the user is only now found to speak.
+      played = new ReplyArrivals(pauseMs);
     },
     covers(pcm) {
       const now = clock.now();

@@ -77,6 +77,13 @@ describe('a reply that the user interrupts', () => {
     hold.end();
     expect(hear(speech(20))).toEqual([false]);
   });
+
+  test('is not held if the service says so before the user is found to speak', () => {
+    const { hold, hear } = duringReply();
+    hold.end();
+    hold.start();
+    expect(hear(speech(200))).not.toContain(true);
+  });
 });
 
 test.each([

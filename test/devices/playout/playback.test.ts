@@ -131,6 +131,49 @@ describe('playback', () => {
     expect(clock.pending).toEqual([]);
   });
 
+  describe('plays messages that end within a sample', () => {
+    /** The loudest sample; that of the tone is 8,000. */
+    const peak = (frames: readonly Buffer[]) =>
+      Math.max(
+        ...frames.flatMap((frame) =>
+          [...new Int16Array(frame.buffer, frame.byteOffset, frame.length / 2)].map(Math.abs),
+        ),
+      );
+    const tone = speech(800);
+    type Opened = Awaited<ReturnType<typeof open>>;
+
+    test.each<[string, Buffer, (on: Opened) => unknown, number]>([
+      ['one after the other', tone.subarray(0, 6_401), () => {}, 6_401],
+      ['after the user began to speak', Buffer.alloc(6_401), ({ playback }) => playback.hold(), 6_401],
+      [
+        'after one that was held back',
+        tone.subarray(0, 6_400),
+        async ({ clock, playback }) => {
+          playback.hold();
+          await playback.write(tone.subarray(6_400, 7_041));
+          await clock.run(600);
+        },
+        7_041,
+      ],
+      [
+        'after an interruption, from a whole sample on',
+        tone.subarray(0, 6_401),
+        ({ playback }) => playback.flush(),
+        6_402,
+      ],
+    ])('%s', async (_when, before, happens, from) => {
+      const opened = await open();
+      const { clock, fake, playback } = opened;
+      await playback.write(before);
+      await clock.run(100);
+      await happens(opened);
+      for (let at = from; at < tone.length; at += 641) await playback.write(tone.subarray(at, at + 641));
+      await clock.run(1_000);
+      expect(fake.audible).toBeGreaterThan(20);
+      expect(peak(fake.frames)).toBeLessThan(9_000);
+    });
+  });
+
   test('sends the device nothing while there is nothing to play', async () => {
     const { clock, fake, playback } = await open();
     await clock.run(1_000);
