@@ -228,11 +228,11 @@ export class ProxiedStream implements ControlledStream {
 
   /** A handler of this stream threw: both sides are closed, once. */
   private fail(thrown: unknown): void {
-    const { id, remote, events, device, service } = this.options;
+    const { id, remote, events, redactor, device, service } = this.options;
     const { totals } = this.facts;
     if (totals.cause === 'bug') return;
     totals.cause = 'bug';
-    events.emit(bugOf(thrown, { stream: id, remote }, events));
+    events.emit(bugOf(thrown, { stream: id, remote }, { redact: redactor.text }));
     closeAfterBug([device.socket, service.socket], (code, reason) => this.joined.close(code, reason));
   }
 

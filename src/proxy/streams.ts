@@ -133,7 +133,8 @@ function createOpenStreams(options: StreamsOptions): OpenStreams {
       runGuarded(
         () => begin(id, opened),
         (thrown) => {
-          events.emit(bugOf(thrown, { stream: id, remote: addressOf(opened.request) }, events));
+          const about = { stream: id, remote: addressOf(opened.request) };
+          events.emit(bugOf(thrown, about, { redact: opened.redactor.text }));
           for (const leg of [opened.device, opened.service]) {
             leg.on('error', () => leg.terminate());
             closeAfterBug([leg], (code, why) => leg.closeNow(code, why));
@@ -250,7 +251,8 @@ function createUpgrades(options: StreamsOptions, streams: OpenStreams): Upgrades
         { ...deadlines, url, ca: target.ca, headers, device: request.socket },
         (outcome) =>
           void answer(outcome, asked).catch((thrown: unknown) => {
-            events.emit(bugOf(thrown, aboutRequest(request, events), events));
+            const known = { redact: redactor.text };
+            events.emit(bugOf(thrown, aboutRequest(request, known), known));
             sendRawAnswer(socket, ownFailure);
           }),
       );

@@ -60,8 +60,7 @@ export function createTokenRequests(options: TokenRequestsOptions): PassRequest 
     };
     const isToken = tokenPaths.includes(path);
     const text = bodyText(sent);
-    // A body that asks for no token may have anything under the name of a secret.
-    for (const secret of secretsIn({ ...sent, body: isToken ? text : '' })) secrets.learn(secret);
+    for (const secret of secretsIn({ ...sent, body: text }, isToken)) secrets.learn(secret);
     const redactor = secrets.redactor();
     const asker = isToken ? readAsker(text, redactor) : { device: undefined };
     const about = {

@@ -5,6 +5,7 @@ import { isError, messageOf } from '../kernel/errors.ts';
 import { shortText } from '../kernel/short-text.ts';
 import { closeCodeName, closeCodes } from '../protocol/close-codes.ts';
 import { plainAddress } from '../wire/addresses.ts';
+import { concealTokens } from '../wire/conceal.ts';
 import type { Tap } from '../wire/tap.ts';
 import { eventPath } from './event-path.ts';
 import type { EmulatorEventBody, EmulatorEvents } from './events.ts';
@@ -14,7 +15,7 @@ const maxCalls = 4;
 
 type Bug = Extract<EmulatorEventBody, { type: 'bug' }>;
 
-/** What a handler of one connection threw, as an event. The message may contain text of a peer: it has no keys, and is short. */
+/** What a handler of one connection threw, as an event. The message may contain text of a peer: it has no keys and tokens, and is short. */
 export function bugOf(
   thrown: unknown,
   about: Pick<Bug, 'stream' | 'path' | 'remote'>,
@@ -25,7 +26,7 @@ export function bugOf(
   return {
     type: 'bug',
     ...about,
-    why: `${name}: ${shortText(redact(messageOf(thrown)))}`,
+    why: `${name}: ${shortText(concealTokens(redact(messageOf(thrown))))}`,
     calls: calls.slice(0, maxCalls),
   };
 }

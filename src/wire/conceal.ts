@@ -91,9 +91,12 @@ const protocolWords: readonly string[] = [
   'interrupted',
 ];
 
-/** What grants access in a request: no words of the protocol, and no device that the body names. */
-export function secretsIn({ url, headers, body }: HttpRequest): string[] {
-  const fields = parseJson(body);
+/**
+ * What grants access in a request: no words of the protocol, and no device that the body names. Of a body that asks for no token
+ * only the keys: it may have anything under the name of another secret.
+ */
+export function secretsIn({ url, headers, body }: HttpRequest, asksForToken = true): string[] {
+  const fields = asksForToken ? parseJson(body) : undefined;
   const keys = secretsInText(body);
   const named = isRecord(fields) ? fields.deviceId : undefined;
   const inBody = new Set([...keys, ...secretsInFields(fields).filter((secret) => secret !== named)]);

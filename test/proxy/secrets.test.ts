@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest';
 import { tokenPath } from '../../src/protocol/paths.ts';
 import { createSecrets } from '../../src/proxy/secrets.ts';
+import { setUpEmulators } from '../helpers/emulators.ts';
 import { setUpProxies } from '../helpers/proxies.ts';
 import { rawHttp } from '../helpers/raw-http.ts';
 import { setUpServices } from '../helpers/services.ts';
+import { openStream } from '../helpers/stream-client.ts';
 
 const services = setUpServices();
+const startEmulator = setUpEmulators();
 const startProxy = setUpProxies();
 
 const numbered = (name: string, count: number) =>
@@ -140,6 +143,37 @@ test('a body that asks for no token makes nothing secret for others', async () =
   const refused = () => proxy.events.filter(({ type }) => type === 'request-refused');
   await expect.poll(() => refused().length).toBe(2);
   expect(refused()[1]).toMatchObject({ device: 'lamp-of-the-hall', message: 'no such lamp-of-the-hall' });
+});
+
+test('a key in a body that asks for no token is in no event later', async () => {
+  const service = await services.http((response) => response.writeHead(404).end());
+  const proxy = await startProxy(service);
+  const body = '{"apiKey":"sk-real-key-1","deviceId":"lamp"}';
+  await fetch(`${proxy.baseUrl}${tokenPath()}/`, { method: 'POST', body });
+  await fetch(`${proxy.baseUrl}/files/sk-real-key-1`);
+  const refused = () => proxy.events.filter(({ type }) => type === 'request-refused');
+  await expect.poll(() => refused().length).toBe(2);
+  expect(refused()[1]).toMatchObject({ path: '/files/[redacted]' });
+});
+
+test('what a tap throws is shown without the token of its stream and the secrets of its upgrade', async () => {
+  const key = 'sk-key-of-the-upgrade';
+  let token = '';
+  const emulator = await startEmulator();
+  const proxy = await startProxy(emulator, {
+    tap: () => ({
+      message() {
+        if (token !== '') throw new Error(`tap: ${token} ${key} ${jwt}`);
+      },
+    }),
+  });
+  token = await emulator.token('lamp');
+  const device = openStream(proxy.wsUrl, { headers: { 'X-Api-Key': key } });
+  await device.opened;
+  device.socket.send(token);
+  await device.closed;
+  const bug = proxy.events.find(({ type }) => type === 'bug');
+  expect(bug).toMatchObject({ why: 'Error: tap: [redacted] [redacted] [redacted]' });
 });
 
 test('a JWT in the place of a device is in no event', async () => {
