@@ -66,7 +66,7 @@ export interface Asker extends Pick<RunContext, 'subject' | 'clockwork' | 'signa
   plain(id: string, request: PlainRequest): Promise<Seen>;
   /** Opens a voice stream on which nothing is sent yet. Throws `NotAsked` if the run was stopped. */
   open(id: string, options?: OpenOptions): Promise<ServiceLine>;
-  /** Sends a little silence on every confirmed line that is open. Returns whether there is one. */
+  /** Sends a little silence on every confirmed line that is open and has sent nothing for a while. Returns whether any is open. */
   keepAlive(): boolean;
   /** The token that an exchange was granted. Throws `NotAsked` if there was none. */
   tokenOf(...ids: readonly string[]): string;
@@ -90,7 +90,10 @@ export interface Asker extends Pick<RunContext, 'subject' | 'clockwork' | 'signa
 const expectedMs = 3_000;
 const graceMs = 400;
 
-/** A service may end a stream that is silent. */
+/** How often a confirmed stream sends something while a run waits: a service may end one that is silent. */
+export const signOfLifeMs = 1_000;
+/** One that sends speech sends nothing else. A timer may fire a little early. */
+const quietMs = signOfLifeMs / 2;
 const signOfLife = Buffer.alloc(bytesForMs(defaultFrameMs));
 
 /** `suffix` is appended to the name of each exchange. */
@@ -176,7 +179,8 @@ export function createAsker(context: RunContext, devices: Devices, suffix = ''):
     },
     keepAlive() {
       const kept = [...lines.values()].filter(({ isOpen, isConfirmed }) => isOpen && isConfirmed);
-      for (const line of kept) line.sendAudio(signOfLife);
+      const before = clock.now() - quietMs;
+      for (const line of kept) if (line.sentAt <= before) line.sendAudio(signOfLife);
       return kept.length > 0;
     },
     tokenOf(...ids) {

@@ -9,7 +9,7 @@ import { serviceUrl } from '../protocol/paths.ts';
 import { developmentKey } from '../protocol/token-request.ts';
 import type { Seen } from '../rules/rule.ts';
 import { createControlCaller } from '../wire/client/control.ts';
-import { type Asker, createAsker, type RunContext } from './asker.ts';
+import { type Asker, createAsker, type RunContext, signOfLifeMs } from './asker.ts';
 import { type Budget, createBudget, createPace, NotAsked } from './budget.ts';
 import { type Clockwork, createMovedClockwork, createRealClockwork } from './clockwork.ts';
 import { addCosts, type Cost, totalOf } from './cost.ts';
@@ -210,9 +210,6 @@ interface RunStepsOptions {
 
 /** Why each step that was left out was, by its id. */
 type LeftOut = ReadonlyMap<string, string>;
-
-/** How often a confirmed stream sends something while a run waits. */
-const signOfLifeMs = 1_000;
 
 /**
  * Holds the planned exchanges in their order: those that wait for nothing first, the others when they are due. Returns

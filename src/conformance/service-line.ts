@@ -17,6 +17,8 @@ export interface ServiceLine {
   present(token: string, opcode?: 'text' | 'binary'): void;
   sendText(text: string): void;
   sendAudio(pcm: Buffer): void;
+  /** When the device last sent a message; −∞ before the first. */
+  readonly sentAt: number;
   /** Whether `check` becomes true within `ms` of the machine's time; false also if the line ends before. */
   until(check: () => boolean, ms: number): Promise<boolean>;
   /** Resolves when everything that the service sent before has arrived: it has answered a ping. Takes at most a second. */
@@ -92,6 +94,12 @@ export async function openLine({ clock, ...options }: ServiceLineOptions): Promi
   }
   const opened = connection;
   const isOpen = () => opened !== undefined && end === undefined;
+  let sentAt = Number.NEGATIVE_INFINITY;
+  const send = (by: (connection: NonNullable<typeof opened>) => void) => {
+    if (opened === undefined || !isOpen()) return;
+    sentAt = clock.now();
+    by(opened);
+  };
   const until: ServiceLine['until'] = (check, ms) =>
     new Promise((resolve) => {
       const finish = (found: boolean) => {
@@ -119,9 +127,12 @@ export async function openLine({ clock, ...options }: ServiceLineOptions): Promi
       if (upgrade === undefined) throw new VoicectlError('internal', 'a line without an upgrade');
       return { kind: 'stream', upgrade, messages: [...messages], end };
     },
-    present: (token, opcode) => isOpen() && opened?.present(token, opcode),
-    sendText: (text) => isOpen() && opened?.sendText(text),
-    sendAudio: (pcm) => isOpen() && opened?.sendBinary(pcm),
+    get sentAt() {
+      return sentAt;
+    },
+    present: (token, opcode) => send((to) => to.present(token, opcode)),
+    sendText: (text) => send((to) => to.sendText(text)),
+    sendAudio: (pcm) => send((to) => to.sendBinary(pcm)),
     until,
     async settle() {
       if (!isOpen()) return;

@@ -19,7 +19,7 @@ function askerOf({ baseUrl, wsUrl }: MiniService, change: Partial<RunContext> = 
     ...{ stop: createStopWatch({ isKeyMadeUp: false }), redactor: createRedactor() },
     ...change,
   } as RunContext;
-  return { asker: createAsker(context, createDevices(['check-device'], true)), passed };
+  return { asker: createAsker(context, createDevices(['check-device'], true)), passed, clock };
 }
 
 test('a run that is stopped while a request waits for its turn does not send it', async () => {
@@ -39,4 +39,23 @@ test('tokens without an identifier are requested apart, unless the request is in
   expect(passed).toEqual([]);
   await asker.token('E3');
   expect(passed).toEqual([1_100]);
+});
+
+test('only a stream that has sent nothing for a while gets a sign of life', async () => {
+  await using service = await startMiniService();
+  const { asker, clock } = askerOf(service, {
+    budget: createBudget({ tokens: 1, plain: 0, connections: 1 }, {}),
+  });
+  await asker.token('S1');
+  const line = await asker.open('S1');
+  line.present(asker.tokenOf('S1'));
+  await line.until(() => line.isConfirmed, 10_000);
+  const sent = () => line.exchange().messages.filter((one) => one.from === 'device' && 'data' in one).length;
+  line.sendAudio(Buffer.alloc(640, 1));
+  clock.advance(20);
+  expect([asker.keepAlive(), sent()]).toEqual([true, 1]);
+  clock.advance(1_000);
+  expect([asker.keepAlive(), sent()]).toEqual([true, 2]);
+  await line.close();
+  expect([asker.keepAlive(), sent()]).toEqual([false, 2]);
 });

@@ -65,6 +65,7 @@ export const learnedStreamSettings: readonly Setting[] = [
       const stream = view.stream('S6');
       const end = serviceClose(stream);
       if (stream === undefined || confirmedAt(stream) !== undefined) return undefined;
+      if (end === undefined && !wasKeptOpen(stream)) return brokeOff(stream);
       if (end === undefined)
         return unlearned(`more than ${Math.floor(watchedMs(stream) / 1000)} s: --wait waits longer`);
       // From the request on: the service may have begun to wait before its answer was here.
@@ -128,7 +129,9 @@ export const learnedStreamSettings: readonly Setting[] = [
       const end = serviceClose(stream);
       if (end !== undefined && textSentAt(stream) === undefined)
         return learned('close', `a message of 641 bytes closed S3 with ${end.close}`);
-      return unlearned('carried or dropped: S3 continued');
+      return textSentAt(stream) === undefined && !wasKeptOpen(stream)
+        ? brokeOff(stream)
+        : unlearned('carried or dropped: S3 continued');
     },
   },
   {
@@ -141,7 +144,7 @@ export const learnedStreamSettings: readonly Setting[] = [
       if (stream === undefined || textAt === undefined) return undefined;
       const end = serviceClose(stream);
       if (end !== undefined) return learned('close', `text closed S3 with ${end.close}`);
-      if (!wasKeptOpen(stream)) return unlearned('S3 broke off');
+      if (!wasKeptOpen(stream)) return brokeOff(stream);
       const error = textsOf(stream).find(({ category, at }) => category === 'error' && at >= textAt);
       return error === undefined
         ? learned('ignore', 'nothing followed')
@@ -158,16 +161,19 @@ export const learnedStreamSettings: readonly Setting[] = [
       const end = expiryEnd(view);
       if (end !== undefined)
         return learned('close', `A55 was closed with ${end.close} when its token expired`);
-      // The run stopped before.
-      if (stream.exchange.end === undefined) return undefined;
       if (serviceClose(stream) !== undefined)
-        return unlearned('A55 was closed, but not when its token expired');
+        return unlearned('A55 was closed, perhaps by another timer than that of its token');
       return wasKeptOpen(stream)
         ? learned('continue', 'A55 was still open 15 s after its token expired')
-        : unlearned('A55 broke off');
+        : brokeOff(stream);
     },
   },
 ];
+
+/** A stream that did not end in order shows nothing; nor does one that is open when the run stops. */
+function brokeOff({ id, exchange }: SeenStream): Learned | undefined {
+  return exchange.end && unlearned(`${id} broke off`);
+}
 
 /** The age of a token when a service ends its stream because it has expired. Any other time is that of another timer. */
 const expiryFromMs = 58_000;
@@ -238,6 +244,7 @@ function inferBinaryToken(view: LearnView): Learned | undefined {
   if (confirmedAt(stream) !== undefined) return learned('accept', 'S8 was confirmed');
   const end = serviceClose(stream);
   const presented = presentedAt(stream) ?? stream.exchange.messages.find(({ from }) => from === 'device')?.at;
+  if (end === undefined && !wasKeptOpen(stream)) return brokeOff(stream);
   if (end === undefined || presented === undefined)
     return learned('audio', 'S8 was neither confirmed nor refused');
   const [refused, late] = ['S4', 'S6'].map((id) => serviceClose(view.stream(id)));

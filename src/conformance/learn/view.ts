@@ -1,5 +1,5 @@
 import { closeCodes } from '../../protocol/close-codes.ts';
-import { isRecord, readError } from '../../protocol/error-body.ts';
+import { isRecord, readError, reportsError } from '../../protocol/error-body.ts';
 import { connectedKind, type ServiceMessage } from '../../protocol/messages.ts';
 import { isNestedWithin, ownValue, readableLevels } from '../../protocol/parse-json.ts';
 import { memoise } from '../../rules/memo.ts';
@@ -69,10 +69,11 @@ function readable(read: ServiceMessage): ServiceMessage {
   return { ...read, ...flatError(read) };
 }
 
-/** A code and a message beside the kind are an error, whatever the kind is called. */
+/** A code and a message beside the kind are an error, whatever the kind is called, unless both are empty. */
 function flatError({ category, body }: ServiceMessage): Partial<ServiceMessage> {
   const isFlat = isRecord(body) && typeof body.code === 'string' && typeof body.message === 'string';
-  return isFlat && category !== 'connected' ? { category: 'error', error: readError(body) } : {};
+  const says = isFlat && reportsError({ code: body.code, message: body.message });
+  return says && category !== 'connected' ? { category: 'error', error: readError(body) } : {};
 }
 
 /** When the device first presented a token, or something in its place. */

@@ -54,12 +54,12 @@ test.each([
 const broken: StreamEnd['breakdown'] = { by: 'service', code: 'protocol-violation', message: 'a bad frame' };
 
 test.each([
-  ['is closed by the program', { code: 1000 }, 'continue', 'ignore'],
-  ['breaks because of the service', { code: 1002, breakdown: broken }, undefined, undefined],
-  ['breaks in a normal close', { code: 1000, breakdown: broken }, undefined, undefined],
-  ['is cut', { code: 1006 }, undefined, undefined],
-  ['is still open when the run stops', undefined, undefined, undefined],
-] as const)('a stream that %s shows as much as was waited for', (_does, how, afterExpiry, afterText) => {
+  ['is closed by the program', { code: 1000 }, ['continue', 'ignore', 'audio']],
+  ['breaks because of the service', { code: 1002, breakdown: broken }, []],
+  ['breaks in a normal close', { code: 1000, breakdown: broken }, []],
+  ['is cut', { code: 1006 }, []],
+  ['is still open when the run stops', undefined, []],
+] as const)('a stream that %s shows as much as was waited for', (_does, how, shown) => {
   const token = serviceToken(1, { sub: 'd1' });
   const ends = (at: number) => (how === undefined ? {} : { end: { at, by: 'device' as const, ...how } });
   const values = learnedFrom([
@@ -79,9 +79,31 @@ test.each([
         ...ends(600),
       }),
     },
+    {
+      id: 'S8',
+      exchange: connects({ messages: [presents(token, 0, 'binary')], ...ends(600) }),
+    },
   ]);
-  expect([values['stream.expiryDuringStream'], values['stream.textAfterToken']]).toEqual([
-    afterExpiry,
-    afterText,
+  const learned = ['expiryDuringStream', 'textAfterToken', 'binaryToken'].map(
+    (name) => values[`stream.${name}`],
+  );
+  expect(learned).toEqual([0, 1, 2].map((index) => shown[index]));
+});
+
+test('a status whose code and message are empty is no error', () => {
+  const token = serviceToken(1, { sub: 'd1' });
+  const says = {
+    ...tells(JSON.stringify({ type: 'status', code: '', message: '' }), 100),
+    from: 'service' as const,
+  };
+  const values = learnedFrom([
+    {
+      id: 'S3',
+      exchange: connects({
+        messages: [presents(token), confirms(10), { ...tells('voicectl check', 20), from: 'device' }, says],
+        end: { at: 600, by: 'device', code: 1000 },
+      }),
+    },
   ]);
+  expect(values['stream.textAfterToken']).toBe('ignore');
 });
