@@ -51,6 +51,21 @@ describe('compare', () => {
     expect(allowed.code).toBe(0);
   });
 
+  test('leaves out a tolerance of a config file for figures of other runs, but refuses the flag', async () => {
+    const [a, b] = [sandbox.write('a.json', result(400)), sandbox.write('b.json', result(480, 2))];
+    const config = sandbox.write('c.yaml', 'tolerance: ["token:p50<10%", "first-audio:p95<10%"]\n');
+    const worse = await sandbox.runHere(['compare', a, b, '--config', config]);
+    expect(worse).toMatchObject({ code: 1, stdout: expect.stringMatching(/^WORSE .*1 figure got worse/) });
+    const baseline = sandbox.write('base.json', result(400));
+    const merged = await sandbox.runHere(['load', 'merge', b, '--baseline', baseline, '--config', config]);
+    expect(merged).toMatchObject({ code: 1, stdout: expect.stringContaining('WORSE') });
+    const refused = await sandbox.runHere(['compare', a, b, '--tolerance', 'token:p50<10%']);
+    expect(refused).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('neither result has this figure'),
+    });
+  });
+
   test('with --quiet prints only what is not good, and all of it as JSON', async () => {
     const [a, b] = [sandbox.write('a.json', result(400)), sandbox.write('b.json', result(480, 2))];
     const compare = (...flags: string[]) => sandbox.runHere(['compare', a, b, '--quiet', ...flags]);

@@ -1,3 +1,4 @@
+import type { Origin } from '../../config/settings.ts';
 import { requireWritable, writeWhole } from '../../files/output-file.ts';
 import { readText } from '../../files/read-text.ts';
 import { systemCode } from '../../files/refusal.ts';
@@ -41,7 +42,10 @@ export type JudgeByBaseline = (
  * Reads the baseline of a command before its run starts. Undefined without `--baseline`. Throws `bad-input` for a file that is not
  * a baseline or is missing, unless `--update-baseline` creates it; `input-output` if that could not write it.
  */
-export async function openBaseline(context: BaselineContext): Promise<JudgeByBaseline | undefined> {
+export async function openBaseline(
+  context: BaselineContext,
+  toleranceOrigin?: Origin,
+): Promise<JudgeByBaseline | undefined> {
   const { baseline: path, updateBaseline = false } = context.settings;
   if (path === undefined) return undefined;
   const { readRuns } = await import('../../runs/compare/read-runs.ts');
@@ -54,7 +58,7 @@ export async function openBaseline(context: BaselineContext): Promise<JudgeByBas
   if (updateBaseline) await requireWritable(path);
   return async (run, { hasFailed }) => {
     try {
-      return await judge(context, { path, base, run: await run(), hasFailed });
+      return await judge(context, { path, base, run: await run(), hasFailed, toleranceOrigin });
     } catch (thrown) {
       const error = toVoicectlError(thrown);
       return notCompared(error.message, error);
@@ -76,11 +80,12 @@ interface Judged {
   base: RunSet | undefined;
   run: RunSet;
   hasFailed: boolean;
+  toleranceOrigin: Origin | undefined;
 }
 
 async function judge(
   context: BaselineContext,
-  { path, base, run, hasFailed }: Judged,
+  { path, base, run, hasFailed, toleranceOrigin }: Judged,
 ): Promise<BaselineVerdict> {
   const { settings, io, json, quiet, style } = context;
   const [next] = run.runs;
@@ -92,8 +97,9 @@ async function judge(
       return notCompared('this run is not valid, so no baseline was created', notValid(next.invalid));
     return notCompared(hasFailed ? `${path} was not created` : `${path} starts with this run`, undefined);
   }
-  const { compareRuns } = await import('../../runs/compare/compare-runs.ts');
-  const comparison = compareRuns(base, run, settings.tolerance ?? []);
+  const { compareRuns, tolerancesFor } = await import('../../runs/compare/compare-runs.ts');
+  const tolerances = tolerancesFor([base, run], settings.tolerance ?? [], toleranceOrigin);
+  const comparison = compareRuns(base, run, tolerances);
   const worse = comparisonError(comparison);
   let unwritten: VoicectlError | undefined;
   if (settings.updateBaseline) {

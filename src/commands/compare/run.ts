@@ -2,14 +2,14 @@ import { readText } from '../../files/read-text.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { compareLines } from '../../report/compare-lines.ts';
 import { comparisonObject, comparisonReport } from '../../report/compare-report.ts';
-import { compareRuns } from '../../runs/compare/compare-runs.ts';
+import { compareRuns, tolerancesFor } from '../../runs/compare/compare-runs.ts';
 import { readRuns } from '../../runs/compare/read-runs.ts';
 import type { ContextOf } from '../command.ts';
 import { reportRun, writeRunFile } from '../run-reporter.ts';
 import { comparisonError, isShownQuietly } from './baseline.ts';
 
 export async function run(context: ContextOf<'compare'>): Promise<number> {
-  const { settings, io, args, json, quiet, style } = context;
+  const { settings, origin, io, args, json, quiet, style } = context;
   const { junit, html, tolerance } = settings;
   const [before = '', now = ''] = args;
   if (before === '-' && now === '-')
@@ -17,7 +17,7 @@ export async function run(context: ContextOf<'compare'>): Promise<number> {
   return reportRun(context, { command: 'compare', subject: args.join(' '), junit }, async (report) => {
     const read = async (path: string) => readRuns(await readText(path, context), path);
     const [a, b] = [await read(before), await read(now)];
-    const comparison = compareRuns(a, b, tolerance);
+    const comparison = compareRuns(a, b, tolerancesFor([a, b], tolerance, origin('tolerance')));
     report(() => comparisonReport(comparison, { startedAt: io.clock.wall() }));
     const worse = comparisonError(comparison);
     const file = { path: html, hasFailed: worse !== undefined };

@@ -18,7 +18,7 @@ export async function run(context: ContextOf<'load merge'>): Promise<number> {
 
 async function merge(context: ContextOf<'load merge'>, report: (make: MakeReport) => void): Promise<number> {
   const { args, settings, origin } = context;
-  const judge = await openBaseline(context);
+  const judge = await openBaseline(context, context.origin('tolerance'));
   const read = async (path: string) => readResult(await readText(path, context), path);
   const [first, ...others] = await Promise.all(args.map(read));
   if (first === undefined) throw new VoicectlError('usage', 'There is no result to merge');

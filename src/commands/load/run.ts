@@ -65,7 +65,7 @@ async function load(context: ContextOf<'load'>, report: (make: MakeReport) => vo
   await showPlan(context, facts);
   if (settings.dryRun) return 0;
   requireConfirmed(target, settings);
-  const judge = await openBaseline(context);
+  const judge = await openBaseline(context, context.origin('tolerance'));
   // Everything that can be refused comes before the processes, which would be left running.
   const metrics = await openMetrics(context);
   let crew: LoadCrew | undefined;

@@ -96,7 +96,7 @@ async function followBaseline(context: ContextOf<'stream'>) {
   const { json, lines } = context;
   const { openBaseline } = await import('../compare/baseline.ts');
   const { runOfLines } = await import('../../runs/compare/lines-run.ts');
-  const judge = await openBaseline(context);
+  const judge = await openBaseline(context, context.origin('tolerance'));
   const seen: ResultLine[] = [];
   let verdict: BaselineVerdict | undefined;
   return {

@@ -1,4 +1,5 @@
 import statistics from 'jstat';
+import type { Origin } from '../../config/settings.ts';
 import type { Tolerance } from '../../config/threshold.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { countText } from '../../protocol/count-text.ts';
@@ -146,10 +147,22 @@ function notComparable(message: string, hint: string): VoicectlError {
   return new VoicectlError('bad-input', `Not comparable: ${message}`, { hint });
 }
 
+/** The given tolerances for these runs. One of a config file for a figure that they do not have is for other runs. */
+export function tolerancesFor(
+  sets: readonly RunSet[],
+  given: readonly Tolerance[],
+  origin: Origin | undefined,
+): readonly Tolerance[] {
+  const known = figureNames(sets);
+  return origin === 'flag' ? given : given.filter(({ figure }) => known.has(figure));
+}
+
+function figureNames(sets: readonly RunSet[]): ReadonlySet<string> {
+  return new Set(sets.flatMap(({ runs }) => runs.flatMap(({ figures }) => figures.map(({ name }) => name))));
+}
+
 function requireTolerated(sets: readonly RunSet[], tolerances: readonly Tolerance[]): void {
-  const known = new Set(
-    sets.flatMap(({ runs }) => runs.flatMap(({ figures }) => figures.map(({ name }) => name))),
-  );
+  const known = figureNames(sets);
   const unknown = tolerances.find(({ figure }) => !known.has(figure));
   if (unknown === undefined) return;
   const names = known.size === 0 ? 'They have no figures.' : `They have ${[...known].join(', ')}.`;
