@@ -221,21 +221,27 @@ test('a device that is sent more at once than may wait unread does not count as 
   await client.until(() => client.audio.length === 8 * message.length);
 });
 
-test.each([
-  ['in a stall', 'stall:for=60s'],
-  ['while its network is offline', 'network:profile=offline'],
-])('a device gets what was sent %s afterwards, up to 1 MiB, and is not closed', async (_when, fault) => {
+/** An emulator that says what the test says, to a device on a network of this profile. */
+async function startTalking(profile: string) {
   const clock = createManualClock();
   let say = (_pcm: Buffer) => {};
   const emulator = await startEmulator({
     clock,
-    faults: ['network:profile=none'],
+    faults: [`network:profile=${profile}`],
     reply: (voice) => {
       say = voice.send;
       return { hear() {} };
     },
   });
   const client = await hasten(clock, emulator.connect());
+  return { clock, emulator, client, say };
+}
+
+test.each([
+  ['in a stall', 'stall:for=60s'],
+  ['while its network is offline', 'network:profile=offline'],
+])('a device gets what was sent %s afterwards, up to 1 MiB, and is not closed', async (_when, fault) => {
+  const { clock, emulator, client, say } = await startTalking('none');
   const { id } = emulator.control.faults.add(fault);
   const blocks = Array.from({ length: 32 }, (_, number) => Buffer.alloc(64 * 1024, number));
   for (const block of blocks) say(block);
@@ -257,17 +263,7 @@ test.each([
 });
 
 test('a device on a slow network that was offline is not closed while it reads what waited, and more is said', async () => {
-  const clock = createManualClock();
-  let say = (_pcm: Buffer) => {};
-  const emulator = await startEmulator({
-    clock,
-    faults: ['network:profile=slow-3g'],
-    reply: (voice) => {
-      say = voice.send;
-      return { hear() {} };
-    },
-  });
-  const client = await hasten(clock, emulator.connect());
+  const { clock, emulator, client, say } = await startTalking('slow-3g');
   const frame = Buffer.alloc(640, 1);
   const speak = async (ms: number) => {
     for (let t = 0; t < ms; t += 20) {
@@ -286,17 +282,7 @@ test('a device on a slow network that was offline is not closed while it reads w
 });
 
 test('a device that stops reading while its network is offline does not count as one that reads', async () => {
-  const clock = createManualClock();
-  let say = (_pcm: Buffer) => {};
-  const emulator = await startEmulator({
-    clock,
-    faults: ['network:profile=none'],
-    reply: (voice) => {
-      say = voice.send;
-      return { hear() {} };
-    },
-  });
-  const client = await hasten(clock, emulator.connect());
+  const { clock, emulator, client, say } = await startTalking('none');
   const { id } = emulator.control.faults.add('network:profile=offline');
   for (let count = 0; count < 32; count += 1) say(Buffer.alloc(64 * 1024));
   client.socket.pause();
