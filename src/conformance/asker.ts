@@ -94,7 +94,8 @@ const graceMs = 400;
 export const signOfLifeMs = 1_000;
 /** One that sends speech sends nothing else. A timer may fire a little early. */
 const quietMs = signOfLifeMs / 2;
-const signOfLife = Buffer.alloc(bytesForMs(defaultFrameMs));
+/** What a stream sends that would be silent. */
+export const signOfLife = Buffer.alloc(bytesForMs(defaultFrameMs));
 
 /** `suffix` is appended to the name of each exchange. */
 export function createAsker(context: RunContext, devices: Devices, suffix = ''): Asker {

@@ -1,5 +1,5 @@
 import { connectionsPerDevice } from '../../protocol/rate-limit.ts';
-import type { Asker } from '../asker.ts';
+import { type Asker, signOfLife } from '../asker.ts';
 import type { DeviceRole } from '../devices.ts';
 import type { ServiceLine } from '../service-line.ts';
 import type { Step } from './step.ts';
@@ -42,14 +42,17 @@ async function openOne(ask: Asker, name: string, device: DeviceRole, provoked = 
 
 async function fillUp(ask: Asker): Promise<void> {
   const lines: ServiceLine[] = [];
+  const keepAlive = () => {
+    for (const line of lines) if (line.isConfirmed) line.sendAudio(signOfLife);
+  };
   try {
     for (let count = 1; count <= connectionsPerDevice; count += 1) {
-      ask.keepAlive();
+      keepAlive();
       const line = await openOne(ask, `C${count}`, 'many');
       lines.push(line);
       if (!line.isConfirmed) break;
     }
-    ask.keepAlive();
+    keepAlive();
     if (lines.every(({ isConfirmed }) => isConfirmed)) {
       lines.push(await openOne(ask, streamTooMany, 'many', true));
       await Promise.all(lines.map((line) => line.settle()));
