@@ -114,6 +114,16 @@ async function resolveKey(connection: Connection, input: Stdin, loopback: boolea
   throw new VoicectlError('usage', 'No API key', { hint: keyHint });
 }
 
+/** Throws `usage` if standard input is to be read as `what`, and for a key, a token or the certificates too. */
+export function refuseSharedInput(
+  what: string,
+  { secret, ca }: { secret: string | undefined; ca: string | undefined },
+): void {
+  const other = secret === '-' ? 'a key or token' : ca === '-' ? 'the certificates of --ca' : undefined;
+  if (other !== undefined)
+    throw new VoicectlError('usage', `Standard input cannot be both ${what} and ${other}`);
+}
+
 /** The file that a key is read from, if one is needed; undefined if the key itself was given in a stronger source. */
 export function keyFileOf({ settings, origin }: WithOrigins<'apiKey' | 'apiKeyFile'>): string | undefined {
   // The stronger source wins. A key wins over a file named in the same source.

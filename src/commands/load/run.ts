@@ -4,7 +4,13 @@ import { fileURLToPath } from 'node:url';
 import { loadPcm, openWavStream } from '../../audio/wav/wav-source.ts';
 import { convertToPcm } from '../../audio/whole-pcm.ts';
 import { arrivalText } from '../../config/arrival.ts';
-import { keyFileOf, resolveTarget, type Target, warnOfShortSecret } from '../../config/target.ts';
+import {
+  keyFileOf,
+  refuseSharedInput,
+  resolveTarget,
+  type Target,
+  warnOfShortSecret,
+} from '../../config/target.ts';
 import type { Threshold } from '../../config/threshold.ts';
 import { nameOf } from '../../files/refusal.ts';
 import { systemClock } from '../../kernel/clock.ts';
@@ -106,10 +112,7 @@ async function readSound(context: ContextOf<'load'>): Promise<Buffer> {
   const { settings, stdin, signal, awaits } = context;
   const { file = defaultSound } = settings;
   if (file !== '-') return loadPcm(file, { signal });
-  if (keyFileOf(context) === '-')
-    throw new VoicectlError('usage', 'Standard input cannot be both the audio and a key');
-  if (settings.ca === '-')
-    throw new VoicectlError('usage', 'Standard input cannot be both the audio and the certificates of --ca');
+  refuseSharedInput('the audio', { secret: keyFileOf(context), ca: settings.ca });
   awaits(nameOf(file));
   return convertToPcm(await openWavStream(stdin, { signal }), { signal });
 }

@@ -18,7 +18,7 @@ import type { ContextOf } from '../command.ts';
 import { openTarget } from '../service/target.ts';
 import type { LiveEnds } from './live-ends.ts';
 import type { ConversationFile } from './open-conversation.ts';
-import { refuseSharedInput, sessionOptions } from './session-settings.ts';
+import { refuseInputForBoth, sessionOptions } from './session-settings.ts';
 import { checkSoundFlags, isPlayed } from './sound-flags.ts';
 import type { StreamView } from './view.ts';
 
@@ -231,7 +231,7 @@ async function openSource(context: ContextOf<'stream'>): Promise<OpenedSource | 
     });
   }
   if (path === undefined) return undefined;
-  if (path === '-') refuseSharedInput(context, 'the audio');
+  if (path === '-') refuseInputForBoth(context, 'the audio');
   const name = nameOf(path);
   if (expectFile !== undefined) {
     if (pace === 'max' && origin('pace') === 'flag')

@@ -1,6 +1,6 @@
 import type { NamedSource } from '../../audio/source.ts';
 import { limitSetting } from '../../config/options/expectation.ts';
-import { checkSecret, keyFileOf, type Target } from '../../config/target.ts';
+import { checkSecret, keyFileOf, refuseSharedInput, type Target } from '../../config/target.ts';
 import { readText, type Stdin } from '../../files/read-text.ts';
 import { fileExists } from '../../files/shipped-file.ts';
 import { audioLimitNames } from '../../kernel/audio-limits.ts';
@@ -33,14 +33,11 @@ export async function readAuth(
 }
 
 /** Throws `usage` if the key, the token or the certificates are read from standard input too, which is `what`. */
-export function refuseSharedInput(context: ContextOf<'stream'>, what: string): void {
+export function refuseInputForBoth(context: ContextOf<'stream'>, what: string): void {
   const { tokenFrom, local, ca } = context.settings;
   // A config file may name a key file for other runs.
-  const readsFrom = tokenFrom ?? (local ? undefined : keyFileOf(context));
-  if (readsFrom === '-')
-    throw new VoicectlError('usage', `Standard input cannot be both ${what} and a key or token`);
-  if (ca === '-' && !local)
-    throw new VoicectlError('usage', `Standard input cannot be both ${what} and the certificates of --ca`);
+  const secret = tokenFrom ?? (local ? undefined : keyFileOf(context));
+  refuseSharedInput(what, { secret, ca: local ? undefined : ca });
 }
 
 /** The session's options from the flags of `stream`, except the outputs. */

@@ -21,7 +21,7 @@ import { concealTokens } from '../../../wire/conceal.ts';
 import type { Tap } from '../../../wire/tap.ts';
 import type { ContextOf } from '../../command.ts';
 import { openTarget } from '../../service/target.ts';
-import { readAuth, refuseSharedInput } from '../session-settings.ts';
+import { readAuth, refuseInputForBoth } from '../session-settings.ts';
 import { checkSoundFlags } from '../sound-flags.ts';
 import { createFrameView, type FrameView } from './frame-view.ts';
 import { helpLines, readTyped, type Typed } from './typed-line.ts';
@@ -34,7 +34,7 @@ export async function runInteractive(context: ContextOf<'stream'>): Promise<void
   const { io, json, settings, signal } = context;
   const isTerminal = io.terminal !== undefined && !json;
   checkSoundFlags(context);
-  refuseSharedInput(context, 'the typed lines');
+  refuseInputForBoth(context, 'the typed lines');
   const target = await openTarget(context, { needsKey: settings.tokenFrom === undefined });
   const stopped = new AbortController();
   const until = AbortSignal.any([signal, stopped.signal]);
