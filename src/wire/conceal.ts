@@ -83,13 +83,7 @@ function concealHeaders(headers: readonly Header[], redactor: Redactor): Header[
 }
 
 /** Words of the protocol: as secrets they would be concealed in what every device and service says, and spoil the verdicts. */
-const protocolWords: readonly string[] = [
-  ...tokenRequestFields,
-  audience,
-  connectedKind,
-  'status',
-  'interrupted',
-];
+const protocolWords: readonly string[] = [...tokenRequestFields, audience, connectedKind];
 
 /**
  * What grants access in a request: no words of the protocol, and no device that the body names. Of a body that asks for no token

@@ -32,7 +32,6 @@ test.each([
   ['the names of the fields', { apiKey: 'deviceId', auth: { keys: ['apiKey', 'a-secret-key'] } }],
   ['the audience of its tokens', { auth: { audience: 'voice-api', user: 'a-secret-key' } }],
   ['a part of a kind of message', { auth: { user: 'service' }, key: 'a-secret-key' }],
-  ['a kind of message', { settings: [{ key: 'status' }], key: 'a-secret-key' }],
   ['its device', { deviceId: 'lamp-1', credentials: { username: 'lamp-1', password: 'a-secret-key' } }],
 ])('of a token request %s is no secret, wherever it stands', (_what, body) => {
   const request = { method: 'POST', url: '/', headers: [], body: JSON.stringify(body) };
