@@ -4,6 +4,11 @@ import { confirms, connects, presents } from '../../helpers/device-exchanges.ts'
 import { answered, serviceToken, tells } from '../../helpers/service-exchanges.ts';
 import { learnedFrom } from './options.ts';
 
+/** The stream that is open when its token expires. */
+function heldAt55s(token: string, end: Pick<NonNullable<Parameters<typeof connects>[0]>, 'end'>) {
+  return connects({ at: 55_000, messages: [presents(token, 55_000), confirms(55_010)], ...end });
+}
+
 test.each([
   [60_400, 'close', 4401],
   [65_200, undefined, undefined],
@@ -15,11 +20,7 @@ test.each([
       { id: 'T55', exchange: answered({ at: 0, device: 'd1', token }) },
       {
         id: 'A55',
-        exchange: connects({
-          at: 55_000,
-          messages: [presents(token, 55_000), confirms(55_010)],
-          end: { at, by: 'service', code: 4401 },
-        }),
+        exchange: heldAt55s(token, { end: { at, by: 'service', code: 4401 } }),
       },
     ]);
     expect([values['stream.expiryDuringStream'], values['stream.closes.sessionExpired.close']]).toEqual([
@@ -66,11 +67,7 @@ test.each([
     { id: 'T55', exchange: answered({ at: 0, device: 'd1', token }) },
     {
       id: 'A55',
-      exchange: connects({
-        at: 55_000,
-        messages: [presents(token, 55_000), confirms(55_010)],
-        ...ends(75_000),
-      }),
+      exchange: heldAt55s(token, ends(75_000)),
     },
     {
       id: 'S3',
